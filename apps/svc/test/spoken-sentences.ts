@@ -139,7 +139,10 @@ async function sentenceOf(text: string): Promise<Sentence> {
   for (let count = 1; count < words.length; count += 1) {
     lengths.push((await spoken(words.slice(0, count).join(" "))).length / whole.length);
   }
-  const ends = [...lengths.map((length) => Math.min(1, length)), 1];
+  // A sentence that ends sooner is spoken more slowly: no word ends before the one that it follows.
+  const ends = [...lengths, 1].map((_, at) =>
+    Math.min(1, Math.max(...lengths.slice(0, at + 1), at === lengths.length ? 1 : 0)),
+  );
   return {
     print: printOf(whole),
     words: words.map((word, at) => ({ text: word, begins: ends[at - 1] ?? 0, ends: ends[at]! })),
@@ -160,11 +163,12 @@ function heardIn(samples: Int16Array, sentences: readonly Sentence[]): string {
       const from = Math.max(0, -shift);
       const to = Math.min(known.length, print.length - shift);
       if (to - from < Math.min(LEAST, known.length)) continue;
-      const alike = likeness(known, print, from, to, shift);
-      const score = alike * (to - from);
+      const { alike, strength } = likeness(known, print, from, to, shift);
+      // Silence explains nothing, however much of it there is.
+      const score = alike * strength;
       if (alike < ALIKE || score <= best.score) continue;
       const isIn = ({ begins, ends }: (typeof words)[number]): boolean =>
-        Math.min(ends, to / known.length) - Math.max(begins, from / known.length) > 0.7 * (ends - begins);
+        Math.min(ends, to / known.length) - Math.max(begins, from / known.length) >= 0.7 * (ends - begins);
       const text = words
         .filter(isIn)
         .map((word) => word.text)
@@ -175,7 +179,13 @@ function heardIn(samples: Int16Array, sentences: readonly Sentence[]): string {
   return best.text;
 }
 
-function likeness(known: Print, print: Print, from: number, to: number, shift: number): number {
+function likeness(
+  known: Print,
+  print: Print,
+  from: number,
+  to: number,
+  shift: number,
+): { alike: number; strength: number } {
   let [sum, left, right] = [0, 0, 0];
   for (let band = 0; band < BANDS.length - 1; band += 1) {
     let [meanKnown, meanPrint] = [0, 0];
@@ -192,7 +202,7 @@ function likeness(known: Print, print: Print, from: number, to: number, shift: n
       right += b * b;
     }
   }
-  return left === 0 || right === 0 ? 0 : sum / Math.sqrt(left * right);
+  return { alike: left === 0 || right === 0 ? 0 : sum / Math.sqrt(left * right), strength: Math.sqrt(right) };
 }
 
 export interface Listener extends AsyncDisposable {
