@@ -11,7 +11,8 @@ export type Topic =
   | "devices"
   | "passkeys"
   | "hardware"
-  | "safety";
+  | "safety"
+  | "voice";
 
 export function topicsOf(type: string): readonly Topic[] {
   switch (type) {
@@ -43,6 +44,8 @@ export function topicsOf(type: string): readonly Topic[] {
     case "safety-stop":
     case "safety-reset":
       return ["safety", "audit"];
+    case "voice-state":
+      return ["voice"];
     case "channel-health":
       return ["status"];
     default:

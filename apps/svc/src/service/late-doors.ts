@@ -112,9 +112,12 @@ const lateSpeech = (now: () => Speech): Speech => ({
   get canSpeak() {
     return now().canSpeak;
   },
+  get plays() {
+    return now().plays;
+  },
   transcribe: (recording, signal) => now().transcribe(recording, signal),
-  speak: (text, signal) => now().speak(text, signal),
+  speak: (text, signal, format) => now().speak(text, signal, format),
 });
 
 const notYet = (): Promise<never> => Promise.reject(new SvcError("CHANNEL_DOWN", "The service has no speech yet."));
-const NO_SPEECH: Speech = { canTranscribe: false, canSpeak: false, transcribe: notYet, speak: notYet };
+const NO_SPEECH: Speech = { canTranscribe: false, canSpeak: false, plays: false, transcribe: notYet, speak: notYet };

@@ -32,8 +32,8 @@ function transcriptionOf(section: CoreConfig["transcription"]): TranscriptionSet
 
 function speechOf(section: CoreConfig["tts"]): SpeechSettings | undefined {
   if (!section.enabled) return undefined;
-  const { base_url: baseUrl, api_key: apiKey, model, voice, max_chars: maxChars } = section;
-  return { command: commandOf(section), baseUrl, apiKey, model, voice, maxChars };
+  const { base_url: baseUrl, api_key: apiKey, model, voice, play, max_chars: maxChars } = section;
+  return { command: commandOf(section), baseUrl, apiKey, model, voice, play, maxChars };
 }
 
 function commandOf({

@@ -1,9 +1,9 @@
 /** Programs of `[transcription]` and `[tts]`: each in the sandbox in force, in a folder of its own that goes with it. */
-import { writeFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { createExec, type RunProgram } from "@svc/agent";
 import type { Home } from "@svc/kernel";
-import { givePath, makeScratch } from "@svc/kit/files";
+import { makeScratch } from "@svc/kit/files";
 import { SANDBOX_USER } from "@svc/kit/process";
 import type { Generation } from "./generation.ts";
 import { hiddenPaths } from "./paths.ts";
@@ -19,10 +19,12 @@ export function speechProgram(home: Home, current: () => Pick<Generation, "confi
     const paths = new Map<string, string>();
     for (const [placeholder, { name, bytes }] of Object.entries(files)) {
       const path = join(scratch.path, name);
-      await writeFile(path, bytes, { flag: "wx", mode: 0o600 });
+      await using file = await open(path, "wx", 0o600);
+      await file.writeFile(bytes);
+      // By its descriptor: the folder is that user's, who may put anything in its place.
+      if (user) await file.chown(user.uid, user.gid);
       paths.set(placeholder, path);
     }
-    if (user) await givePath(scratch.path, user);
     const word = (text: string): string =>
       text.replaceAll(/\{([a-z]+)\}/g, (whole, placeholder: string) => paths.get(placeholder) ?? whole);
     const [program, ...more] = command;

@@ -240,6 +240,24 @@ export type SafetyEvent =
       readonly by: string;
     };
 
+/** What a channel that listens does at the moment. */
+export interface VoiceStateEvent {
+  readonly type: "voice-state";
+  readonly channel: string;
+  readonly state: VoiceState;
+  /** Recordings transcribed in the last hour, and the most there may be. */
+  readonly transcriptions: number;
+  readonly limit: number;
+  /** US dollars for those of the last hour; undefined when the price is unknown. */
+  readonly costUsd: number | undefined;
+}
+
+/**
+ * `listening`: for the wake word. `triggered`: it was said, and a command is waited for. `capturing`: a command is being said.
+ * `processing`: what was said is being transcribed. `stopped`: nothing is heard.
+ */
+export type VoiceState = "listening" | "triggered" | "capturing" | "processing" | "stopped";
+
 export type SvcEvent =
   | TurnEvent
   | SessionEvent
@@ -249,4 +267,5 @@ export type SvcEvent =
   | SopEvent
   | ChannelHealthEvent
   | HardwareChangedEvent
-  | SafetyEvent;
+  | SafetyEvent
+  | VoiceStateEvent;

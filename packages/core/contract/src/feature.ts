@@ -12,7 +12,7 @@ import type { FindCapabilities, Provided } from "./capability.ts";
 import type { Channel, Inbound } from "./channel.ts";
 import type { Clock } from "./clock.ts";
 import type { FeatureCommand } from "./command.ts";
-import type { HardwareChangedEvent, SafetyEvent } from "./events.ts";
+import type { HardwareChangedEvent, SafetyEvent, VoiceStateEvent } from "./events.ts";
 import type { Json } from "./json.ts";
 import type { Logger } from "./log.ts";
 import type { Build } from "./manifest.ts";
@@ -56,16 +56,24 @@ export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema>
    * word belong to several features (`hardware discover`).
    */
   readonly commands?: Readonly<Record<string, () => Promise<FeatureCommand<InferOutput<Schema>>>>>;
-  /** Keys of its valid section that do nothing without another feature: an error where the build is without that one. */
+  /**
+   * What its valid section does nothing without: another feature, an error where the build is without that one; or another section,
+   * an error where that one is off.
+   */
   needs?(config: InferOutput<Schema>): readonly FeatureNeed[];
 }
 
-export interface FeatureNeed {
-  /** A key of the section. */
-  readonly key: string;
-  /** Id of the feature that makes something of it. */
-  readonly feature: string;
-}
+export type FeatureNeed =
+  | {
+      /** A key of the section. */
+      readonly key: string;
+      /** Id of the feature that makes something of it. */
+      readonly feature: string;
+    }
+  | {
+      /** Name of a section that must be on, e.g. `transcription`. */
+      readonly section: string;
+    };
 
 export interface FeatureModule<Config = unknown> {
   /**
@@ -154,7 +162,7 @@ export interface FeatureContext<Config = unknown> extends FeatureSurroundings<Co
    */
   readonly capabilities: FindCapabilities;
   /** Tells subscribers and observers. Not before the Execution phase. */
-  publish(event: HardwareChangedEvent | SafetyEvent): void;
+  publish(event: HardwareChangedEvent | SafetyEvent | VoiceStateEvent): void;
   /**
    * Adds a line to the audit log. Resolves once it is on disk. `kind`: the feature's id, a hyphen, and what happened. Secrets are taken
    * out; long texts are cut. Not before the Execution phase. Rejects with STORE_*.

@@ -75,3 +75,30 @@ test("a section that is invalid is told as that; its keys are not asked about", 
     { code: "CONFIG_INVALID", key: "two_ways.there" },
   ]);
 });
+
+const listens: FeatureDefinition = {
+  id: "listens",
+  section: "listens",
+  config: v.strictObject({ word: v.string() }),
+  load,
+  needs: () => [{ section: "transcription" }],
+};
+
+test.each([
+  ["is missing", ""],
+  ["is off", "[transcription]\nenabled = false\n"],
+])("a section that needs another one is told with both names where that %s", async (_, other) => {
+  expect(await problemsOf(`[listens]\nword = "x"\n${other}`, [listens])).toMatchObject([
+    {
+      code: "CONFIG_INVALID",
+      line: 1,
+      key: "listens",
+      message: "this section needs [transcription] with enabled = true",
+    },
+  ]);
+});
+
+test("a section that is needed and on is no problem, nor is one that nobody needs", async () => {
+  expect(await problemsOf('[listens]\nword = "x"\n[transcription]\nenabled = true\n', [listens])).toEqual([]);
+  expect(await problemsOf("", [listens])).toEqual([]);
+});

@@ -64,6 +64,7 @@ export const SAMPLES: readonly SvcEvent[] = [
     by: "the monitor",
   },
   { type: "safety-reset", by: "a person" },
+  { type: "voice-state", channel: "c", state: "capturing", transcriptions: 3, limit: 120, costUsd: undefined },
   { type: "turn-store", ...turn },
   { type: "session-updated", id: "s-1", sessionId: "s", owner: "client-secret" as ClientId },
 ];

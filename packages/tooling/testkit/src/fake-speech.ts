@@ -10,6 +10,7 @@ export function fakeSpeech(can: { readonly transcribe?: boolean; readonly speak?
   return {
     canTranscribe: transcribe,
     canSpeak: speak,
+    plays: speak,
     async transcribe({ bytes }) {
       demand(transcribe);
       return Buffer.from(bytes).toString("utf8");

@@ -55,12 +55,19 @@ export function sentenceOf({ type, payload }: LiveEvent): string {
         .filter(Boolean)
         .join("; ");
     case "safety-request":
-      return `${p("by")}: drive ${p("direction")} at ${p("speed")} m/s`;
+      return t("events.safety-request", { by: p("by"), direction: wordOf(p("direction")), speed: p("speed") });
     case "safety-refuse":
     case "safety-stop":
       return p("message");
     case "safety-reset":
-      return `emergency stop reset by ${p("by")}`;
+      return t("events.safety-reset", { by: p("by") });
+    case "voice-state":
+      return t("events.voice-state", {
+        channel: p("channel"),
+        state: wordOf(p("state")),
+        count: p("transcriptions"),
+        limit: p("limit"),
+      });
     case "events-dropped":
       return t("events.dropped", { reason: p("reason") });
     case "service-draining":

@@ -7,6 +7,7 @@ import { type Column, Table } from "../../parts/table.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { LinkDevice } from "./link-device.tsx";
+import { MicrophoneState } from "./microphone-state.tsx";
 import { VerifyDevice } from "./verify-device.tsx";
 import { t } from "../../texts/texts.ts";
 import { ServiceText } from "../../parts/service-text.tsx";
@@ -16,7 +17,7 @@ const COLUMNS: readonly Column<Channel>[] = [
     label: "common.channel",
     cell: ({ id }) => (
       <>
-        <Name>{id}</Name> <VerifyDevice channel={id} /> <LinkDevice channel={id} />
+        <Name>{id}</Name> <VerifyDevice channel={id} /> <LinkDevice channel={id} /> <MicrophoneState channel={id} />
       </>
     ),
   },

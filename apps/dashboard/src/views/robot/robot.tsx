@@ -13,7 +13,7 @@ import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
 import { useTick } from "../../state/use-tick.ts";
 import { ServiceText } from "../../parts/service-text.tsx";
-import { number, t } from "../../texts/texts.ts";
+import { number, t, wordOf } from "../../texts/texts.ts";
 
 interface Sensor {
   readonly name: string;
@@ -31,7 +31,7 @@ interface Scene {
 
 interface Robot {
   readonly state: "idle" | "moving" | "latched" | "unmonitored";
-  readonly movement: { readonly direction: keyof typeof DIRECTIONS; readonly speed: number } | null;
+  readonly movement: { readonly direction: string; readonly speed: number } | null;
   readonly latch: { readonly by: string; readonly at: string } | null;
   readonly last_stop: {
     readonly at: string;
@@ -43,13 +43,6 @@ interface Robot {
   readonly bumpers: readonly Sensor[];
   readonly scene: Scene | null;
 }
-
-const DIRECTIONS = {
-  forward: "robot.forward",
-  backward: "robot.backward",
-  left: "robot.left",
-  right: "robot.right",
-} as const;
 
 const COLUMNS: readonly Column<Sensor>[] = [
   { label: "robot.sensor", cell: ({ name }) => name },
@@ -152,7 +145,7 @@ function Room({ scene: { width, height, obstacles, robot } }: { readonly scene: 
 const decimals = (value: number): string => number(value, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
 function movementOf({ direction, speed }: NonNullable<Robot["movement"]>): string {
-  return t("robot.moves", { direction: t(DIRECTIONS[direction]), speed: decimals(speed) });
+  return t("robot.moves", { direction: wordOf(direction), speed: decimals(speed) });
 }
 
 function readingOf(value: Sensor["value"]): string {

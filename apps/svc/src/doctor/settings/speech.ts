@@ -1,11 +1,32 @@
-/** The programs of `[transcription]` and `[tts]`: whether they are where commands find them. */
+/** The programs of `[transcription]`, `[tts]` and the microphone: whether they are where they are looked for. */
 import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { commandPath } from "@svc/kit/process";
 import { type Finding, ok, warning } from "../finding.ts";
 import type { Settings } from "./settings.ts";
 
-export function speechFindings({ config, sandbox }: Settings): Finding[] {
+export function speechFindings(settings: Settings): Finding[] {
+  return [...programFindings(settings), ...recorderFindings(settings)];
+}
+
+const RECORDERS = ["parec", "arecord", "ffmpeg"];
+
+function recorderFindings({ config }: Settings): Finding[] {
+  const section = config.section("channels_config.voice_wake") as { recorder?: readonly string[] } | undefined;
+  if (!section) return [];
+  const path = process.env["PATH"] ?? "";
+  const programs = section.recorder ? section.recorder.slice(0, 1) : RECORDERS;
+  if (programs.some((program) => isThere(program, path))) {
+    return [ok("voice-recorder", "A program that records from the microphone is installed.")];
+  }
+  const message = "No program that records from the microphone is installed.";
+  const fix = section.recorder
+    ? "install the program of channels_config.voice_wake.recorder"
+    : "install pulseaudio-utils (parec), alsa-utils (arecord) or ffmpeg";
+  return [warning("voice-recorder", message, fix)];
+}
+
+function programFindings({ config, sandbox }: Settings): Finding[] {
   const sections = ["transcription", "tts"] as const;
   return sections.flatMap((section) => {
     const { enabled, provider, command: [program] = [] } = config.core[section];
@@ -28,13 +49,10 @@ export function speechFindings({ config, sandbox }: Settings): Finding[] {
   });
 }
 
-const isThere = (program: string): boolean =>
-  (isAbsolute(program)
-    ? [program]
-    : commandPath()
-        .split(":")
-        .map((folder) => join(folder, program))
-  ).some(isProgram);
+function isThere(program: string, path = commandPath()): boolean {
+  const files = isAbsolute(program) ? [program] : path.split(":").map((folder) => join(folder, program));
+  return files.some(isProgram);
+}
 
 function isProgram(file: string): boolean {
   try {

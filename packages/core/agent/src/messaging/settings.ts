@@ -50,4 +50,6 @@ export interface SpeechSettings {
   readonly voice: string;
   /** Of what is sent to it; the rest of a longer text is not spoken. */
   readonly maxChars: number;
+  /** On the loudspeaker of this machine, too, where a channel has one. */
+  readonly play?: boolean;
 }

@@ -23,6 +23,7 @@ const OPEN: ReadonlySet<SvcEvent["type"]> = new Set([
   "safety-refuse",
   "safety-stop",
   "safety-reset",
+  "voice-state",
 ]);
 
 type Owned = Extract<SvcEvent, { readonly owner: unknown }>;

@@ -169,6 +169,7 @@ export const coreSections = {
         "Program and arguments for provider = command, started without a shell: it reads the text, or finds it in {text}, and writes WAV, Ogg or MP3.",
       ),
     ),
+    play: flag(false, "Speak the answers to what the microphone heard on the loudspeaker of this machine."),
     reply: v.optional(
       v.pipe(
         spokenReply(),

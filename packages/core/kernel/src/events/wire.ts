@@ -99,6 +99,10 @@ export function payloadOf(event: SvcEvent, { redact, deviceOf }: WireOptions): P
     }
     case "safety-reset":
       return { by: redact(event.by) };
+    case "voice-state": {
+      const { channel, state, transcriptions, limit, costUsd } = event;
+      return { channel, state, transcriptions, limit, cost_usd: costUsd ?? null };
+    }
   }
 }
 

@@ -154,6 +154,7 @@ const noSpeech = (): Promise<never> => Promise.reject(new SvcError("CHANNEL_CANN
 const NO_SPEECH: FeatureContext["speech"] = Object.freeze({
   canTranscribe: false,
   canSpeak: false,
+  plays: false,
   transcribe: noSpeech,
   speak: noSpeech,
 });

@@ -30,12 +30,18 @@ function missing(one: PackageFile, suites: ReadonlySet<string>, workspace: Works
     }));
 }
 
+/** A channel that sends to no platform: what people see of a message there is nothing, whatever becomes of it. */
+const EXCEPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["packages/features/voice-wake", ["channelConformance"]],
+]);
+
 /** The kind's suite, and a tool's for whoever contributes tools beside something else. */
-function wantedBy({ json }: PackageFile): string[] {
+function wantedBy({ folder, json }: PackageFile): string[] {
   const manifest = (json["svc"] ?? {}) as { kind?: unknown; tools?: unknown };
   const kind = String(manifest.kind ?? "feature").replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
   const tools = Array.isArray(manifest.tools) && manifest.tools.length > 0;
-  return [...new Set(["featureConformance", `${kind}Conformance`, ...(tools ? ["toolConformance"] : [])])];
+  const suites = ["featureConformance", `${kind}Conformance`, ...(tools ? ["toolConformance"] : [])];
+  return [...new Set(suites)].filter((suite) => !EXCEPTIONS.get(folder)?.includes(suite));
 }
 
 /** Names like `toolConformance` that the testkit exports as a function. */

@@ -34,6 +34,7 @@ export function lockedContext(
     speech: {
       canTranscribe: false,
       canSpeak: false,
+      plays: false,
       transcribe: refused("speech.transcribe"),
       speak: refused("speech.speak"),
     },

@@ -2,9 +2,8 @@
  * An answer that goes out as speech, behind the same words as text. It is spoken when its turn to be sent has come, so that no text
  * waits for a voice; what was spoken is kept for the next try, and spoken anew after a restart only.
  */
-import { type Channel, type OutgoingFile, type SpokenText, SvcError } from "@svc/contract";
+import { type Channel, type OutgoingFile, type SpeechFormat, type SpokenText, SvcError } from "@svc/contract";
 import type { Delivery, KeptFile } from "@svc/store";
-import type { SpeechFormat } from "../speech/speak.ts";
 
 /** Makes speech of a text. Throws SPEECH_FAILED. */
 export type SpeakAnswer = (text: string, signal: AbortSignal, format: SpeechFormat) => Promise<SpokenText>;

@@ -2,7 +2,7 @@
  * A text as speech, by a program of this machine, or by a service that speaks OpenAI's `POST /audio/speech`
  * (https://platform.openai.com/docs/api-reference/audio/createSpeech).
  */
-import { type FetchResult, type SpokenText, SvcError } from "@svc/contract";
+import { type FetchResult, type SpeechFormat, type SpokenText, SvcError } from "@svc/contract";
 import { splitText } from "@svc/kit";
 import { isOggOpus, oggOpusOf, readWav } from "@svc/kit/audio";
 import type { SpeechSettings } from "../types.ts";
@@ -20,9 +20,6 @@ const TOO_LONG = "Set tts.max_chars to less.";
 const MP3 = "audio/mpeg";
 const OGG = "audio/ogg";
 const WAV = "audio/wav";
-
-/** `ogg`: as Ogg Opus where that can be had, which platforms play as a voice note. */
-export type SpeechFormat = "any" | "ogg";
 
 /**
  * Of a text longer than `maxChars` its beginning, up to the end of a sentence. Throws SPEECH_FAILED; an abort with the
@@ -101,7 +98,7 @@ async function spokenByService(
     // What it made in place of them can be played, too.
     if (opus !== "refused") return opus;
   }
-  return (await ask("mp3")) as SpokenText;
+  return (await ask(format === "wav" ? "wav" : "mp3")) as SpokenText;
 }
 
 /** Not every service names the type of what it was asked for; JSON or a page is no speech, whatever its status. */

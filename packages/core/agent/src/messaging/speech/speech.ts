@@ -1,9 +1,9 @@
 /** `FeatureContext.speech`: speech to text and back, by the settings in force when it is asked. */
-import { type Speech, type SpokenText, SvcError } from "@svc/contract";
+import { type Speech, SvcError } from "@svc/contract";
 import type { MessagingSettings } from "../types.ts";
 import type { SpeechParts } from "./ask-service.ts";
 import { SpeechPlaces } from "./places.ts";
-import { speak, type SpeechFormat } from "./speak.ts";
+import { speak } from "./speak.ts";
 import { transcribe } from "./transcribe.ts";
 
 export interface SpeechOptions extends Omit<SpeechParts, "signal"> {
@@ -12,11 +12,7 @@ export interface SpeechOptions extends Omit<SpeechParts, "signal"> {
   readonly transcriber: SpeechPlaces;
 }
 
-export interface SpeechServices extends Speech {
-  speak(text: string, signal: AbortSignal, format?: SpeechFormat): Promise<SpokenText>;
-}
-
-export function createSpeech({ settings, transcriber, ...way }: SpeechOptions): SpeechServices {
+export function createSpeech({ settings, transcriber, ...way }: SpeechOptions): Speech {
   const speaker = new SpeechPlaces();
   return {
     get canTranscribe() {
@@ -24,6 +20,9 @@ export function createSpeech({ settings, transcriber, ...way }: SpeechOptions): 
     },
     get canSpeak() {
       return settings().speech !== undefined;
+    },
+    get plays() {
+      return settings().speech?.play === true;
     },
     async transcribe(recording, signal) {
       const { transcription } = settings();

@@ -151,6 +151,14 @@ export function eventSamples(name: Name): EventSamples {
       by: planted("person"),
     },
     "safety-reset": { type: "safety-reset", by: planted("person") },
+    "voice-state": {
+      type: "voice-state",
+      channel: name("channel"),
+      state: "listening",
+      transcriptions: 3,
+      limit: 120,
+      costUsd: 0.01,
+    },
   };
 }
 
