@@ -139,9 +139,8 @@ export class Intake {
 
   readonly #onData = (bytes: Buffer): void => {
     if (this.#isOver) return;
-    const bodyAt = this.#bodyOfOnlyRequest(bytes);
-    if (bodyAt !== -1 && this.#deps.mayBegin(this.#socket)) {
-      this.#parsePiece(bytes, bytes.length - bodyAt);
+    if (this.#isOnlyRequest(bytes) && this.#deps.mayBegin(this.#socket)) {
+      this.#parsePiece(bytes);
       if (!hasParser(this.#socket)) this.#leave(NOTHING);
       return;
     }
@@ -156,17 +155,10 @@ export class Intake {
     else this.#keep(bytes.subarray(at));
   };
 
-  /**
-   * Where the body begins of a request that may be parsed in one piece, as nearly all may: nothing is before it, no other
-   * head is in `bytes`, and its body is no long row of chunks. -1: it is not such a one.
-   */
-  #bodyOfOnlyRequest(bytes: Buffer): number {
+  /** As nearly all are: it is whole, has no body, and nothing is before it. */
+  #isOnlyRequest(bytes: Buffer): boolean {
     const isFree = this.#inFlight === 0 && this.#holding === undefined && this.#bodyLeft === 0 && this.#seen === 0;
-    if (!isFree || isPausedByNode(this.#socket)) return -1;
-    const at = endOfHead(bytes, 0, 0);
-    if (at === -1 || at === bytes.length) return at;
-    const isOne = endOfHead(bytes, at, 0) === -1 && afterLines(bytes, at, CHUNKED_LINES) === bytes.length;
-    return isOne ? at : -1;
+    return isFree && endOfHead(bytes, 0, 0) === bytes.length && !isPausedByNode(this.#socket);
   }
 
   /** Whether what came by itself may be parsed at once. */
@@ -227,13 +219,13 @@ export class Intake {
     return hasBegun && headEnd !== -1 ? at : end;
   }
 
-  /** `bodyBytes`: how much of it follows the head that ends in it. */
-  #parsePiece(piece: Buffer, bodyBytes = 0): void {
+  #parsePiece(piece: Buffer): void {
     const begun = this.#begun;
     this.#seen = seenOfEnd(piece, this.#seen);
     if (this.#bodyLeft > 0) this.#bodyLeft -= piece.length;
     this.#parse(piece);
-    if (this.#begun > begun) this.#bodyLeft = Math.max(0, declaredBytes(this.#newest!) - bodyBytes);
+    // It ended with the head.
+    if (this.#begun > begun) this.#bodyLeft = declaredBytes(this.#newest!);
   }
 
   /** Back into the socket's buffer, in front of what it has read since. */
