@@ -239,12 +239,16 @@ describe("whatever the cut of what comes in", () => {
     expect((await wire.closed).split("HTTP/1.1 200")).toHaveLength(101);
   });
 
-  test("what is broken behind a request, and the end behind that, do not take its answer", async () => {
+  test.each([
+    ["a head", "GARBAGE\r\n\r\n"],
+    ["a long line without an end", "x".repeat(10_000)],
+    ["the beginning of a TLS handshake", "\u0016\u0003\u0001\u0000"],
+  ])("what is broken behind a request, and the end behind that, do not take its answer: %s", async (_what, rest) => {
     let finish = () => {};
     const run = () => new Promise<object>((resolve) => (finish = () => resolve({})));
     const { harness, turn } = await started({ run });
     const wire = new Wire(harness);
-    wire.socket.end(`${turn}GARBAGE\r\n\r\n`);
+    wire.socket.end(turn + rest);
     await until(() => harness.turns.length === 1);
     await ticks(100);
     finish();
