@@ -29,7 +29,7 @@ test("the room, the sensors, an emergency stop, and its reset", async () => {
     await page.getByText("Stopped by a person on a paired device.").waitFor();
     await page.getByRole("button", { name: "Emergency stop" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Emergency stop" }).click();
-    await page.getByText("latched", { exact: true }).waitFor();
+    await page.getByText("stopped until reset", { exact: true }).waitFor();
     const status = async () => (await (await daemon.request("/api/safety", { token })).json()) as { state: string };
     expect(await status()).toMatchObject({ state: "latched", latch: { by: "a person on a paired device" } });
     await page.getByRole("button", { name: "Reset the emergency stop" }).click();

@@ -11,6 +11,12 @@ const PAGES = new URL("../../../docs/channels/", import.meta.url);
 
 const CHANNELS = readdirSync(PAGES).map((file) => file.replace(/\.md$/, ""));
 
+/** Channels whose feature or section is not called after the page. */
+const NAMED: Readonly<Record<string, { readonly feature: string; readonly section: string }>> = {
+  "provider-a-web": { feature: "provider-a-web", section: "provider_a" },
+  "voice-wake": { feature: "voice-wake", section: "voice_wake" },
+};
+
 /** For pages whose secret has a form. */
 const TYPED: Readonly<Record<string, string>> = { relaynet: "1".repeat(64) };
 
@@ -19,7 +25,8 @@ test.each(CHANNELS)("%s", async (page) => {
   const where = { home: home.path, binary: fullestBinaryPath() };
   const file = join(home.path, "config.toml");
   writeFileSync(file, "", { mode: 0o600 });
-  const section = `[channels_config.${page.replace("-", "_")}]`;
+  const named = NAMED[page] ?? { feature: `channel-${page}`, section: page.replace("-", "_") };
+  const section = `[channels_config.${named.section}]`;
   const blocks = blocksOf(readFileSync(new URL(`${page}.md`, PAGES), "utf8"));
   const writesByCommand = blocks.some(({ text }) => text.includes("svc config set"));
 
@@ -38,7 +45,7 @@ test.each(CHANNELS)("%s", async (page) => {
   expect(await runBinary(["config", "check"], where)).toMatchObject({ code: 0 });
   const { stdout } = await runBinary(["channels", "list", "--json"], where);
   const { channels } = JSON.parse(stdout) as { channels: { signed: boolean | null }[] };
-  expect(channels).toMatchObject([{ feature: `channel-${page}` }]);
+  expect(channels).toMatchObject([{ feature: named.feature }]);
   // Null: nobody calls it.
   expect(channels[0]?.signed).not.toBe(false);
 });
