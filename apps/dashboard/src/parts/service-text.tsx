@@ -1,7 +1,7 @@
 import { helpOf } from "../texts/setting-texts.ts";
 import { language } from "../texts/texts.ts";
 
-/** A sentence of the service: English, whatever the page speaks. A screen reader is told so, and nothing around it turns. */
+/** Text from the service. It is always English: `lang` tells screen readers, and `bdi` keeps its direction to itself. */
 export function ServiceText({ children }: { readonly children: string | null | undefined }) {
   if (children === undefined || children === null || children === "") return null;
   return (

@@ -1,4 +1,4 @@
-/** The page's texts in German: du where somebody is spoken to. */
+/** The page's texts in German: the reader is addressed as du. */
 import type { Messages } from "./texts.ts";
 
 export const de: Messages = {
@@ -492,8 +492,7 @@ export const de: Messages = {
   "inbox.message": "Nachricht {id}",
   "inbox.drop": "Aufgeben",
   "inbox.give-this-message-up": "Diese Nachricht aufgeben?",
-  "inbox.nobody-tries-it-any-more":
-    "Sie wird nicht mehr versucht. Sie bleibt sichtbar und kann von Hand erneut versucht werden.",
+  "inbox.stopped-trying": "Sie wird nicht mehr versucht. Sie bleibt sichtbar und kann von Hand erneut versucht werden.",
   "inbox.the-notice": "Die Meldung",
   "inbox.what-went-out-for-it": "Was dafür gesendet wurde",
   "inbox.deliveries": "Zustellungen",

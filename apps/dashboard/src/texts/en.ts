@@ -487,7 +487,7 @@ export const en = {
   "inbox.message": "Message {id}",
   "inbox.drop": "Drop",
   "inbox.give-this-message-up": "Give this message up?",
-  "inbox.nobody-tries-it-any-more": "Nobody tries it any more. It stays to be seen, and can be tried again by hand.",
+  "inbox.stopped-trying": "svc has stopped trying. The message is kept, and you can retry it.",
   "inbox.the-notice": "The notice",
   "inbox.what-went-out-for-it": "What went out for it",
   "inbox.deliveries": "Deliveries",
@@ -523,7 +523,7 @@ export const en = {
   "model.any-server-with-openais-api": "Any server with OpenAI's API.",
   "model.more": "More",
   "model.the-built-in-echo-answers":
-    "The built-in echo answers: it repeats what it is told. Choose a provider to talk to a real model.",
+    "The built-in echo repeats your messages. Choose a provider to talk to a real model.",
   "model.provider": "Provider",
   "model.base-url": "Base URL",
   "model.choose-from-the-list-or": "Choose from the list, or enter a name",

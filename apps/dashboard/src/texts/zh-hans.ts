@@ -477,7 +477,7 @@ export const zhHans: Messages = {
   "inbox.message": "消息 {id}",
   "inbox.drop": "放弃",
   "inbox.give-this-message-up": "要放弃这条消息吗？",
-  "inbox.nobody-tries-it-any-more": "系统不再尝试发送。消息仍会保留，可以手动重试。",
+  "inbox.stopped-trying": "系统不再尝试发送。消息仍会保留，可以手动重试。",
   "inbox.the-notice": "通知内容",
   "inbox.what-went-out-for-it": "为此发出的消息",
   "inbox.deliveries": "投递",

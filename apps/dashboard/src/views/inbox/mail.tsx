@@ -42,7 +42,7 @@ export function Mail({ id }: { readonly id: string }) {
         )}
         {mail.data !== undefined && ["waiting", "failed", "dead"].includes(mail.data.state) && (
           <Confirmed text={t("inbox.drop")} question={t("inbox.give-this-message-up")} act={drop}>
-            <p>{t("inbox.nobody-tries-it-any-more")}</p>
+            <p>{t("inbox.stopped-trying")}</p>
           </Confirmed>
         )}
       </Heading>
