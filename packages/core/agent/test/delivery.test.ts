@@ -1,6 +1,7 @@
 // Answers out of order, sent twice, sent never; a platform that is down taking the others with it, or wearing out attempts
 // that nobody made; what a platform said in the log.
 import { SvcError } from "@svc/contract";
+import { laneOf } from "@svc/kit";
 import { describe, expect, test } from "vitest";
 import { gate } from "./house.ts";
 import { deliveryHouse, down, platform, quiet, say, talk } from "./delivery-house.ts";
@@ -55,6 +56,15 @@ describe("deliveries", () => {
     dispatcher.wake(rows);
     await quiet();
     expect(chat.taken).toEqual(["1", "2"]);
+  });
+
+  test("that is being sent counts among those that wait: it may come back", async () => {
+    const chat = platform();
+    chat.mood = ({ text }) => (text === "1" ? "hang" : "take");
+    using house = deliveryHouse({ chat });
+    await house.post(say("a", "1"), say("a", "2"));
+    expect(chat.asked.map(({ text }) => text)).toEqual(["1"]);
+    expect(house.dispatcher.backlog(laneOf(talk("a")))).toBe(2);
   });
 
   test("no more than 32 of a channel at a time; one that hangs holds no place of another channel", async () => {

@@ -17,11 +17,30 @@ export function missingGuest(programs: readonly string[] = []): MissingPart | un
   return { name: "the hardware guest", tier: "B", reason: `there is no kernel in ${FOLDER}; run ${script}` };
 }
 
-/** Runs a script of bash as root of the guest. Resolves with its output; rejects with it when its exit code is not 0. */
+/**
+ * Runs a script of bash as root of the guest. Resolves with its output; rejects with it when its exit code is not 0. An emulator
+ * that ends before the script begins, as it now and then does on a busy machine, is started again, three times at most.
+ */
 export async function runInGuest(script: string): Promise<string> {
   const home = temporaryHome();
   const file = join(home.path, "script");
-  writeFileSync(file, script);
+  writeFileSync(file, `echo ${STARTED}\n${script}`);
+  try {
+    for (let starts = 1; ; starts += 1) {
+      const { text, ending } = await boot(file);
+      if (/^guest-exit 0$/m.test(text)) return text;
+      if (text.includes(STARTED) || starts === 3) {
+        throw new Error(`the guest's script failed; qemu ended with ${ending}:\n${text.slice(-4000)}`);
+      }
+    }
+  } finally {
+    home.remove();
+  }
+}
+
+const STARTED = "guest-script-started";
+
+async function boot(file: string): Promise<{ readonly text: string; readonly ending: string }> {
   const machine = ["-accel", "tcg,thread=multi", "-cpu", "max", "-m", "1536", "-smp", "2", "-nographic", "-no-reboot"];
   const system = ["-kernel", join(FOLDER, "vmlinuz"), "-initrd", join(FOLDER, "initrd.gz")];
   const line = ["-append", `console=ttyS0 quiet panic=-1 svc.script=${file}`];
@@ -37,12 +56,11 @@ export async function runInGuest(script: string): Promise<string> {
   const end = (): void => void child.kill("SIGKILL");
   process.once("exit", end);
   try {
-    await new Promise((resolve, reject) => child.once("exit", resolve).once("error", reject));
+    const [code, signal] = await new Promise<[number | null, string | null]>((resolve, reject) =>
+      child.once("close", (...ending) => resolve(ending)).once("error", reject),
+    );
+    return { text: output.replaceAll("\r", ""), ending: `${signal ?? code}` };
   } finally {
     process.off("exit", end);
-    home.remove();
   }
-  const text = output.replaceAll("\r", "");
-  if (!/^guest-exit 0$/m.test(text)) throw new Error(`the guest's script failed:\n${text.slice(-4000)}`);
-  return text;
 }

@@ -20,8 +20,9 @@ export class Lane {
     return this.#waiting.length === 0;
   }
 
+  /** With the one that is being sent: it may come back. */
   get size(): number {
-    return this.#waiting.length;
+    return this.#waiting.length + (this.current ? 1 : 0);
   }
 
   get first(): number | undefined {
