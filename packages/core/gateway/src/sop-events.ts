@@ -4,8 +4,8 @@ import type { Logger } from "@svc/contract";
 import type { RegisteredIngress } from "@svc/kernel";
 import type { Dispatched, Sops } from "@svc/sop";
 import type { IdempotencyClaim } from "@svc/store";
-import type { Caller } from "./middleware/webhook-admission.ts";
-import type { GatewayStore } from "./types.ts";
+import type { IdempotencyStore } from "./middleware/idempotency.ts";
+import type { Caller } from "./middleware/pipeline.ts";
 
 type Dispatch = Pick<Sops, "hasPath" | "dispatchIn">;
 
@@ -35,15 +35,19 @@ export function receivedEvents(
   ingress: readonly RegisteredIngress[],
   channel: string,
 ): Alongside | undefined {
-  const [way, ...others] = ingress.filter((one) => one.channel === channel);
-  return way && others.length === 0 ? messageEvents(sops, way.ingress.path) : undefined;
+  const [registered, ...others] = ingress.filter((one) => one.channel === channel);
+  return registered && others.length === 0 ? messageEvents(sops, registered.ingress.path) : undefined;
 }
 
 // Requests as events that start procedures: once each, however often they are sent.
 
 export interface RequestEventsDeps {
   readonly sops: Pick<Sops, "hasPath" | "dispatchIn">;
-  readonly store: Pick<GatewayStore, "idempotency" | "write">;
+  readonly store: {
+    readonly idempotency: IdempotencyStore;
+    /** Runs `change` in a transaction, maybe twice; resolves once it is on disk. Rejects with STORE_*. */
+    write<T>(change: () => T): Promise<T>;
+  };
   readonly log: Logger;
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from "@svc/contract";
 
 const EVERY_MS = 60_000;
 
-export class RareLines {
+export class ThrottledLog {
   readonly #clock: Clock;
   readonly #said = new Map<string, { atMs: number; times: number }>();
 

@@ -1,75 +1,36 @@
 /** What the gateway is given, and what it gives back. */
-import type { ClientId, Clock, Exposition, Json, Logger, Speech } from "@svc/contract";
 import type { Attachments, Mailbox, Messaging, SessionService, TurnRunner } from "@svc/agent";
+import type { ClientId, Clock, Logger, Speech } from "@svc/contract";
 import type { CoreConfig, EventHub, Instruments, RegisteredIngress, RegisteredRoute } from "@svc/kernel";
-import type { Approvals, ChannelEvents, Sops } from "@svc/sop";
-import type { Device, IdempotencyClaim, PageSession } from "@svc/store";
-import type { FeaturePath } from "./routes/features.ts";
-import type { Operations } from "./routes/operations.ts";
-import type { Reports } from "./routes/reports.ts";
-import type {
-  ChangeBody,
-  SendBody,
-  SettingsDiff,
-  SettingsPreviewed,
-  SettingsSaved,
-  SettingsState,
-  SettingsVersion,
-  TryBody,
-} from "./routes/settings.ts";
-import type { DraftBody as SopDraftBody, SaveBody as SopSaveBody } from "./routes/sop-editor.ts";
-import type { IngressPath } from "./routes/channel-ingress.ts";
-import type { CrowdLimits } from "./streams/subscribers.ts";
+import type { ChannelEvents } from "@svc/sop";
+import type { DeviceStore, PairedDevices } from "./auth/devices.ts";
+import type { PageSessionStore } from "./auth/page-sessions.ts";
 import type { Pairing, PairingLinks } from "./auth/pairing.ts";
+import type { IdempotencyStore } from "./middleware/idempotency.ts";
 import type { PushDeps } from "./push/web-push.ts";
+import type { GatewayApprovals, PolicyRules } from "./routes/approvals.ts";
+import type { IngressPath } from "./routes/channel-ingress.ts";
+import type { FeaturePath } from "./routes/features.ts";
+import type { Health } from "./routes/health.ts";
+import type { MetricsSettings } from "./routes/metrics.ts";
+import type { Operations } from "./routes/operations.ts";
+import type { PageFile } from "./routes/page-files.ts";
+import type { Reports } from "./routes/reports.ts";
+import type { SettingsAdmin } from "./routes/settings.ts";
+import type { SopAuthor } from "./routes/sop-editor.ts";
+import type { GatewaySops } from "./routes/sops.ts";
+import type { SubscriberLimits } from "./streams/subscribers.ts";
 
 /** The part of the durable state the gateway touches. */
 export interface GatewayStore {
-  readonly devices: {
-    all(): readonly Device[];
-    /** Resolves when the device is durable; rejects when it could not be written. */
-    add(device: Device): Promise<void>;
-    /** Both resolve with whether there is such a device, once the change is durable; both reject when it is not. */
-    rename(id: string, name: string): Promise<boolean>;
-    remove(id: string): Promise<boolean>;
-    /** Notes a use; cheap, never waited for. */
-    touch(id: string, atMs: number): void;
-  };
-  readonly idempotency: {
-    /** A key that runs or is stored within its TTL is a duplicate. Otherwise it is claimed, for the turn to settle. */
-    claim(claim: IdempotencyClaim): "new" | "duplicate";
-    /** Inside a transaction: from then on the key is a duplicate, over restarts too. `workId`: of what it started. */
-    keep(claim: IdempotencyClaim, workId: string, state: "done"): void;
-    /** The claim ends: what is on disk decides from now on. */
-    release(claim: IdempotencyClaim): void;
-  };
+  readonly devices: DeviceStore;
+  readonly idempotency: IdempotencyStore;
   /** Runs `change` in a transaction, maybe twice; resolves once it is on disk. Rejects with STORE_*. */
   write<T>(change: () => T): Promise<T>;
 }
 
-/** Sign-ins of the page, over restarts. */
-export interface PageSessionStore {
-  all(): readonly PageSession[];
-  /** Both resolve once it is on disk, and reject with STORE_*. */
-  add(session: PageSession): Promise<void>;
-  remove(idHash: string): Promise<void>;
-  /** Notes a use; cheap, never waited for. */
-  touch(idHash: string, atMs: number): void;
-}
-
-/** A file of the page that is served at `/`. */
-export interface PageFile {
-  /** `Content-Type`. */
-  readonly type: string;
-  readonly bytes: Uint8Array;
-  /** Gzip of the same, where that is smaller. */
-  readonly gzip?: Uint8Array;
-  /** Its name changes with its content, so that it may be kept for good. */
-  readonly isImmutable: boolean;
-}
-
 /** What a reload can change. */
-export interface GatewaySettings {
+export interface GatewaySettings extends MetricsSettings {
   readonly config: CoreConfig["gateway"];
   readonly webhook: CoreConfig["channels_config.webhook"];
   /** Those of features. */
@@ -82,61 +43,6 @@ export interface GatewaySettings {
   readonly ingress: readonly RegisteredIngress[];
   /** By path, those of all channels there are (`ingressPathsOf`): one without a way in is answered NOT_CONFIGURED. */
   readonly ingressPaths: ReadonlyMap<string, IngressPath>;
-  /** What `GET /metrics` tells. */
-  readonly exposition: Exposition | undefined;
-  /** What it says where there is none: one line on how to have them. */
-  readonly metricsHint: string;
-}
-
-/** What the gateway asks of approvals. */
-export type GatewayApprovals = Pick<Approvals, "get" | "list" | "resolve">;
-
-/** A call that runs without asking, because a person said always to it. */
-export interface PolicyRule {
-  readonly id: string;
-  readonly agent: string;
-  readonly tool: string;
-  /** All that has to be equal. */
-  readonly pattern: string;
-}
-
-/** Rules of the config in force. */
-export interface PolicyRules {
-  list(): readonly PolicyRule[];
-  /** Resolves once it is out of force; false: there is no such rule. Rejects with CONFIG_*, STORE_*. */
-  revoke(id: string, by: string): Promise<boolean>;
-}
-
-/** The config file as the page edits it. Rejects with SETTINGS_*, CONFIG_*, VERSION_UNKNOWN. */
-export interface SettingsAdmin {
-  read(): Promise<SettingsState>;
-  preview(change: ChangeBody): Promise<SettingsPreviewed>;
-  save(change: ChangeBody, revision: string, by: string): Promise<SettingsSaved>;
-  versions(): Promise<readonly SettingsVersion[]>;
-  changeOf(version: number): Promise<SettingsDiff>;
-  models(request: TryBody, signal: AbortSignal): Promise<unknown>;
-  testModel(request: TryBody, signal: AbortSignal): Promise<unknown>;
-  testChannel(request: SendBody, signal: AbortSignal): Promise<unknown>;
-}
-
-/** What the gateway asks of procedures. */
-export type GatewaySops = Pick<
-  Sops,
-  "hasPath" | "dispatchIn" | "run" | "test" | "retry" | "calendar" | "list" | "broken" | "runs" | "readRun" | "cancel"
-> & { readonly audit: Pick<Sops["audit"], "list"> };
-
-/** Where procedures are written. Rejects with SOP_*, VERSION_UNKNOWN, STORE_*. */
-export interface SopAuthor {
-  read(name: string): Promise<Json>;
-  check(draft: SopDraftBody): Promise<Json>;
-  save(name: string, files: SopSaveBody, by: string): Promise<Json>;
-  duplicate(name: string, copy: string, by: string): Promise<Json>;
-  setEnabled(name: string, enabled: boolean, by: string): Promise<Json>;
-  delete(name: string, by: string): Promise<Json>;
-  rename(name: string, to: string, by: string): Promise<Json>;
-  versions(name: string | undefined): Promise<Json>;
-  version(number: number): Promise<Json>;
-  undo(number: number, revision: string | undefined, by: string): Promise<Json>;
 }
 
 export interface GatewayDeps extends GatewaySettings, Reports {
@@ -150,7 +56,7 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   readonly speech: Pick<Speech, "canTranscribe" | "transcribe">;
   readonly events: EventHub;
   /** How many may be told of them at once. Default: 5 000, 2 000 of one device. */
-  readonly crowdLimits?: CrowdLimits;
+  readonly subscriberLimits?: SubscriberLimits;
   readonly approvals: GatewayApprovals;
   readonly policyRules: PolicyRules;
   readonly settingsAdmin: SettingsAdmin;
@@ -177,21 +83,6 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   readonly version: string;
   /** Random per start; tells two runs apart. */
   readonly instance: string;
-}
-
-/** `/health`: the public is told only whether something is degraded; a bearer, what and why. */
-export interface Health {
-  readonly degraded: boolean;
-  readonly units: readonly HealthUnit[];
-  /** Channels that take messages without checking a signature. */
-  readonly unsigned: readonly string[];
-}
-
-/** A part that can fail on its own. */
-export interface HealthUnit {
-  readonly id: string;
-  readonly state: string;
-  readonly reason?: string | undefined;
 }
 
 export interface Gateway {
@@ -232,16 +123,4 @@ export interface Gateway {
 export interface RequestsBefore {
   /** Resolves when the last of them has ended: until then the features that serve them are in use. */
   idle(): Promise<void>;
-}
-
-export interface PairedDevices {
-  list(): readonly Device[];
-  /** Resolves once it is on disk, with whether there is such a device. Throws BAD_REQUEST, STORE_*. */
-  rename(id: string, name: string): Promise<boolean>;
-  /**
-   * Shuts the device out at once: its token, its turns, its connections. Resolves once that is on disk, with whether
-   * there was such a device. Rejects with STORE_* when it could not be stored; the device is shut out all the same, until
-   * a restart, and still listed.
-   */
-  revoke(id: string): Promise<boolean>;
 }

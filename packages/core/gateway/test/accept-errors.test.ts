@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { expect, test } from "vitest";
-import { outliveAcceptErrors } from "../src/http/connections.ts";
+import { surviveAcceptErrors } from "../src/http/connections.ts";
 
 test("they end nothing, and a thousand a second are one line a minute that counts them", async () => {
   const clock = fakeClock();
@@ -11,7 +11,7 @@ test("they end nothing, and a thousand a second are one line a minute that count
   const server = createServer();
   const refuse = (code: string) => server.emit("error", Object.assign(new Error("accept"), { code }));
   expect(() => refuse("EMFILE")).toThrow("accept");
-  outliveAcceptErrors(server, clock, log);
+  surviveAcceptErrors(server, clock, log);
   for (let count = 0; count < 1000; count += 1) refuse("EMFILE");
   expect(log.lines).toMatchObject([{ level: "error", fields: { cause: "EMFILE", refused: 1 } }]);
   await clock.advance(59_999);

@@ -6,7 +6,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { readBody } from "../src/http/body.ts";
-import { MemoryRoom } from "../src/http/memory-budget.ts";
+import { MemoryBudget } from "../src/http/memory-budget.ts";
 import { Harness } from "./harness.ts";
 import { codeOf, statusOf, Wire } from "./http.ts";
 
@@ -15,13 +15,13 @@ const MOST = 64 * 1_048_576;
 /** A request whose body comes when the test says so. */
 class Coming {
   readonly #incoming = new IncomingMessage(new Socket());
-  readonly read: ReturnType<typeof readBody> | Promise<Buffer | "no-room" | "too-large" | "gone">;
+  readonly read: ReturnType<typeof readBody> | Promise<Buffer | "memory-full" | "too-large" | "gone">;
   result: unknown;
 
-  constructor(room: MemoryRoom, maxBytes: number, declared?: number) {
+  constructor(memory: MemoryBudget, maxBytes: number, declared?: number) {
     const [name, value] = declared === undefined ? ["transfer-encoding", "chunked"] : ["content-length", `${declared}`];
     this.#incoming.headers[name!] = value;
-    this.read = Promise.resolve(readBody(this.#incoming, new ServerResponse(this.#incoming), maxBytes, room));
+    this.read = Promise.resolve(readBody(this.#incoming, new ServerResponse(this.#incoming), maxBytes, memory));
     void this.read.then((result) => (this.result = result));
   }
 
@@ -46,61 +46,61 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 describe("room for bodies", () => {
   test("past the most, the body that has been coming for longest goes, and the others come in", async () => {
-    const room = new MemoryRoom(100);
-    const [first, second, third] = [1, 2, 3].map(() => new Coming(room, 1000, 80));
+    const memory = new MemoryBudget(100);
+    const [first, second, third] = [1, 2, 3].map(() => new Coming(memory, 1000, 80));
     for (const one of [first, second, third]) await one!.comes("x".repeat(40));
-    expect([first!.result, second!.result, third!.result]).toEqual(["no-room", undefined, undefined]);
+    expect([first!.result, second!.result, third!.result]).toEqual(["memory-full", undefined, undefined]);
     await second!.comes("x".repeat(40));
     expect(await second!.ends()).toHaveLength(80);
     await third!.comes("x".repeat(40));
     expect(await third!.ends()).toHaveLength(80);
-    expect(room.bytes).toBe(0);
+    expect(memory.bytes).toBe(0);
   });
 
   test("the last one stays, however large it may be", async () => {
-    const room = new MemoryRoom(100);
-    const body = new Coming(room, 1000, 1000);
+    const memory = new MemoryBudget(100);
+    const body = new Coming(memory, 1000, 1000);
     for (let count = 0; count < 10; count += 1) await body.comes("x".repeat(100));
     expect(await body.ends()).toHaveLength(1000);
-    expect(room.bytes).toBe(0);
+    expect(memory.bytes).toBe(0);
   });
 
   test("is not asked for by a body that comes in one piece", async () => {
-    const room = new MemoryRoom(0);
-    const waiting = new Coming(room, 1000, 50);
+    const memory = new MemoryBudget(0);
+    const waiting = new Coming(memory, 1000, 50);
     await waiting.comes("x".repeat(25));
-    const quick = new Coming(room, 1000, 500);
+    const quick = new Coming(memory, 1000, 500);
     await quick.comes("x".repeat(500));
-    expect(room.bytes).toBe(25);
+    expect(memory.bytes).toBe(25);
     expect(await quick.ends()).toHaveLength(500);
     expect(waiting.result).toBeUndefined();
   });
 
   test("is free again when a body is too large, or its client is gone", async () => {
-    const room = new MemoryRoom(1000);
-    const large = new Coming(room, 100);
-    const lost = new Coming(room, 100);
+    const memory = new MemoryBudget(1000);
+    const large = new Coming(memory, 100);
+    const lost = new Coming(memory, 100);
     await large.comes("x".repeat(60));
     await lost.comes("x".repeat(60));
-    expect(room.bytes).toBe(120);
+    expect(memory.bytes).toBe(120);
     await large.comes("x".repeat(60));
     await lost.goes();
-    expect([large.result, lost.result, room.bytes]).toEqual(["too-large", "gone", 0]);
+    expect([large.result, lost.result, memory.bytes]).toEqual(["too-large", "gone", 0]);
   });
 
   test("a thousand held-back bodies of 1 MiB hold no more than the room", async () => {
-    const room = new MemoryRoom(MOST);
+    const memory = new MemoryBudget(MOST);
     const bytes = Buffer.alloc(1_048_575);
     let most = 0;
-    const bodies = Array.from({ length: 1000 }, () => new Coming(room, 1_048_576, 1_048_576));
+    const bodies = Array.from({ length: 1000 }, () => new Coming(memory, 1_048_576, 1_048_576));
     for (const body of bodies) {
       await body.comes(bytes);
-      most = Math.max(most, room.bytes);
+      most = Math.max(most, memory.bytes);
     }
     expect(most).toBeLessThanOrEqual(MOST);
     expect(bodies.filter(({ result }) => result === undefined)).toHaveLength(64);
     for (const body of bodies) await body.goes();
-    expect(room.bytes).toBe(0);
+    expect(memory.bytes).toBe(0);
   });
 
   test("counts what a body takes, whatever becomes of it", async () => {
@@ -111,8 +111,8 @@ describe("room for bodies", () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-        const room = new MemoryRoom(150);
-        const bodies = Array.from({ length: 5 }, () => new Coming(room, 100));
+        const memory = new MemoryBudget(150);
+        const bodies = Array.from({ length: 5 }, () => new Coming(memory, 100));
         const over = new Set<Coming>();
         for (const { body, does, bytes } of steps) {
           const one = bodies[body]!;
@@ -120,10 +120,10 @@ describe("room for bodies", () => {
           if (does === "comes") await one.comes("x".repeat(bytes));
           else await (over.add(one), does === "ends" ? one.ends() : one.goes());
           // A body takes at most its limit, and one may stay beyond the room.
-          expect(room.bytes).toBeLessThanOrEqual(150);
+          expect(memory.bytes).toBeLessThanOrEqual(150);
         }
         for (const body of bodies) if (body.result === undefined) await body.goes();
-        expect(room.bytes).toBe(0);
+        expect(memory.bytes).toBe(0);
       }),
       { numRuns: cases(100) },
     );
@@ -137,7 +137,7 @@ describe("a body in pieces", () => {
         fc.array(fc.uint8Array({ minLength: 1, maxLength: 9_000 }), { maxLength: 8 }),
         async (pieces) => {
           const sent = Buffer.concat(pieces);
-          const body = new Coming(new MemoryRoom(), 100_000);
+          const body = new Coming(new MemoryBudget(), 100_000);
           for (const piece of pieces) await body.comes(Buffer.from(piece));
           expect(Buffer.compare((await body.ends()) as Buffer, sent)).toBe(0);
         },
@@ -147,10 +147,10 @@ describe("a body in pieces", () => {
   });
 
   test("of one byte each takes about twice its size, not an object for each", async () => {
-    const room = new MemoryRoom();
-    const body = new Coming(room, 100_000);
+    const memory = new MemoryBudget();
+    const body = new Coming(memory, 100_000);
     for (let count = 0; count < 5_000; count += 1) await body.comes("x");
-    expect(room.bytes).toBeLessThanOrEqual(12_000);
+    expect(memory.bytes).toBeLessThanOrEqual(12_000);
     expect(await body.ends()).toHaveLength(5_000);
   });
 });

@@ -1,6 +1,7 @@
 // POST /api/channel-events takes no token: whoever gets past "only from this machine" asks people questions in our name.
 import { describe, expect, test } from "vitest";
-import { ChannelEventsRoute } from "../src/routes/channel-events.ts";
+import { localOnly } from "../src/middleware/checks.ts";
+import type { Exchange } from "../src/middleware/pipeline.ts";
 import { Peer } from "../src/middleware/client.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { type Call, call, codeOf, raw, statusOf, until, Wire } from "./http.ts";
@@ -197,10 +198,11 @@ describe("nobody else gets in", () => {
   test.each(["192.168.1.2", "10.0.0.1", "::ffff:10.0.0.1", "fe80::1", "0.0.0.0", "::", undefined, "128.0.0.1"])(
     "another machine: %s",
     (address) => {
-      const gate = new ChannelEventsRoute({ rules: { allowsOrigin: () => true } } as never);
-      expect(gate.refuse(JSON_TYPE, new Peer(address))?.status).toBe(403);
-      expect(gate.refuse(JSON_TYPE, new Peer("127.9.9.9"))).toBeUndefined();
-      expect(gate.refuse(JSON_TYPE, new Peer("::ffff:127.0.0.1"))).toBeUndefined();
+      const check = localOnly({ allowsOrigin: () => true });
+      const from = (peer: Peer) => check({ incoming: { headers: JSON_TYPE }, peer } as unknown as Exchange);
+      expect(from(new Peer(address))?.status).toBe(403);
+      expect(from(new Peer("127.9.9.9"))).toBeUndefined();
+      expect(from(new Peer("::ffff:127.0.0.1"))).toBeUndefined();
     },
   );
 

@@ -3,7 +3,7 @@ import { coreSections } from "@svc/kernel";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { clientResolver, ForwardingWatch, Peer } from "../src/middleware/client.ts";
+import { clientResolver, ForwardingMonitor, Peer } from "../src/middleware/client.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { call, post } from "./http.ts";
 
@@ -24,7 +24,7 @@ describe("a proxy is believed", () => {
   const clientOf = clientResolver({
     trustForwardedHeaders: true,
     trustedProxies: DEFAULTS.trusted_proxies,
-    watch: new ForwardingWatch(captureLogger()),
+    watch: new ForwardingMonitor(captureLogger()),
   });
   const seen = (peer: string) => clientOf({ "x-forwarded-for": "203.0.113.5" }, new Peer(peer)).address;
 

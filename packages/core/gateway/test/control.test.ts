@@ -32,7 +32,7 @@ const codeOf = (call: Promise<unknown>): Promise<string> =>
   );
 
 /** A command that runs until it is told to end, or aborted. */
-function lasting() {
+function state() {
   const begun = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
   const ended: string[] = [];
@@ -58,7 +58,7 @@ function lasting() {
 
 describe("close", () => {
   test("waits for a running command, and answers others meanwhile", async () => {
-    const { handlers, begun, finish } = lasting();
+    const { handlers, begun, finish } = state();
     const { control } = await started(handlers);
     const answer = callDaemon({ socketFile, name: "work" });
     await begun;
@@ -72,7 +72,7 @@ describe("close", () => {
   });
 
   test("aborts a command that does not end in time, tells its caller, and waits until it is over", async () => {
-    const { handlers, begun, ended } = lasting();
+    const { handlers, begun, ended } = state();
     const { control, clock } = await started(handlers);
     const answer = codeOf(callDaemon({ socketFile, name: "work" }));
     await begun;
@@ -84,7 +84,7 @@ describe("close", () => {
   });
 
   test("asked again with no patience, aborts at once", async () => {
-    const { handlers, begun, ended } = lasting();
+    const { handlers, begun, ended } = state();
     const { control } = await started(handlers);
     const answer = codeOf(callDaemon({ socketFile, name: "work" }));
     await begun;
@@ -176,7 +176,7 @@ test("a place that can't be had is said, and the daemon does not go on half open
 
 describe("the caller", () => {
   test("who interrupts a command gets the own reason, and the command is aborted", async () => {
-    const { handlers, begun, ended } = lasting();
+    const { handlers, begun, ended } = state();
     const { control } = await started(handlers);
     const caller = new AbortController();
     const events: string[] = [];

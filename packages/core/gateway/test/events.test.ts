@@ -149,7 +149,7 @@ describe("GET /api/events", () => {
   });
 
   test("has room for so many, and so many of one device", async () => {
-    const { harness, tokens, open } = await started({ crowdLimits: { most: 3, mostPerDevice: 2 } });
+    const { harness, tokens, open } = await started({ subscriberLimits: { most: 3, mostPerDevice: 2 } });
     const [one, two] = [await open(), await open()];
     const full = await call(harness, { path: "/api/events", headers: bearer(tokens.operator) });
     expect([full.status, full.json.code]).toEqual([503, "BUSY"]);

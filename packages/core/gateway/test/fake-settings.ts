@@ -1,6 +1,6 @@
 /** Settings that are always the same, and what can go wrong with them. */
 import { type ErrorCode, SvcError } from "@svc/contract";
-import type { SettingsAdmin } from "../src/types.ts";
+import type { SettingsAdmin } from "../src/index.ts";
 
 export const REVISION = "0123456789abcdef0123456789abcdef";
 

@@ -1,6 +1,6 @@
 /** Procedures that can be written, as long as nothing is set to go wrong. */
 import { type ErrorCode, type Json, SvcError } from "@svc/contract";
-import type { SopAuthor } from "../src/types.ts";
+import type { SopAuthor } from "../src/index.ts";
 import { REVISION } from "./fake-settings.ts";
 
 const PROBLEM = {

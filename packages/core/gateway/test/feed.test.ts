@@ -31,8 +31,8 @@ test.for([
   const feed = new Feed({
     hub,
     clock,
-    outlet: reader,
-    sight: () => true,
+    sink: reader,
+    filter: () => true,
     deviceId: "d",
     behindBytes: () => 256 * 1024,
   });

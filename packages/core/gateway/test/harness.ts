@@ -78,7 +78,7 @@ export interface HarnessOptions {
   readonly ingress?: readonly RegisteredIngress[];
   readonly ingressPaths?: ReadonlyMap<string, IngressPath>;
   readonly clock?: Clock;
-  readonly crowdLimits?: GatewayDeps["crowdLimits"];
+  readonly subscriberLimits?: GatewayDeps["subscriberLimits"];
   readonly exposition?: Exposition | undefined;
   readonly instruments?: Instruments;
 }
@@ -232,7 +232,7 @@ export class Harness {
         write: (change) => this.#write(change),
       },
       events: this.hub,
-      ...(options.crowdLimits && { crowdLimits: options.crowdLimits }),
+      ...(options.subscriberLimits && { subscriberLimits: options.subscriberLimits }),
       approvals: this.approvals,
       policyRules: this.policyRules,
       settingsAdmin: this.settingsAdmin,

@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { enter, hostRules } from "../src/middleware/host-check.ts";
+import { hostCheck, hostRules } from "../src/middleware/host-check.ts";
 import { Reply } from "../src/http/reply.ts";
 import { REMEMBER_MS, SeenIds, SignatureCheck } from "../src/middleware/webhook-admission.ts";
 
@@ -102,12 +102,12 @@ describe("the door", () => {
         fc.option(text, { nil: undefined }),
         fc.option(text, { nil: undefined }),
         (url, host, origin) => {
-          const entered = enter(incoming(url, host, origin), door);
+          const entered = hostCheck(incoming(url, host, origin), door);
           const isRight =
             entered instanceof Reply
               ? [400, 403].includes(entered.status)
-              : (entered.path === "" || pathIn(url) === entered.path) &&
-                (entered.path === "/health" || door.open.has(entered.path) || isOurs(host, origin));
+              : (entered === "" || pathIn(url) === entered) &&
+                (entered === "/health" || door.open.has(entered) || isOurs(host, origin));
           expect(isRight).toBe(true);
         },
       ),

@@ -10,13 +10,14 @@ import {
   canonicalAddress,
   clientResolver,
   forwardedAddress,
-  ForwardingWatch,
+  ForwardingMonitor,
   hopAddress,
   isLoopback,
   limiterKey,
   Peer,
 } from "../src/middleware/client.ts";
-import { idempotencyKey, messageOf, sessionId } from "../src/routes/webhook.ts";
+import { idempotencyKey } from "../src/middleware/idempotency.ts";
+import { messageOf, sessionId } from "../src/routes/webhook.ts";
 
 const address = fc.oneof(fc.ipV4(), fc.ipV6());
 /** Header text: mostly what real ones are made of, so that the interesting branches are reached. */
@@ -24,7 +25,7 @@ const noise = fc.oneof(
   fc.string(),
   fc.string({ unit: fc.constantFrom(",", " ", "[", "]", ":", ".", '"', "1", "f", "%", "-", "_") }),
 );
-const watch = new ForwardingWatch(captureLogger());
+const watch = new ForwardingMonitor(captureLogger());
 
 describe("forwarding headers", () => {
   test("a hop is an address in every spelling proxies use", () => {

@@ -13,7 +13,7 @@ import { pathPattern, targetOf } from "../src/http/request.ts";
 import { forwardedAddress, hasForwardingHeader, hopAddress } from "../src/middleware/client.ts";
 import { hostRules } from "../src/middleware/host-check.ts";
 import { browserName } from "../src/auth/page-sign-in.ts";
-import { prefersLater } from "../src/routes/webhook.ts";
+import { prefersAsync } from "../src/routes/webhook.ts";
 import { hashedSecret } from "@svc/kernel";
 import { secretCheck } from "../src/middleware/webhook-admission.ts";
 
@@ -27,7 +27,7 @@ const READERS: readonly (readonly [string, (text: string) => unknown])[] = [
   ["Cookie before ours", (text) => sentCookie(`${text}; svc_session=1`)],
   ["Cookie behind ours", (text) => sentCookie(`svc_session=${text}`)],
   ["Sec-WebSocket-Protocol", (text) => upgradeCredentials({ "sec-websocket-protocol": text })],
-  ["Prefer", (text) => prefersLater({ prefer: text })],
+  ["Prefer", (text) => prefersAsync({ prefer: text })],
   ["Content-Type", isJsonType],
   ["Content-Type: application/json", (text) => isJsonType(`application/json${text}`)],
   ["X-Forwarded-For", (text) => forwardedAddress({ "x-forwarded-for": text })],

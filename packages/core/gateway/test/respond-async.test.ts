@@ -4,7 +4,7 @@ import { SvcError } from "@svc/contract";
 import type { Arrival, Arrived } from "@svc/store";
 import { describe, expect, test } from "vitest";
 import { channelIdentity } from "../src/identity.ts";
-import { prefersLater } from "../src/routes/webhook.ts";
+import { prefersAsync } from "../src/routes/webhook.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { call, post } from "./http.ts";
 import { started as paired } from "./paired.ts";
@@ -199,5 +199,5 @@ test.each<[string | undefined, boolean]>([
   ["", false],
   [undefined, false],
 ])("Prefer: %j is a wish not to wait: %j", (prefer, isOne) => {
-  expect(prefersLater(prefer === undefined ? {} : { prefer })).toBe(isOne);
+  expect(prefersAsync(prefer === undefined ? {} : { prefer })).toBe(isOne);
 });

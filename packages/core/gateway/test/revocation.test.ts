@@ -1,6 +1,6 @@
 // What a revoked device has going on ends with it, at once: its turns, requests and streams; nobody else's.
 import { describe, expect, test } from "vitest";
-import { Streams } from "../src/auth/device-connections.ts";
+import { DeviceConnections } from "../src/auth/device-connections.ts";
 import { route } from "./harness.ts";
 import { call, post, statusOf, until, Wire } from "./http.ts";
 import { started } from "./paired.ts";
@@ -127,48 +127,51 @@ describe("streams", () => {
   const [one, other] = [{ device: { id: "a" } }, { device: { id: "b" } }];
 
   test("are closed once, those of that device alone, and one that fails to close saves no other", () => {
-    const streams = new Streams();
+    const connections = new DeviceConnections();
     const closed: string[] = [];
-    const ended = streams.open(one, () => closed.push("a1"));
-    streams.open(one, () => {
+    const ended = connections.open(one, () => closed.push("a1"));
+    connections.open(one, () => {
       closed.push("a2");
       throw new Error("gone already");
     });
-    streams.open(one, () => closed.push("a3"));
-    streams.open(other, () => closed.push("b"));
+    connections.open(one, () => closed.push("a3"));
+    connections.open(other, () => closed.push("b"));
     ended();
-    expect([streams.count("a"), streams.count()]).toEqual([2, 3]);
-    streams.closeAll("a");
-    streams.closeAll("a");
+    expect([connections.count("a"), connections.count()]).toEqual([2, 3]);
+    connections.closeAll("a");
+    connections.closeAll("a");
     ended();
     expect(closed).toEqual(["a2", "a3"]);
-    expect([streams.count("a"), streams.count("b")]).toEqual([0, 1]);
+    expect([connections.count("a"), connections.count("b")]).toEqual([0, 1]);
   });
 
   test("of a device that was revoked a moment ago, or is being, are closed as they are opened", () => {
-    const streams = new Streams();
+    const connections = new DeviceConnections();
     const late: string[] = [];
-    streams.open(one, () => streams.open(one, () => late.push("meanwhile")));
-    streams.closeAll("a");
-    streams.open(one, () => late.push("after"))();
-    expect([late, streams.count()]).toEqual([["meanwhile", "after"], 0]);
+    connections.open(one, () => connections.open(one, () => late.push("meanwhile")));
+    connections.closeAll("a");
+    connections.open(one, () => late.push("after"))();
+    expect([late, connections.count()]).toEqual([["meanwhile", "after"], 0]);
   });
 
   test("of a page that was signed out are closed once, those of its device stay; a late one is closed as it is opened", () => {
-    const streams = new Streams();
+    const connections = new DeviceConnections();
     const closed: string[] = [];
     const signIn = { id: "s", idHash: "x", deviceId: "a", isEnded: false };
-    streams.open({ ...one, signIn }, (why) => {
+    connections.open({ ...one, signIn }, (why) => {
       closed.push(`page ${why}`);
       throw new Error("gone already");
     });
-    streams.open({ ...one, signIn }, (why) => closed.push(`page too ${why}`));
-    streams.open(one, (why) => closed.push(`token ${why}`));
+    connections.open({ ...one, signIn }, (why) => closed.push(`page too ${why}`));
+    connections.open(one, (why) => closed.push(`token ${why}`));
     signIn.isEnded = true;
-    streams.closeOf(signIn);
-    streams.open({ ...one, signIn }, (why) => closed.push(`late ${why}`))();
-    expect([closed, streams.count("a")]).toEqual([["page signed-out", "page too signed-out", "late signed-out"], 1]);
-    streams.closeAll("a");
+    connections.closeOf(signIn);
+    connections.open({ ...one, signIn }, (why) => closed.push(`late ${why}`))();
+    expect([closed, connections.count("a")]).toEqual([
+      ["page signed-out", "page too signed-out", "late signed-out"],
+      1,
+    ]);
+    connections.closeAll("a");
     expect(closed.slice(3)).toEqual(["token revoked"]);
   });
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { afterEach, expect, test } from "vitest";
-import { keepRoom, mostConnections } from "../src/http/connections.ts";
+import { limitConnections, mostConnections } from "../src/http/connections.ts";
 import { statusOf, Wire } from "./http.ts";
 
 const ends: (() => void)[] = [];
@@ -15,7 +15,7 @@ async function started(most: number, listener: RequestListener = (_, outgoing) =
   const clock = fakeClock();
   const log = captureLogger();
   const server = createServer(listener);
-  keepRoom(server, clock, log, most);
+  limitConnections(server, clock, log, most);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   ends.push(() => (server.closeAllConnections(), server.close()));
   const { port } = server.address() as AddressInfo;

@@ -3,7 +3,7 @@ import { createEventHub } from "@svc/kernel";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Crowd, Feed, type Outlet } from "../src/streams/subscribers.ts";
+import { SubscriberRegistry, Feed, type EventSink } from "../src/streams/subscribers.ts";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { bearer, delta, EventReader, socketOf } from "./event-stream.ts";
 import { Harness } from "./harness.ts";
@@ -114,12 +114,12 @@ test("fifty that do not read keep a thousand others from nothing", async () => {
 
 test("the more readers there are, the less of each may be unread: all together it is 32 MiB", () => {
   const clock = fakeClock();
-  const crowd = new Crowd(createEventHub({ clock, boot: "b" }), clock);
-  const outlet = { pending: 0, event() {}, notice() {}, beat() {}, end() {}, cut() {} };
+  const subscribers = new SubscriberRegistry(createEventHub({ clock, boot: "b" }), clock);
+  const sink = { pending: 0, event() {}, notice() {}, beat() {}, end() {}, cut() {} };
   let joined = 0;
   const allowed = [1, 128, 129, 5_000].map((count) => {
-    while (joined < count) joined = (crowd.join({ id: "d" }, outlet, () => true), joined + 1);
-    return crowd.behindBytes() * count;
+    while (joined < count) joined = (subscribers.join({ id: "d" }, sink, () => true), joined + 1);
+    return subscribers.behindBytes() * count;
   });
   expect(allowed.map(Math.round)).toEqual([262_144, 33_554_432, 33_554_432, 33_554_432]);
 });
@@ -143,7 +143,7 @@ describe("a feed, whatever its client does", () => {
         const faults: string[] = [];
         let position = 0;
         let feed: Feed;
-        class Client implements Outlet {
+        class Client implements EventSink {
           pending = 0;
           event({ n, json }: { n: number; json: string }): void {
             if (n !== position + 1) faults.push(`${n} after ${position}`);
@@ -164,10 +164,10 @@ describe("a feed, whatever its client does", () => {
           cut(): void {}
         }
         const connect = (after?: string): Client => {
-          const outlet = new Client();
-          feed = new Feed({ hub, clock, outlet, sight: () => true, deviceId: "d", behindBytes: () => 256 * 1024 });
+          const sink = new Client();
+          feed = new Feed({ hub, clock, sink, filter: () => true, deviceId: "d", behindBytes: () => 256 * 1024 });
           feed.start(after);
-          return outlet;
+          return sink;
         };
         let client = connect();
         for (const action of steps) {

@@ -10,7 +10,7 @@ interface World extends Harness {
 
 type Provocation = (world: World) => Promise<Answer>;
 
-const FULL: HarnessOptions = { crowdLimits: { most: 0, mostPerDevice: 0 } };
+const FULL: HarnessOptions = { subscriberLimits: { most: 0, mostPerDevice: 0 } };
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 const upgraded = async (world: World, token = world.tokens.operator): Promise<Answer> => {

@@ -5,7 +5,7 @@ import { vectorCases } from "@svc/testkit/vectors";
 import { describe, expect, test } from "vitest";
 import { SlidingWindow, keyLimit } from "../src/rate-limit.ts";
 import { isPublicBind } from "../src/http/bind.ts";
-import { clientResolver, ForwardingWatch, isLocalOnly, Peer } from "../src/middleware/client.ts";
+import { clientResolver, ForwardingMonitor, isLocalOnly, Peer } from "../src/middleware/client.ts";
 import { hostRules } from "../src/middleware/host-check.ts";
 import { sessionId } from "../src/routes/webhook.ts";
 import { Reply } from "../src/http/reply.ts";
@@ -54,7 +54,7 @@ test.each(vectorCases<any, any>("client_key"))("client_key $name", ({ input, exp
   const clientOf = clientResolver({
     trustForwardedHeaders: input.trust_forwarded_headers,
     trustedProxies: ["10.0.0.0/8"],
-    watch: new ForwardingWatch(captureLogger()),
+    watch: new ForwardingMonitor(captureLogger()),
   });
   expect(clientOf(lowerCaseNames(input.headers), new Peer(input.peer)).address).toBe(expected.client_key);
 });

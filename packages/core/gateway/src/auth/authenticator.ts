@@ -4,7 +4,7 @@ import type { Clock, Logger } from "@svc/contract";
 import type { Author, Device, Scope } from "@svc/store";
 import { errorReply, Reply } from "../http/reply.ts";
 import type { Client } from "../middleware/client.ts";
-import { Lockout, SlidingWindow } from "../rate-limit.ts";
+import { Lockout, type SlidingWindow } from "../rate-limit.ts";
 import { bearerToken, type Devices } from "./devices.ts";
 import { type PageSessions, type PageSignIn, sentCookie } from "./page-sessions.ts";
 import { isNobodyElses, type PageHandover } from "./page-sign-in.ts";
@@ -115,26 +115,23 @@ export class Authenticator {
 // Whom a route lets in that is open to everybody: pages of ours and programs, not pages of others, and nobody more often
 // than a person needs it.
 
-/** Thirty requests a minute, of all open routes together: a person who reloads a sign-in page does not notice. */
-export const openLimit = (): SlidingWindow => new SlidingWindow({ limit: 30, windowMs: 60_000, maxKeys: 0 });
-
-export interface OpenDoorDeps {
+export interface PublicAccessDeps {
   readonly authenticator: Authenticator;
-  /** `openLimit()`; it outlives a reload. */
-  readonly openLimit: SlidingWindow;
+  /** Of all open routes together; it outlives a reload. */
+  readonly limit: SlidingWindow;
   readonly clock: Clock;
 }
 
-export class OpenDoor {
-  readonly #deps: OpenDoorDeps;
+export class PublicAccess {
+  readonly #deps: PublicAccessDeps;
 
-  constructor(deps: OpenDoorDeps) {
+  constructor(deps: PublicAccessDeps) {
     this.#deps = deps;
   }
 
   /** Who it is, undefined for a stranger, or the refusal: 403 BAD_ORIGIN, 429, 401 for a token that is wrong. */
   admit(headers: IncomingHttpHeaders, client: Client): Principal | Reply | undefined {
-    const { authenticator, openLimit: limit, clock } = this.#deps;
+    const { authenticator, limit, clock } = this.#deps;
     // Before the limit: a site that its visitors' browsers send here must not use up what is theirs.
     if (!isNobodyElses(headers)) return errorReply("BAD_ORIGIN");
     const waitMs = limit.take(client.limiterKey, clock.monotonic());

@@ -25,7 +25,7 @@ interface Open {
   forget: () => void;
 }
 
-export class Streams {
+export class DeviceConnections {
   /** By device; a device's list stays, empty or not, until it is revoked. */
   readonly #open = new Map<string, LinkedList<Open>>();
   readonly #revoked = new Set<string>();
@@ -94,13 +94,13 @@ const ENDED: Readonly<Record<EndReason, Reply>> = {
 
 /** Call the result to let it end by itself after all. */
 export function openExchange(
-  streams: Streams,
+  connections: DeviceConnections,
   opener: Opener,
   send: Send,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): () => void {
-  const release = streams.open(opener, (why) => {
+  const release = connections.open(opener, (why) => {
     // Half an answer can't be taken back; what is left of it stays here.
     if (outgoing.headersSent) outgoing.destroy();
     else {

@@ -3,10 +3,32 @@ import { hash, randomBytes } from "node:crypto";
 import { type ClientId, type Clock, DEVICE_NAME_PATTERN, type Logger, SvcError } from "@svc/contract";
 import type { Device } from "@svc/store";
 import * as v from "valibot";
-import type { GatewayStore, PairedDevices } from "../types.ts";
 
-export interface DevicesOptions {
-  readonly store: GatewayStore["devices"];
+export interface DeviceStore {
+  all(): readonly Device[];
+  /** Resolves when the device is durable; rejects when it could not be written. */
+  add(device: Device): Promise<void>;
+  /** Both resolve with whether there is such a device, once the change is durable; both reject when it is not. */
+  rename(id: string, name: string): Promise<boolean>;
+  remove(id: string): Promise<boolean>;
+  /** Notes a use; cheap, never waited for. */
+  touch(id: string, atMs: number): void;
+}
+
+export interface PairedDevices {
+  list(): readonly Device[];
+  /** Resolves once it is on disk, with whether there is such a device. Throws BAD_REQUEST, STORE_*. */
+  rename(id: string, name: string): Promise<boolean>;
+  /**
+   * Shuts the device out at once: its token, its turns, its connections. Resolves once that is on disk, with whether
+   * there was such a device. Rejects with STORE_* when it could not be stored; the device is shut out all the same, until
+   * a restart, and still listed.
+   */
+  revoke(id: string): Promise<boolean>;
+}
+
+export interface DevicesDeps {
+  readonly store: DeviceStore;
   readonly clock: Clock;
   readonly log: Logger;
   /** Ends whatever the device has going on. */
@@ -18,7 +40,7 @@ const RETRY_MS = 30_000;
 const RETURNS = "a revoked device is shut out, but that could not be stored: a restart would let it in again";
 
 export class Devices implements PairedDevices {
-  readonly #options: DevicesOptions;
+  readonly #options: DevicesDeps;
   /** All that are on disk, those shut out included. */
   readonly #byId = new Map<string, Device>();
   readonly #byClient = new Map<ClientId, Device>();
@@ -29,7 +51,7 @@ export class Devices implements PairedDevices {
   readonly #unstored = new Map<string, () => void>();
   #stopped = false;
 
-  constructor(options: DevicesOptions) {
+  constructor(options: DevicesDeps) {
     this.#options = options;
     for (const device of options.store.all()) this.#remember(device);
   }

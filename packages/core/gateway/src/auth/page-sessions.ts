@@ -8,8 +8,17 @@ import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { type Clock, type Logger, SvcError } from "@svc/contract";
 import { equalSecrets } from "@svc/kit";
 import type { Device, PageSession } from "@svc/store";
-import type { PageSessionStore } from "../types.ts";
 import { type Devices, tokenHash } from "./devices.ts";
+
+/** Sign-ins of the page, over restarts. */
+export interface PageSessionStore {
+  all(): readonly PageSession[];
+  /** Both resolve once it is on disk, and reject with STORE_*. */
+  add(session: PageSession): Promise<void>;
+  remove(idHash: string): Promise<void>;
+  /** Notes a use; cheap, never waited for. */
+  touch(idHash: string, atMs: number): void;
+}
 
 /** Whoever signs in again and again signs out himself, not others. */
 export const MAX_PER_DEVICE = 20;
@@ -45,7 +54,7 @@ export interface PageSecrets {
   readonly csrf: string;
 }
 
-export interface PageSessionsOptions {
+export interface PageSessionsDeps {
   readonly store: PageSessionStore;
   readonly devices: Pick<Devices, "get" | "seen">;
   readonly clock: Clock;
@@ -71,7 +80,7 @@ interface Live extends PageSignIn, Browser {
 }
 
 export class PageSessions {
-  readonly #options: PageSessionsOptions;
+  readonly #options: PageSessionsDeps;
   readonly #removals: Removals;
   /** By the hash of the cookie, the least recently seen first. */
   readonly #live = new Map<string, Live>();
@@ -80,7 +89,7 @@ export class PageSessions {
   #cancelLook: (() => void) | undefined;
   #stopped = false;
 
-  constructor(options: PageSessionsOptions) {
+  constructor(options: PageSessionsDeps) {
     this.#options = options;
     this.#removals = new Removals(options);
     for (const session of options.store.all()) this.#takeUp(session);
@@ -245,7 +254,7 @@ const csrfOf = (cookie: string): string => createHmac("sha256", cookie).update("
 
 // Sign-ins that have ended and are to go from the disk. What a full disk refuses is tried again, or a restart would bring it back.
 
-export interface RemovalsOptions {
+export interface RemovalsDeps {
   readonly store: Pick<PageSessionStore, "remove">;
   readonly clock: Clock;
   readonly log: Logger;
@@ -254,12 +263,12 @@ export interface RemovalsOptions {
 const RETRY_MS = 30_000;
 
 class Removals {
-  readonly #options: RemovalsOptions;
+  readonly #options: RemovalsDeps;
   readonly #left = new Set<string>();
   #cancel: (() => void) | undefined;
   #stopped = false;
 
-  constructor(options: RemovalsOptions) {
+  constructor(options: RemovalsDeps) {
     this.#options = options;
   }
 

@@ -14,7 +14,7 @@ const WRONG_CODES = 5;
 const WINDOW_MS = 900_000;
 const LOCKOUT_MS = 300_000;
 
-export interface PairingOptions {
+export interface PairingDeps {
   readonly devices: Devices;
   /** As it is configured now. */
   readonly requirePairing: () => boolean;
@@ -42,11 +42,11 @@ export interface Paired {
 }
 
 export class Pairing {
-  readonly #options: PairingOptions;
+  readonly #options: PairingDeps;
   readonly #codes = new PairingCodes();
   readonly #lockout = new Lockout({ maxFailures: WRONG_CODES, windowMs: WINDOW_MS, lockoutMs: LOCKOUT_MS });
 
-  constructor(options: PairingOptions) {
+  constructor(options: PairingDeps) {
     this.#options = options;
   }
 

@@ -39,7 +39,7 @@ const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 /** As for turns: a command that ignores SIGTERM is killed after two seconds, and then kept. */
 const ABORT_GRACE_MS = 5_000;
 
-export interface ControlOptions {
+export interface ControlDeps {
   readonly log: Logger;
   readonly clock: Clock;
 }
@@ -51,7 +51,7 @@ export interface ControlOptions {
 export async function startControl(
   socketFile: string,
   handlers: ControlHandlers,
-  { log, clock }: ControlOptions,
+  { log, clock }: ControlDeps,
 ): Promise<ControlServer> {
   const running = new RunningCommands();
   const budget = new RequestBudget({ clock, log });
@@ -108,7 +108,7 @@ async function listen(server: Server, socketFile: string): Promise<void> {
 
 async function serve(
   handlers: ControlHandlers,
-  { log, clock }: ControlOptions,
+  { log, clock }: ControlDeps,
   caller: AbortController,
   incoming: IncomingMessage,
   outgoing: ServerResponse,

@@ -1,10 +1,9 @@
 /** Reads a request's body as bytes, never more of it than is allowed. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { type Logger, SvcError } from "@svc/contract";
-import type { MemoryRoom, Place } from "./memory-budget.ts";
+import { SvcError } from "@svc/contract";
+import type { MemoryBudget, MemoryHolder } from "./memory-budget.ts";
 import { errorReply, type Reply } from "./reply.ts";
 import { declaredBytes } from "./request.ts";
-import type { Send } from "./send.ts";
 
 /** Why there is no body: larger than allowed, or the client went away in the middle of it. */
 export type BodyProblem = "too-large" | "gone";
@@ -15,22 +14,22 @@ const EMPTY: Buffer = Buffer.alloc(0);
 
 /**
  * The whole body. A declared length beyond the limit is refused unread; without one (chunked) it is counted while it
- * comes in. After `too-large` and `no-room` the rest is still coming: the reply decides what to do with it.
+ * comes in. After `too-large` and `memory-full` the rest is still coming: the reply decides what to do with it.
  */
 export function readBody(incoming: IncomingMessage, outgoing: ServerResponse, maxBytes: number): Read<BodyProblem>;
-/** For those who have proved nothing yet. `no-room`: others needed what it took. */
+/** For those who have proved nothing yet. `memory-full`: others needed what it took. */
 export function readBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   maxBytes: number,
-  room: MemoryRoom,
-): Read<BodyProblem | "no-room">;
+  memory: MemoryBudget,
+): Read<BodyProblem | "memory-full">;
 export function readBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   maxBytes: number,
-  room?: MemoryRoom,
-): Read<BodyProblem | "no-room"> {
+  memory?: MemoryBudget,
+): Read<BodyProblem | "memory-full"> {
   const declared = declaredBytes(incoming);
   if (declared === 0) return EMPTY;
   if (declared > maxBytes && declared !== Infinity) return "too-large";
@@ -39,13 +38,13 @@ export function readBody(
   return new Promise((resolve) => {
     let held = EMPTY;
     let length = 0;
-    let place: Place | undefined;
-    const settle = (result: Buffer | BodyProblem | "no-room") => {
+    let place: MemoryHolder | undefined;
+    const settle = (result: Buffer | BodyProblem | "memory-full") => {
       incoming.off("data", onData).off("end", onEnd).off("close", onClose);
-      if (place) room?.leave(place);
+      if (place) memory?.leave(place);
       resolve(result);
     };
-    const giveUp = (why: "too-large" | "no-room") => {
+    const giveUp = (why: "too-large" | "memory-full") => {
       held = EMPTY;
       incoming.pause();
       settle(why);
@@ -59,9 +58,9 @@ export function readBody(
       }
       held = before === 0 ? chunk : appended(held, before, chunk, maxBytes);
       // Most bodies come in one piece, and are gone in the same instant.
-      if (room === undefined || length === declared) return;
-      place ??= room.enter(() => giveUp("no-room"));
-      room.hold(place, held.length);
+      if (memory === undefined || length === declared) return;
+      place ??= memory.join(() => giveUp("memory-full"));
+      memory.hold(place, held.length);
     };
     const onEnd = () => settle(held.length === length ? held : held.subarray(0, length));
     const onClose = () => settle("gone");
@@ -138,41 +137,7 @@ export async function streamBody(
   if (outgoing.headersSent) throw new SvcError("UNAUTHORIZED");
 }
 
-// Answers of those routes that need a request's body first.
-
-export interface WithBodyDeps {
-  readonly send: Send;
-  readonly log: Logger;
-  readonly isDraining: () => boolean;
-  /** Of bodies that may be large. */
-  readonly room?: MemoryRoom;
-}
-
-export const NO_ROOM = errorReply("BUSY", {
+export const MEMORY_FULL = errorReply("BUSY", {
   message: "Too many deliveries are coming in at the same time; try again shortly.",
   retryAfterMs: 1_000,
 });
-
-/** Reads the body, then answers; 413 when it is too large, nothing when the client is gone. Always undefined. */
-export function withBody(
-  deps: WithBodyDeps,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  maxBytes: number,
-  answer: (body: Buffer) => Promise<Reply>,
-): undefined {
-  const { send, log, isDraining, room } = deps;
-  void (async () => {
-    const body = await (room ? readBody(incoming, outgoing, maxBytes, room) : readBody(incoming, outgoing, maxBytes));
-    // Answered already: the device was revoked while its message came in, and must not have a turn for it.
-    if (body === "gone" || outgoing.headersSent) return;
-    if (body === "too-large") send(incoming, outgoing, errorReply("TOO_LARGE"));
-    else if (body === "no-room") send(incoming, outgoing, NO_ROOM);
-    // The shutdown may have begun while the body came in, and waits for no turn that begins after it.
-    else if (isDraining()) send(incoming, outgoing, errorReply("DRAINING"));
-    else send(incoming, outgoing, await answer(body));
-  })().catch((error: unknown) => {
-    log.error("a request failed unexpectedly", { cause: error instanceof Error ? error.message : "unknown" });
-    send(incoming, outgoing, errorReply("INTERNAL"));
-  });
-}

@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
-import { RareLines } from "../throttled-log.ts";
+import { ThrottledLog } from "../throttled-log.ts";
 
 /** Descriptors that are not for connections: database, logs, three pipes for each command, calls to the model. */
 const RESERVED = 256;
@@ -17,9 +17,9 @@ const MOST = 16_384;
 /** How many are looked at for one that is idle; each new connection may cost that much. */
 const LOOKED_AT = 64;
 
-export function keepRoom(server: Server, clock: Clock, log: Logger, most = mostConnections()): void {
+export function limitConnections(server: Server, clock: Clock, log: Logger, most = mostConnections()): void {
   const open = new OpenConnections();
-  const lines = new RareLines(clock);
+  const lines = new ThrottledLog(clock);
   server.on("connection", (socket) => {
     open.add(socket);
     if (open.size <= most) return;
@@ -86,8 +86,8 @@ const limitOf = (value: unknown): number => (Number(value) > 0 ? Number(value) :
 // Connections that could not be accepted. Node tells them as an error of the server, and an error nobody listens to ends the
 // process: whoever opens enough connections to use up the file descriptors would stop the service.
 
-export function outliveAcceptErrors(server: Server, clock: Clock, log: Logger): void {
-  const lines = new RareLines(clock);
+export function surviveAcceptErrors(server: Server, clock: Clock, log: Logger): void {
+  const lines = new ThrottledLog(clock);
   server.on("error", (error: NodeJS.ErrnoException) => {
     const cause = error.code ?? error.message;
     const refused = lines.note();

@@ -8,9 +8,9 @@ import { type Link, LinkedList } from "@svc/kernel";
 
 const MOST_BYTES = 64 * 1_048_576;
 
-export class MemoryRoom {
+export class MemoryBudget {
   readonly #most: number;
-  readonly #places = new LinkedList<Place>();
+  readonly #places = new LinkedList<MemoryHolder>();
   #bytes = 0;
 
   constructor(most = MOST_BYTES) {
@@ -22,14 +22,14 @@ export class MemoryRoom {
   }
 
   /** Adds a holder. `giveUp` is called at most once, after its share was taken away. */
-  enter(giveUp: () => void): Place {
-    const place = new Place(giveUp);
+  join(giveUp: () => void): MemoryHolder {
+    const place = new MemoryHolder(giveUp);
     place.link = this.#places.add(place);
     return place;
   }
 
   /** Sets how many bytes the holder has now. */
-  hold(place: Place, bytes: number): void {
+  hold(place: MemoryHolder, bytes: number): void {
     if (place.link === undefined) return;
     this.#bytes += bytes - place.bytes;
     place.bytes = bytes;
@@ -41,7 +41,7 @@ export class MemoryRoom {
     }
   }
 
-  leave(place: Place): void {
+  leave(place: MemoryHolder): void {
     if (place.link === undefined) return;
     this.#places.delete(place.link);
     this.#bytes -= place.bytes;
@@ -49,10 +49,10 @@ export class MemoryRoom {
   }
 }
 
-export class Place {
+export class MemoryHolder {
   readonly giveUp: () => void;
   bytes = 0;
-  link: Link<Place> | undefined;
+  link: Link<MemoryHolder> | undefined;
 
   constructor(giveUp: () => void) {
     this.giveUp = giveUp;

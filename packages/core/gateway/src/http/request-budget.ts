@@ -12,9 +12,9 @@ import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
 import { type Link, LinkedList } from "@svc/kernel";
 import { peerOf } from "../middleware/client.ts";
-import { RareLines } from "../throttled-log.ts";
+import { ThrottledLog } from "../throttled-log.ts";
 import { hasParser, isPausedByNode } from "./connections.ts";
-import { MemoryRoom, type Place } from "./memory-budget.ts";
+import { MemoryBudget, type MemoryHolder } from "./memory-budget.ts";
 import { declaredBytes } from "./request.ts";
 
 /** Connections with requests that wait to be parsed. Each holds up to two reads of 64 KB. */
@@ -38,10 +38,10 @@ export interface BudgetDeps {
 
 export class RequestBudget implements IntakeDeps {
   /** Answers that were written and not read, over all connections. */
-  readonly unread = new MemoryRoom();
+  readonly unread = new MemoryBudget();
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #lines: RareLines;
+  readonly #lines: ThrottledLog;
   /** Connections that may go on, in the order in which they began to wait. */
   readonly #ready = new LinkedList<Intake>();
   /** Connections whose requests wait, the longest first. */
@@ -62,7 +62,7 @@ export class RequestBudget implements IntakeDeps {
   constructor({ clock, log }: BudgetDeps) {
     this.#clock = clock;
     this.#log = log;
-    this.#lines = new RareLines(clock);
+    this.#lines = new ThrottledLog(clock);
   }
 
   /** Applies to all connections of `server`. Its listeners must be wrapped by `each`. */
@@ -181,7 +181,7 @@ const CHUNKED_LINES = 128;
 /** What all connections share. */
 export interface IntakeDeps {
   /** Answers that were written and not read. */
-  readonly unread: MemoryRoom;
+  readonly unread: MemoryBudget;
   /** Whether one more request of the peer may be parsed in this turn of the event loop; counts it if so. */
   mayBegin(socket: Socket): boolean;
   /** Calls `proceed` when it is the connection's turn. */
@@ -222,7 +222,7 @@ export class Intake {
   #mayProceed = false;
   #isOver = false;
   #unreadBytes = 0;
-  #unread: Place | undefined;
+  #unread: MemoryHolder | undefined;
 
   constructor(socket: Socket, deps: IntakeDeps) {
     this.#socket = socket;
@@ -254,7 +254,7 @@ export class Intake {
   #place(bytes: number): void {
     const { unread } = this.#deps;
     this.#unreadBytes = bytes;
-    if (bytes > 0) unread.hold((this.#unread ??= unread.enter(() => this.cut("answers"))), bytes);
+    if (bytes > 0) unread.hold((this.#unread ??= unread.join(() => this.cut("answers"))), bytes);
     else if (this.#unread) this.#unread = void unread.leave(this.#unread);
   }
 

@@ -25,7 +25,7 @@ export interface ClientResolverOptions {
   /** Peers whose headers count, as addresses or CIDR blocks. */
   readonly trustedProxies: readonly string[];
   /** Told of forwarding headers that are not trusted. */
-  readonly watch: ForwardingWatch;
+  readonly watch: ForwardingMonitor;
 }
 
 /** Throws a plain `Error` when a block of `trustedProxies` is malformed. */
@@ -44,7 +44,7 @@ function trusting(trustedProxies: readonly string[]): ClientResolver {
   };
 }
 
-function distrusting(watch: ForwardingWatch): ClientResolver {
+function distrusting(watch: ForwardingMonitor): ClientResolver {
   return (headers, peer) => {
     if (!watch.seen && hasForwardingHeader(headers)) watch.note(peer);
     return peer;
@@ -54,7 +54,7 @@ function distrusting(watch: ForwardingWatch): ClientResolver {
 // Forwarding headers that come while they are not trusted: a proxy is in front, and every client behind it shares one rate
 // limit and one lockout. Said once per start, and kept for `svc doctor`.
 
-export class ForwardingWatch {
+export class ForwardingMonitor {
   readonly #log: Logger;
   #said = false;
   #seen = false;
@@ -79,8 +79,8 @@ export class ForwardingWatch {
     );
   }
 
-  /** The headers are trusted now: what was seen before is mended. */
-  mended(): void {
+  /** The headers are trusted now: what was seen before is of no matter. */
+  reset(): void {
     this.#seen = false;
   }
 }

@@ -8,7 +8,7 @@ export interface Paths {
   has(path: string): boolean;
 }
 
-export interface DoorRules {
+export interface HostCheckRules {
   readonly rules: HostRules;
   /** Paths that strangers call by whatever name they know us by, and that no browser is asked to call; beside `/health`. */
   readonly open: Paths;
@@ -17,20 +17,20 @@ export interface DoorRules {
 }
 
 /** Where the request is going (an empty path: nowhere), or why it is refused. */
-export function enter(incoming: IncomingMessage, { rules, open, page }: DoorRules): { readonly path: string } | Reply {
+export function hostCheck(incoming: IncomingMessage, { rules, open, page }: HostCheckRules): string | Reply {
   const target = targetOf(incoming);
   if (target === undefined) return errorReply("BAD_REQUEST");
   const { authority, path } = target;
   const { headers } = incoming;
   if (authority !== undefined && !rules.allowsHost(authority)) return errorReply("BAD_HOST");
-  if (path === "/health" || open.has(path)) return { path };
+  if (path === "/health" || open.has(path)) return path;
   const { host, origin } = headers;
   if (host === undefined) return errorReply(incoming.httpVersion === "1.0" ? "BAD_HOST" : "BAD_REQUEST");
   if (isRepeated(incoming)) return errorReply("BAD_REQUEST");
   if (!rules.allowsHost(host)) return errorReply("BAD_HOST");
   if (origin !== undefined && !rules.allowsOrigin(origin, authority ?? host)) return errorReply("BAD_ORIGIN");
   if (isFromElsewhere(incoming) && !(page.has(path) && isFollowedLink(incoming))) return errorReply("BAD_ORIGIN");
-  return { path };
+  return path;
 }
 
 /**

@@ -1,47 +1,26 @@
-/**
- * What a request has to pass before `/webhook`, or the path of a procedure, looks at what it says:
- *
- *   admit    limit 429 → bearer 401 → X-Webhook-Secret 401 → content type 415
- *   (the caller reads the body: size 413)
- *   proven   signature 401
- *
- * The signature stands where it does because it covers the body, and nothing of an unsigned body is to be parsed.
- */
+/** What proves that a request may start a turn or a procedure: a token, the webhook secret, a signature. */
 import { hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { type ClientId, type Clock, trimOf } from "@svc/contract";
 import type { CoreConfig, HashedSecret } from "@svc/kernel";
 import { verifyWebhook, WEBHOOK_TOLERANCE_SECS, webhookKeyOf } from "@svc/kit";
-import type { Device } from "@svc/store";
 import { type Authenticator, tokenOnly } from "../auth/authenticator.ts";
-import { refuseContentType } from "../http/body.ts";
 import { errorReply, Reply } from "../http/reply.ts";
 import { ANONYMOUS } from "../identity.ts";
-import type { SlidingWindow } from "../rate-limit.ts";
-import { type Client, type ClientResolver, hasForwardingHeader, type Peer } from "./client.ts";
+import { hasForwardingHeader, type Peer } from "./client.ts";
+import type { Caller, Check, Exchange } from "./pipeline.ts";
 
-/** Whom a turn or a run is started for. */
-export interface Caller {
-  /** Keys tool state: the device's, or the connection's for a caller without a token. */
-  readonly clientId: ClientId;
-  /** Keys sessions and idempotency: the device's, or the namespace that callers without a token share. */
-  readonly owner: ClientId;
-  /** Its device, if it proved one: what it has going on ends when the device is revoked. */
-  readonly device?: Device;
-}
-
-export interface LayersDeps {
+export interface AdmissionDeps {
   readonly config: CoreConfig["gateway"];
   readonly webhook: CoreConfig["channels_config.webhook"];
   readonly authenticator: Authenticator;
-  readonly clientOf: ClientResolver;
   readonly seenIds: SeenIds;
   readonly clock: Clock;
   readonly onClientGone: (clientId: ClientId) => void;
 }
 
-export class WebhookLayers {
-  readonly #deps: LayersDeps;
+export class WebhookAdmission {
+  readonly #deps: AdmissionDeps;
   readonly #anonymous: AnonymousCallers | undefined;
   readonly #hasSecret: SecretCheck | undefined;
   readonly #signature: SignatureCheck | undefined;
@@ -49,7 +28,7 @@ export class WebhookLayers {
   readonly warning: string | undefined;
 
   /** Throws CONFIG_INVALID. */
-  constructor(deps: LayersDeps) {
+  constructor(deps: AdmissionDeps) {
     this.#deps = deps;
     this.#hasSecret = secretCheck(deps.webhook.secret);
     const signingSecret = deps.webhook.signing_secret?.trim() ?? "";
@@ -60,33 +39,34 @@ export class WebhookLayers {
     this.warning = this.#anonymous && !isSecured ? openWebhookWarning(deps.config) : undefined;
   }
 
-  /** Everything that is decided before the body is read. */
-  admit(headers: IncomingHttpHeaders, peer: Peer, limit: SlidingWindow): Caller | Reply {
-    const { clock, clientOf } = this.#deps;
-    const client = clientOf(headers, peer);
-    const waitMs = limit.take(client.limiterKey, clock.monotonic());
-    if (waitMs > 0) return errorReply("RATE_LIMITED", { retryAfterMs: waitMs });
-    const caller = this.#callerOf(headers, peer, client);
+  /** 401, 403: the device of a token, or nobody where `require_pairing` is off. */
+  readonly caller: Check = (exchange) => {
+    const { headers } = exchange.incoming;
+    const caller = this.#callerOf(headers, exchange);
     if (caller instanceof Reply) return caller;
-    if (this.#hasSecret && !this.#hasSecret(headers["x-webhook-secret"])) return errorReply("BAD_WEBHOOK_SECRET");
-    return refuseContentType(headers) ?? caller;
-  }
+    exchange.caller = caller;
+    return undefined;
+  };
 
-  /** Answers an admitted request, told the webhook-id of one that had to be signed, and is. */
-  async proven(
-    headers: IncomingHttpHeaders,
-    body: Buffer,
-    answer: (signed: string | undefined) => Promise<Reply>,
-  ): Promise<Reply> {
-    const signed = this.#signature?.take(headers, body, this.#deps.clock.now());
-    if (this.#signature && signed === undefined) return errorReply("BAD_SIGNATURE");
-    const reply = await answer(signed);
-    // A webhook-id counts as used only by a request that was taken, else the sender's retry would be refused.
-    if (signed !== undefined && reply.status >= 300) this.#signature?.forget(signed);
-    return reply;
-  }
+  /** 401: `X-Webhook-Secret`, where one is configured. */
+  readonly secret: Check = ({ incoming }) =>
+    this.#hasSecret && !this.#hasSecret(incoming.headers["x-webhook-secret"])
+      ? errorReply("BAD_WEBHOOK_SECRET")
+      : undefined;
 
-  #callerOf(headers: IncomingHttpHeaders, peer: Peer, client: Client): Caller | Reply {
+  /** 401: the signature, where one is demanded. It covers the body: nothing of an unsigned body is parsed. */
+  readonly signature: Check = (exchange) => {
+    if (this.#signature === undefined) return undefined;
+    exchange.signedId = this.#signature.take(exchange.incoming.headers, exchange.body, this.#deps.clock.now());
+    return exchange.signedId === undefined ? errorReply("BAD_SIGNATURE") : undefined;
+  };
+
+  /** A webhook-id counts as used only by a request that was taken, else the sender's retry would be refused. */
+  readonly settled = ({ signedId }: Exchange, { status }: Reply): void => {
+    if (signedId !== undefined && status >= 300) this.#signature?.forget(signedId);
+  };
+
+  #callerOf(headers: IncomingHttpHeaders, { peer, client }: Exchange): Caller | Reply {
     const { authenticator } = this.#deps;
     const { authorization } = headers;
     if (this.#anonymous && authenticator.deviceOf(authorization) === undefined) return this.#anonymous(headers, peer);

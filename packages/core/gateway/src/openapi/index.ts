@@ -15,10 +15,11 @@ import type { RouteSpec } from "../routes/route.ts";
 import { SESSION_TURN_SPECS } from "../routes/session-turns.ts";
 import { SESSION_SPECS } from "../routes/sessions.ts";
 import { SETTINGS_SPECS } from "../routes/settings.ts";
-import { SOP_DESK_SPECS, SOP_VERSION_SPECS } from "../routes/sop-editor.ts";
+import { SOP_EDITOR_SPECS, SOP_VERSION_SPECS } from "../routes/sop-editor.ts";
 import { SOP_RUN_SPECS, SOP_SPECS } from "../routes/sops.ts";
 import { WEBHOOK } from "../routes/webhook.ts";
-import { EVENTS, SOCKET } from "../streams/sse.ts";
+import { EVENTS } from "../streams/sse.ts";
+import { SOCKET } from "../streams/upgrade.ts";
 import { OPENAPI } from "./route.ts";
 
 /** `@svc/gateway/openapi`: the document of the HTTP interface, without a gateway that runs. */
@@ -47,7 +48,7 @@ export const CORE_ROUTES: readonly RouteSpec[] = [
   ...COMMAND_SPECS,
   ...SOP_SPECS,
   ...SOP_RUN_SPECS,
-  ...SOP_DESK_SPECS,
+  ...SOP_EDITOR_SPECS,
   ...SOP_VERSION_SPECS,
   ...AUDIT_SPECS,
   ...DEVICE_SPECS,

@@ -1,7 +1,7 @@
 /** `GET /openapi.json`: made for the first who asks, and kept. */
 import type { Logger } from "@svc/contract";
 import * as v from "valibot";
-import type { OwnRoute } from "../http/listener.ts";
+import type { OwnRoute } from "../routes/route.ts";
 import { contentTag, errorReply, isKnown, Reply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
 import type { RouteSpec } from "../routes/route.ts";

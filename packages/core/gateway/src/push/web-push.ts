@@ -273,7 +273,7 @@ const keysOf = ({ p256dh, auth }: { readonly p256dh: string; readonly auth: stri
   auth: Buffer.from(auth, "base64url"),
 });
 
-const KEPT = v.intersect([SUBSCRIPTION, v.object({ createdAtMs: v.number() })]);
+const STORED = v.intersect([SUBSCRIPTION, v.object({ createdAtMs: v.number() })]);
 
 function receiverText({ endpoint, p256dh, auth, details, createdAtMs }: Receiver): string {
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url");
@@ -282,7 +282,7 @@ function receiverText({ endpoint, p256dh, auth, details, createdAtMs }: Receiver
 
 /** undefined: another version wrote it. */
 function readReceiver(text: string): Receiver | undefined {
-  const parsed = v.safeParse(KEPT, JSON.parse(text));
+  const parsed = v.safeParse(STORED, JSON.parse(text));
   if (!parsed.success) return undefined;
   return { ...wantedOf(parsed.output), createdAtMs: parsed.output.createdAtMs, ended: new AbortController() };
 }

@@ -5,8 +5,8 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Mailbox } from "@svc/agent";
 import { type Logger, SvcError } from "@svc/contract";
 import { type Context, Hono } from "hono";
-import type { Authenticator, OpenDoor } from "../auth/authenticator.ts";
-import { openExchange, type Streams } from "../auth/device-connections.ts";
+import type { Authenticator, PublicAccess } from "../auth/authenticator.ts";
+import { openExchange, type DeviceConnections } from "../auth/device-connections.ts";
 import type { Devices } from "../auth/devices.ts";
 import type { PageSessions } from "../auth/page-sessions.ts";
 import type { Pairing } from "../auth/pairing.ts";
@@ -15,8 +15,7 @@ import { queryOf } from "../http/request.ts";
 import type { Send } from "../http/send.ts";
 import { type ClientResolver, peerOf } from "../middleware/client.ts";
 import type { WebPush } from "../push/web-push.ts";
-import type { GatewayApprovals, GatewaySops, PolicyRules } from "../types.ts";
-import { approvalRoutes, policyRuleRoutes } from "./approvals.ts";
+import { approvalRoutes, type GatewayApprovals, type PolicyRules, policyRuleRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
 import { deviceRoutes, type PairingCodeDeps, pairingCodeRoutes } from "./devices.ts";
 import { absentReply, FEATURE_DOWN, type FeaturePath } from "./features.ts";
@@ -28,8 +27,8 @@ import { commandRoutes, reportRoutes, type Reports } from "./reports.ts";
 import type { AnyRoute, ApiRoute, BodyLimits, RouteSpec } from "./route.ts";
 import { type SessionRouteDeps, sessionRoutes } from "./sessions.ts";
 import { type SettingsRouteDeps, settingsRoutes } from "./settings.ts";
-import { type SopDeskRouteDeps, sopDeskRoutes } from "./sop-editor.ts";
-import { sopRoutes, sopRunRoutes } from "./sops.ts";
+import { type SopEditorRouteDeps, sopEditorRoutes } from "./sop-editor.ts";
+import { type GatewaySops, sopRoutes, sopRunRoutes } from "./sops.ts";
 
 export interface ApiParts {
   readonly core: CoreRouteDeps;
@@ -58,13 +57,13 @@ type ApiContext = Context<{ Bindings: HttpBindings }>;
 
 export interface ApiDeps {
   readonly authenticator: Authenticator;
-  readonly openDoor: OpenDoor;
+  readonly publicAccess: PublicAccess;
   /** By path. */
   readonly featurePaths: ReadonlyMap<string, FeaturePath>;
   /** False: the feature is on and gave up. */
   isUp(feature: string): boolean;
   readonly clientOf: ClientResolver;
-  readonly streams: Streams;
+  readonly connections: DeviceConnections;
   readonly send: Send;
   readonly log: Logger;
 }
@@ -103,12 +102,12 @@ async function answer(route: ApiRoute | AnyRoute, context: ApiContext, deps: Api
   const { access } = route;
   const principal =
     access === "open"
-      ? deps.openDoor.admit(incoming.headers, client)
+      ? deps.publicAccess.admit(incoming.headers, client)
       : deps.authenticator.require(incoming.headers, client, access);
   if (principal instanceof Reply) return principal;
   const asked = { params: context.req.param(), query: fieldsOf(route.query, queryOf(incoming)), env };
   if (principal === undefined) return (route as AnyRoute).handle({ principal, ...asked, release: () => {} });
-  const release = openExchange(deps.streams, principal, deps.send, incoming, outgoing);
+  const release = openExchange(deps.connections, principal, deps.send, incoming, outgoing);
   return route.handle({ device: principal.device, principal, ...asked, release });
 }
 
@@ -138,7 +137,7 @@ function methodsByPath(routes: readonly RouteSpec[]): Map<string, string[]> {
 // The routes core itself has below `/api/`.
 
 export interface CoreRouteDeps
-  extends Reports, SessionRouteDeps, SettingsRouteDeps, OperationRouteDeps, SopDeskRouteDeps {
+  extends Reports, SessionRouteDeps, SettingsRouteDeps, OperationRouteDeps, SopEditorRouteDeps {
   readonly mailbox: Mailbox;
   readonly devices: Devices;
   readonly approvals: GatewayApprovals;
@@ -162,7 +161,7 @@ const coreRoutes = (deps: CoreRouteDeps): ApiRoute[] => [
   ...operationRoutes(deps),
   ...commandRoutes(),
   ...sopRoutes(deps.sops, deps.bodies),
-  ...sopDeskRoutes(deps),
+  ...sopEditorRoutes(deps),
   ...sopRunRoutes(deps.sops, deps.approvals),
   ...auditRoutes(deps.sops.audit),
   ...deviceRoutes(deps),

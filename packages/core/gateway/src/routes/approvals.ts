@@ -1,11 +1,29 @@
 /** The routes of approvals as data. */
 import { integer, type Json, SvcError } from "@svc/contract";
-import { type ApprovalFilter, approvalJson, type ApprovalKey } from "@svc/sop";
+import { type Approvals, type ApprovalFilter, approvalJson, type ApprovalKey } from "@svc/sop";
 import * as v from "valibot";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
-import type { GatewayApprovals, PolicyRules } from "../types.ts";
 import { before, cursor, limit, limitOf, name, oneOf, time } from "./fields.ts";
 import { type ApiRequest, type ApiRoute, type ApiSpec, type BodyLimits, jsonBody } from "./route.ts";
+
+/** What the gateway asks of approvals. */
+export type GatewayApprovals = Pick<Approvals, "get" | "list" | "resolve">;
+
+/** A call that runs without asking, because a person said always to it. */
+export interface PolicyRule {
+  readonly id: string;
+  readonly agent: string;
+  readonly tool: string;
+  /** All that has to be equal. */
+  readonly pattern: string;
+}
+
+/** Rules of the config in force. */
+export interface PolicyRules {
+  list(): readonly PolicyRule[];
+  /** Resolves once it is out of force; false: there is no such rule. Rejects with CONFIG_*, STORE_*. */
+  revoke(id: string, by: string): Promise<boolean>;
+}
 
 const STATUSES = ["waiting", "approved", "rejected", "expired", "cancelled"] as const;
 

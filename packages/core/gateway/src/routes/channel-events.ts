@@ -1,13 +1,10 @@
 /** The body of `POST /api/channel-events`, checked field by field. */
-import type { IncomingHttpHeaders } from "node:http";
 import type { Json, Logger } from "@svc/contract";
 import { parseJson } from "@svc/kit";
 import type { ChannelEvents, PostedEvent } from "@svc/sop";
 import * as v from "valibot";
-import { refuseContentType } from "../http/body.ts";
 import { errorReply, jsonReply, Reply, replyToError } from "../http/reply.ts";
-import { isLocalOnly, type Peer } from "../middleware/client.ts";
-import type { HostRules } from "../middleware/host-check.ts";
+import type { Exchange } from "../middleware/pipeline.ts";
 import type { RouteSpec } from "./route.ts";
 
 /** A text that fits a pattern. What it has to be stands in the description, and completes "… must be". */
@@ -132,7 +129,6 @@ export const CHANNEL_EVENTS: RouteSpec = {
 
 export interface ChannelEventsRouteDeps {
   readonly channelEvents: ChannelEvents;
-  readonly rules: Pick<HostRules, "allowsOrigin">;
   readonly log: Logger;
 }
 
@@ -143,14 +139,8 @@ export class ChannelEventsRoute {
     this.#deps = deps;
   }
 
-  /** What is decided before the body: who may call at all, and the content type. */
-  refuse(headers: IncomingHttpHeaders, peer: Peer): Reply | undefined {
-    if (!isLocalOnly({ peerAddress: peer.address, headers }, this.#deps.rules)) return errorReply("NOT_LOCAL");
-    return refuseContentType(headers);
-  }
-
   /** Never rejects. */
-  async accept(body: Buffer): Promise<Reply> {
+  readonly answer = async ({ body }: Exchange): Promise<Reply> => {
     const { channelEvents, log } = this.#deps;
     const event = postedEvent(body);
     if (event instanceof Reply) return event;
@@ -164,5 +154,5 @@ export class ChannelEventsRoute {
       }
       return reply;
     }
-  }
+  };
 }

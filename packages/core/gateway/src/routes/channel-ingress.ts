@@ -1,6 +1,6 @@
 /** The public paths of channels: those with a channel behind them, and those that tell that there is none. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { newMessageOf } from "@svc/agent";
+import { type Messaging, newMessageOf } from "@svc/agent";
 import {
   type CatalogueEntry,
   type Clock,
@@ -14,66 +14,54 @@ import {
   type Verdict,
 } from "@svc/contract";
 import type { Ongoing, RegisteredIngress } from "@svc/kernel";
+import type { Sops } from "@svc/sop";
 import type { Arrival, NewMessage } from "@svc/store";
-import { NO_ROOM, readBody } from "../http/body.ts";
-import type { Handle } from "../http/listener.ts";
-import type { MemoryRoom } from "../http/memory-budget.ts";
+import { MEMORY_FULL, readBody } from "../http/body.ts";
+import type { Handle } from "../middleware/pipeline.ts";
+import type { MemoryBudget } from "../http/memory-budget.ts";
 import { allowHeader, errorReply, jsonReply, notAllowed, optionsReply, Reply, replyToError } from "../http/reply.ts";
 import { queryOf } from "../http/request.ts";
 import type { Send } from "../http/send.ts";
-import type { Lasting } from "../lasting.ts";
 import { messageEvents } from "../sop-events.ts";
-import type { RareLines } from "../throttled-log.ts";
-import type { GatewayDeps, GatewaySettings } from "../types.ts";
+import type { ThrottledLog } from "../throttled-log.ts";
+
+export interface ChannelPathsDeps extends Omit<ChannelPathDeps, "refusals"> {
+  /** Those of channels that are configured. */
+  readonly ingress: readonly RegisteredIngress[];
+  /** By path, those of all channels there are. */
+  readonly ingressPaths: ReadonlyMap<string, IngressPath>;
+  readonly throttledLog: ThrottledLog;
+  readonly log: Logger;
+}
 
 /** `taken`: core's own. Throws FEATURE_CONFLICT naming every path that is one of those, or is claimed twice. */
-export function channelPaths(
-  settings: GatewaySettings,
-  lasting: Lasting,
-  ongoing: Ongoing,
-  taken: readonly string[],
-): ReadonlyMap<string, Handle> {
-  checkClaims(settings.ingress, taken);
-  const unconfigured = Array.from(settings.ingressPaths, ([path, owner]) => [path, nothingAt(owner, lasting)] as const);
-  const configured = settings.ingress.map(
-    (way) => [way.ingress.path, channelAt(way, settings, lasting, ongoing)] as const,
-  );
+export function channelPaths(deps: ChannelPathsDeps, taken: readonly string[]): ReadonlyMap<string, Handle> {
+  const { ingress, ingressPaths, throttledLog, log, isUp } = deps;
+  checkClaims(ingress, taken);
+  const unconfigured = Array.from(ingressPaths, ([path, owner]) => [path, nothingAt(owner, isUp)] as const);
+  const configured = ingress.map((registered) => {
+    const channel = new ChannelPath(registered, { ...deps, refusals: new Refusals(registered, throttledLog, log) });
+    const handle: Handle = (incoming, outgoing) => channel.handle(incoming, outgoing);
+    return [registered.ingress.path, handle] as const;
+  });
   const free = unconfigured.filter(([path]) => !taken.includes(path));
   return new Map([...free, ...configured]);
 }
 
-function checkClaims(ways: readonly RegisteredIngress[], taken: readonly string[]): void {
+function checkClaims(ingress: readonly RegisteredIngress[], taken: readonly string[]): void {
   const known = new Set(taken);
   const problems: string[] = [];
-  for (const { feature, ingress } of ways) {
-    if (known.has(ingress.path)) problems.push(`${ingress.path} of ${feature} is taken`);
-    known.add(ingress.path);
+  for (const { feature, ingress: claimed } of ingress) {
+    if (known.has(claimed.path)) problems.push(`${claimed.path} of ${feature} is taken`);
+    known.add(claimed.path);
   }
   if (problems.length > 0) throw new SvcError("FEATURE_CONFLICT", `${problems.join("; ")}.`);
 }
 
 /** A channel that is configured and could not even be registered is down, not missing: its platform shall try again. */
-function nothingAt({ feature, title }: IngressPath, { deps }: Lasting): Handle {
+function nothingAt({ feature, title }: IngressPath, isUp: ChannelPathDeps["isUp"]): Handle {
   const missing = errorReply("NOT_CONFIGURED", { message: `${title} not configured` });
-  return () => (deps.isUp(feature) ? missing : CHANNEL_DOWN);
-}
-
-function channelAt(way: RegisteredIngress, { config }: GatewaySettings, lasting: Lasting, ongoing: Ongoing): Handle {
-  const { deps, rareLines, bodyRoom, isDraining, send } = lasting;
-  const path = new ChannelPath(way, {
-    inbox: deps.inbox,
-    sops: deps.sops,
-    isUp: (feature) => deps.isUp(feature),
-    isDraining,
-    requireSignatures: config.require_signatures,
-    maxBodyBytes: config.max_body_bytes,
-    bodyRoom,
-    ongoing,
-    refusals: new Refusals(way, rareLines, deps.log),
-    send,
-    clock: deps.clock,
-  });
-  return (incoming, outgoing) => path.handle(incoming, outgoing);
+  return () => (isUp(feature) ? missing : CHANNEL_DOWN);
 }
 
 // One public path of a channel. The order of checks is part of the interface:
@@ -86,13 +74,14 @@ function channelAt(way: RegisteredIngress, { config }: GatewaySettings, lasting:
 // never be wanted.
 
 export interface ChannelPathDeps {
-  readonly inbox: GatewayDeps["inbox"];
-  readonly sops: GatewayDeps["sops"];
-  readonly isUp: GatewayDeps["isUp"];
+  readonly inbox: Pick<Messaging, "accept">;
+  readonly sops: Pick<Sops, "hasPath" | "dispatchIn">;
+  /** False: the channel's feature is on and gave up. */
+  readonly isUp: (feature: string) => boolean;
   readonly isDraining: () => boolean;
   readonly requireSignatures: boolean;
   readonly maxBodyBytes: number;
-  readonly bodyRoom: MemoryRoom;
+  readonly bodyMemory: MemoryBudget;
   /** The channel's feature is in use as long as anything goes on. */
   readonly ongoing: Ongoing;
   readonly refusals: Refusals;
@@ -104,15 +93,15 @@ const EMPTY = Buffer.alloc(0);
 const OK = jsonReply(200, { status: "ok" });
 
 class ChannelPath {
-  readonly #way: RegisteredIngress;
+  readonly #registered: RegisteredIngress;
   readonly #deps: ChannelPathDeps;
   readonly #methods: ReadonlySet<string>;
   readonly #options: Reply;
   readonly #notAllowed: Reply;
 
-  constructor(way: RegisteredIngress, deps: ChannelPathDeps) {
-    const { methods } = way.ingress;
-    this.#way = way;
+  constructor(registered: RegisteredIngress, deps: ChannelPathDeps) {
+    const { methods } = registered.ingress;
+    this.#registered = registered;
     this.#deps = deps;
     this.#methods = new Set<string>(methods.includes("GET") ? [...methods, "HEAD"] : methods);
     const allow = allowHeader([...this.#methods]);
@@ -126,20 +115,20 @@ class ChannelPath {
     if (!this.#methods.has(method)) return method === "OPTIONS" ? this.#options : this.#notAllowed;
     const isHandshake = method === "GET" || method === "HEAD";
     if (!isHandshake && this.#deps.isDraining()) return errorReply("DRAINING");
-    if (!this.#deps.isUp(this.#way.feature)) return CHANNEL_DOWN;
+    if (!this.#deps.isUp(this.#registered.feature)) return CHANNEL_DOWN;
     void this.#receive(incoming, outgoing, isHandshake);
     return undefined;
   }
 
   /** Never rejects. A handshake has no body; one that comes with it is dropped. */
   async #receive(incoming: IncomingMessage, outgoing: ServerResponse, isHandshake: boolean): Promise<void> {
-    const { maxBodyBytes, bodyRoom, ongoing, refusals, send } = this.#deps;
+    const { maxBodyBytes, bodyMemory, ongoing, refusals, send } = this.#deps;
     ongoing.begin();
     try {
-      const body = isHandshake ? EMPTY : await readBody(incoming, outgoing, maxBodyBytes, bodyRoom);
+      const body = isHandshake ? EMPTY : await readBody(incoming, outgoing, maxBodyBytes, bodyMemory);
       if (body === "gone") return;
       if (body === "too-large") send(incoming, outgoing, errorReply("TOO_LARGE"));
-      else if (body === "no-room") send(incoming, outgoing, NO_ROOM);
+      else if (body === "memory-full") send(incoming, outgoing, MEMORY_FULL);
       else send(incoming, outgoing, await this.#answer(incoming, body, isHandshake));
     } catch (error) {
       send(incoming, outgoing, refusals.broken(error));
@@ -150,7 +139,7 @@ class ChannelPath {
 
   async #answer(incoming: IncomingMessage, body: Buffer, isHandshake: boolean): Promise<Reply> {
     const { requireSignatures, refusals, inbox, sops, isDraining, clock } = this.#deps;
-    if (requireSignatures && !isHandshake && !this.#way.ingress.signed) return refusals.unsigned();
+    if (requireSignatures && !isHandshake && !this.#registered.ingress.signed) return refusals.unsigned();
     // HEAD is GET whose answer is not wanted whole.
     const method = isHandshake ? "GET" : incoming.method!;
     const delivery = this.#read(new ReceivedRequest(incoming, method, body, clock.now()));
@@ -159,7 +148,7 @@ class ChannelPath {
     // The shutdown may have begun while the body came in.
     if (isDraining()) return errorReply("DRAINING");
     try {
-      const { state } = await inbox.accept(delivery.arrival, messageEvents(sops, this.#way.ingress.path));
+      const { state } = await inbox.accept(delivery.arrival, messageEvents(sops, this.#registered.ingress.path));
       return state === "replayed" ? refusals.replayed() : delivery.reply;
     } catch (error) {
       return refusals.notKept(error);
@@ -168,7 +157,7 @@ class ChannelPath {
 
   /** Whose it is, then what is in it. */
   #read(request: RawRequest): Delivery | Reply {
-    const { channel, ingress } = this.#way;
+    const { channel, ingress } = this.#registered;
     const { refusals } = this.#deps;
     let isProven = false;
     try {
@@ -188,7 +177,7 @@ class ChannelPath {
 
   /** Without what says that it is older than the ids of messages are remembered: nobody could tell it from a replay. */
   #fresh(parsed: Parsed, nowMs: number): Parsed {
-    const { maxAgeMs = Infinity } = this.#way.ingress;
+    const { maxAgeMs = Infinity } = this.#registered.ingress;
     const inbound = parsed.inbound?.filter(({ sentAtMs = nowMs }) => !(nowMs - sentAtMs > maxAgeMs));
     const dropped = (parsed.inbound?.length ?? 0) - (inbound?.length ?? 0);
     if (inbound === undefined || dropped === 0) return parsed;
@@ -220,11 +209,11 @@ const OF_PARSING: ReadonlySet<ErrorCode> = new Set(["BAD_JSON", "BAD_REQUEST"]);
 
 class Refusals {
   readonly #fields: { readonly channel: string; readonly path: string };
-  readonly #lines: RareLines;
+  readonly #lines: ThrottledLog;
   readonly #log: Logger;
 
   /** `lines`: of all paths; they outlive a reload. */
-  constructor({ channel, ingress }: RegisteredIngress, lines: RareLines, log: Logger) {
+  constructor({ channel, ingress }: RegisteredIngress, lines: ThrottledLog, log: Logger) {
     this.#fields = { channel, path: ingress.path };
     this.#lines = lines;
     this.#log = log;

@@ -7,7 +7,7 @@ import { DEVICE_NAME } from "../auth/devices.ts";
 import type { ListedSignIn, PageSessions } from "../auth/page-sessions.ts";
 import type { Pairing, PairingLinks } from "../auth/pairing.ts";
 import { jsonReply, Reply } from "../http/reply.ts";
-import type { PairedDevices } from "../types.ts";
+import type { PairedDevices } from "../auth/devices.ts";
 import { name, time } from "./fields.ts";
 import { type ApiRoute, type ApiSpec, type BodyLimits, jsonBody } from "./route.ts";
 

@@ -7,19 +7,19 @@ import { opens, type Principal } from "../auth/authenticator.ts";
 import type { Devices } from "../auth/devices.ts";
 import type { PageSessions } from "../auth/page-sessions.ts";
 import { isOwnPage, openPage } from "../auth/page-sign-in.ts";
-import type { MemoryRoom } from "../http/memory-budget.ts";
+import type { MemoryBudget } from "../http/memory-budget.ts";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
 import { queryOf } from "../http/request.ts";
 import { CORE_PATHS } from "./core-paths.ts";
 import { type AnyRequest, type AnyRoute, type BodyLimits, jsonBody, type Strings } from "./route.ts";
 
-export interface FeatureRouteOptions extends FeatureSignInDeps {
+export interface FeatureRouteDeps extends FeatureSignInDeps {
   readonly maxBodyBytes: number;
   /** Counts the requests: a feature may be taken down when none of them is left. */
   readonly ongoing: Ongoing;
   /** For the bodies of strangers, and of those who are known. */
-  readonly bodyRoom: MemoryRoom;
-  readonly deviceBodyRoom: MemoryRoom;
+  readonly bodyMemory: MemoryBudget;
+  readonly deviceBodyMemory: MemoryBudget;
   /** False: the feature gave up. */
   isUp(feature: string): boolean;
   /** Features that may sign a page in. */
@@ -30,7 +30,7 @@ export interface FeatureRouteOptions extends FeatureSignInDeps {
 const MAX_STRANGER_BYTES = 65_536;
 
 /** Throws FEATURE_CONFLICT naming every path that is not below /api/ or is taken. */
-export function featureRoutes(routes: readonly RegisteredRoute[], options: FeatureRouteOptions): AnyRoute[] {
+export function featureRoutes(routes: readonly RegisteredRoute[], options: FeatureRouteDeps): AnyRoute[] {
   const known = new Set<string>();
   const problems: string[] = [];
   for (const { method, path } of routes.map(({ route }) => route)) {
@@ -44,16 +44,16 @@ export function featureRoutes(routes: readonly RegisteredRoute[], options: Featu
   return routes.map((route) => served(route, options));
 }
 
-function served(registered: RegisteredRoute, options: FeatureRouteOptions): AnyRoute {
+function served(registered: RegisteredRoute, options: FeatureRouteDeps): AnyRoute {
   const { feature, route } = registered;
   const { method, path, doc } = route;
-  const { maxBodyBytes, ongoing, bodyRoom, deviceBodyRoom, isUp } = options;
+  const { maxBodyBytes, ongoing, bodyMemory, deviceBodyMemory, isUp } = options;
   const takesBody = method !== "GET";
   const access = route.access ?? (takesBody ? "operate" : "read");
   const limits: BodyLimits =
     access === "open"
-      ? { maxBytes: Math.min(maxBodyBytes, MAX_STRANGER_BYTES), room: bodyRoom }
-      : { maxBytes: maxBodyBytes, room: deviceBodyRoom };
+      ? { maxBytes: Math.min(maxBodyBytes, MAX_STRANGER_BYTES), memory: bodyMemory }
+      : { maxBytes: maxBodyBytes, memory: deviceBodyMemory };
   return {
     ...doc,
     method,
@@ -83,7 +83,7 @@ async function answer(
   { feature, route }: RegisteredRoute,
   { principal, params, env }: AnyRequest,
   body: Json,
-  options: FeatureRouteOptions,
+  options: FeatureRouteDeps,
 ): Promise<Reply> {
   const { incoming, outgoing } = env;
   const gone = new AbortController();
@@ -111,7 +111,7 @@ function callerOf(principal: Principal | undefined): RouteCaller {
 function signInOf(
   { status, body, signIn }: RouteResult,
   feature: string,
-  { authFeatures }: Pick<FeatureRouteOptions, "authFeatures">,
+  { authFeatures }: Pick<FeatureRouteDeps, "authFeatures">,
 ) {
   if (!authFeatures.has(feature)) throw new Error(`feature ${feature} is not of kind auth, and may sign nobody in`);
   if (typeof body !== "object" || body === null || Array.isArray(body)) {

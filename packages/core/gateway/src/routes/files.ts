@@ -11,8 +11,8 @@ import {
 } from "@svc/agent";
 import { integer, type Speech, SvcError } from "@svc/contract";
 import * as v from "valibot";
-import { NO_ROOM, readBody, streamBody } from "../http/body.ts";
-import type { MemoryRoom } from "../http/memory-budget.ts";
+import { MEMORY_FULL, readBody, streamBody } from "../http/body.ts";
+import type { MemoryBudget } from "../http/memory-budget.ts";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
 import { name } from "./fields.ts";
 import type { ApiRequest, ApiRoute, ApiSpec } from "./route.ts";
@@ -106,7 +106,7 @@ export interface FileRouteDeps {
   readonly attachments: Pick<Attachments, "receive" | "discard" | "read" | "sweep">;
   readonly speech: Pick<Speech, "canTranscribe" | "transcribe">;
   /** Recordings come in here. */
-  readonly bodies: { readonly room: MemoryRoom };
+  readonly bodies: { readonly memory: MemoryBudget };
 }
 
 /** `find`: throws SESSION_UNKNOWN. */
@@ -176,9 +176,9 @@ const escaped = (char: string): string => `%${char.charCodeAt(0).toString(16).to
 async function transcribe({ speech, bodies }: FileRouteDeps, { env }: ApiRequest): Promise<Reply> {
   if (!speech.canTranscribe) throw new SvcError("TRANSCRIPTION_OFF");
   const { incoming, outgoing } = env;
-  const body = await readBody(incoming, outgoing, MAX_FILE_BYTES, bodies.room);
+  const body = await readBody(incoming, outgoing, MAX_FILE_BYTES, bodies.memory);
   if (body === "too-large") return errorReply("TOO_LARGE");
-  if (body === "no-room") return NO_ROOM;
+  if (body === "memory-full") return MEMORY_FULL;
   if (body === "gone") return errorReply("BAD_REQUEST");
   if (outgoing.headersSent) return errorReply("UNAUTHORIZED");
   const mimeType = sniffType(body);

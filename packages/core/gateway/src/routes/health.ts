@@ -4,8 +4,22 @@ import * as v from "valibot";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
 import type { ClientResolver, Peer } from "../middleware/client.ts";
-import type { Health } from "../types.ts";
 import type { RouteSpec } from "./route.ts";
+
+/** `/health`: the public is told only whether something is degraded; a bearer, what and why. */
+export interface Health {
+  readonly degraded: boolean;
+  readonly units: readonly HealthUnit[];
+  /** Channels that take messages without checking a signature. */
+  readonly unsigned: readonly string[];
+}
+
+/** A part that can fail on its own. */
+export interface HealthUnit {
+  readonly id: string;
+  readonly state: string;
+  readonly reason?: string | undefined;
+}
 
 const UNIT = v.object({ id: v.string(), state: v.string(), reason: v.nullable(v.string()) });
 

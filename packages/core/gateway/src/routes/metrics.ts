@@ -1,12 +1,11 @@
 /** `GET /metrics`: the numbers of the feature that has them, or a comment that says how to have them. */
-import type { Logger } from "@svc/contract";
+import type { Exposition, Logger } from "@svc/contract";
 import type { Ongoing } from "@svc/kernel";
 import * as v from "valibot";
-import type { Handle } from "../http/listener.ts";
+import type { Handle } from "../middleware/pipeline.ts";
 import { errorReply, Reply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
-import type { RareLines } from "../throttled-log.ts";
-import type { GatewaySettings } from "../types.ts";
+import type { ThrottledLog } from "../throttled-log.ts";
 import type { RouteSpec } from "./route.ts";
 
 /** As the text exposition format wants it. */
@@ -24,24 +23,29 @@ export const METRICS: RouteSpec = {
 export interface MetricsDeps {
   /** The feature is in use as long as anybody waits for its numbers. */
   readonly ongoing: Ongoing;
-  readonly rareLines: RareLines;
+  readonly throttledLog: ThrottledLog;
   readonly send: Send;
   readonly log: Logger;
 }
 
-type MetricsSettings = Pick<GatewaySettings, "exposition" | "metricsHint">;
+export interface MetricsSettings {
+  /** What `GET /metrics` tells. */
+  readonly exposition: Exposition | undefined;
+  /** What it says where there is none: one line on how to have them. */
+  readonly metricsHint: string;
+}
 
 export function metricsHandle({ exposition, metricsHint }: MetricsSettings, deps: MetricsDeps): Handle {
   if (exposition === undefined) {
     const hint = new Reply(200, TYPE, `# ${metricsHint}\n`);
     return () => hint;
   }
-  const { ongoing, rareLines, send, log } = deps;
+  const { ongoing, throttledLog, send, log } = deps;
   const made = async (): Promise<Reply> => {
     try {
       return new Reply(200, TYPE, await ongoing.during(() => exposition.text()));
     } catch (error) {
-      const times = rareLines.note("metrics");
+      const times = throttledLog.note("metrics");
       // What was thrown is a library's, and may be about anything.
       const threw = error instanceof Error ? error.constructor.name : typeof error;
       if (times > 0) log.error("the metrics could not be told", { threw, times });

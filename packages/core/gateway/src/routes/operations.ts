@@ -2,7 +2,7 @@
 import { type Clock, integer, type Json } from "@svc/contract";
 import * as v from "valibot";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
-import { SlidingWindow } from "../rate-limit.ts";
+import type { SlidingWindow } from "../rate-limit.ts";
 import { limit, limitOf, oneOf, time } from "./fields.ts";
 import { type ApiRequest, type ApiRoute, type ApiSpec, type BodyLimits, jsonBody } from "./route.ts";
 
@@ -181,13 +181,6 @@ export interface OperationLimits {
   readonly checks: SlidingWindow;
   readonly backups: SlidingWindow;
 }
-
-const MINUTE_MS = 60_000;
-
-export const operationLimits = (): OperationLimits => ({
-  checks: new SlidingWindow({ limit: 10, windowMs: MINUTE_MS, maxKeys: 0 }),
-  backups: new SlidingWindow({ limit: 3, windowMs: MINUTE_MS, maxKeys: 0 }),
-});
 
 export interface OperationRouteDeps {
   readonly operations: Operations;

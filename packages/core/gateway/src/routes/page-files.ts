@@ -1,7 +1,17 @@
 /** The page at `/`: its files as they are in the binary, each with the answers it can have. No file system, no template. */
-import type { Handle } from "../http/listener.ts";
+import type { Handle } from "../middleware/pipeline.ts";
 import { acceptsGzip, allowHeader, contentTag, isKnown, notAllowed, optionsReply, Reply } from "../http/reply.ts";
-import type { PageFile } from "../types.ts";
+
+/** A file of the page that is served at `/`. */
+export interface PageFile {
+  /** `Content-Type`. */
+  readonly type: string;
+  readonly bytes: Uint8Array;
+  /** Gzip of the same, where that is smaller. */
+  readonly gzip?: Uint8Array;
+  /** Its name changes with its content, so that it may be kept for good. */
+  readonly isImmutable: boolean;
+}
 
 /**
  * What the page may do: run its own script, draw with its own styles, talk to the gateway it came from (a WebSocket to the

@@ -1,18 +1,16 @@
-/** The routes of the page's sign-in as data. */
+/** `/api/session`: signs a page in and out. A foreign Origin was refused by the host check. */
 import type { IncomingHttpHeaders } from "node:http";
+import type { RegisteredRoute } from "@svc/kernel";
 import type { Device } from "@svc/store";
 import * as v from "valibot";
 import { type Authenticator, type Principal, tokenOnly } from "../auth/authenticator.ts";
 import type { Devices } from "../auth/devices.ts";
 import { NO_SESSION_COOKIE, type PageSessions } from "../auth/page-sessions.ts";
-import { browserName, isOwnPage, isSurelyOwnPage, openedPage, openPage, shownDevice } from "../auth/page-sign-in.ts";
-import { refuseContentType, withBody, type WithBodyDeps } from "../http/body.ts";
-import type { Handle, OwnRoute } from "../http/listener.ts";
-import { errorReply, jsonReply, Reply, replyToError } from "../http/reply.ts";
-import { declaredBytes } from "../http/request.ts";
+import { browserName, isSurelyOwnPage, openedPage, openPage, shownDevice } from "../auth/page-sign-in.ts";
+import { jsonReply, Reply, replyToError } from "../http/reply.ts";
 import type { Client, ClientResolver, Peer } from "../middleware/client.ts";
-import type { GatewaySettings } from "../types.ts";
-import { MAX_PAIR_BYTES, PAIR_BODY, PAIRING_CODE, type PairRoute } from "./pair.ts";
+import type { Check, Exchange } from "../middleware/pipeline.ts";
+import { PAIR_BODY, PAIRING_CODE, type PairRoute } from "./pair.ts";
 import type { RouteSpec } from "./route.ts";
 
 const PATH = "/api/session";
@@ -21,7 +19,7 @@ const DEVICE = v.object({ id: v.string(), name: v.string(), scope: v.picklist(["
 
 const COOKIE = { "Set-Cookie": v.pipe(v.string(), v.description("svc_session, for the browser alone.")) };
 
-const SIGN_IN: RouteSpec = {
+export const SIGN_IN: RouteSpec = {
   method: "POST",
   path: PATH,
   access: "public",
@@ -58,7 +56,7 @@ const SIGN_IN: RouteSpec = {
   ],
 };
 
-const SIGNED_IN: RouteSpec = {
+export const SIGNED_IN: RouteSpec = {
   method: "GET",
   path: PATH,
   access: "read",
@@ -71,7 +69,7 @@ const SIGNED_IN: RouteSpec = {
   },
 };
 
-const SIGN_OUT: RouteSpec = {
+export const SIGN_OUT: RouteSpec = {
   method: "DELETE",
   path: PATH,
   access: "read",
@@ -81,7 +79,7 @@ const SIGN_OUT: RouteSpec = {
   errors: ["STORE_FULL", "STORE_FAILED"],
 };
 
-const WAYS: RouteSpec = {
+export const SIGN_IN_FEATURES: RouteSpec = {
   method: "GET",
   path: "/api/session/ways",
   access: "public",
@@ -94,32 +92,7 @@ const WAYS: RouteSpec = {
   },
 };
 
-export const PAGE_SESSION_SPECS: readonly RouteSpec[] = [SIGN_IN, SIGNED_IN, SIGN_OUT, WAYS];
-
-// `/api/session` on the wire.
-
-export function sessionRoutes(session: SessionRoute, deps: WithBodyDeps): OwnRoute[] {
-  const signIn: Handle = (incoming, outgoing, peer) => {
-    const { headers } = incoming;
-    const admitted = session.admit(headers, peer, declaredBytes(incoming) > 0);
-    if (admitted instanceof Reply) return admitted;
-    return withBody(deps, incoming, outgoing, MAX_PAIR_BYTES, (body) => session.signIn(admitted, headers, body));
-  };
-  const signOut: Handle = (incoming, outgoing, peer) => {
-    const reply = session.signOut(incoming.headers, peer);
-    if (reply instanceof Reply) return reply;
-    void reply.then((signedOut) => deps.send(incoming, outgoing, signedOut));
-    return undefined;
-  };
-  return [
-    { ...SIGN_IN, handle: signIn },
-    { ...SIGNED_IN, handle: (incoming, _outgoing, peer) => session.signedIn(incoming.headers, peer) },
-    { ...SIGN_OUT, handle: signOut },
-    { ...WAYS, handle: () => session.ways() },
-  ];
-}
-
-// `/api/session`, apart from the bytes on the wire.
+export const PAGE_SESSION_SPECS: readonly RouteSpec[] = [SIGN_IN, SIGNED_IN, SIGN_OUT, SIGN_IN_FEATURES];
 
 export interface SessionRouteDeps {
   readonly authenticator: Authenticator;
@@ -127,12 +100,11 @@ export interface SessionRouteDeps {
   readonly devices: Pick<Devices, "revoke">;
   readonly pageSessions: PageSessions;
   readonly pair: PairRoute;
+  /** The limit of `POST /pair`. */
+  readonly pairLimit: Check;
   /** Features that sign a page in by themselves, those that are down apart. */
-  readonly ways: () => readonly string[];
+  readonly features: () => readonly string[];
 }
-
-/** Whose sign-in it will be: a device's that is known, or that of one a pairing code makes. `Reply`: it is decided. */
-type Admitted = { readonly device: Device } | { readonly client: Client };
 
 const SIGNED_OUT = new Reply(204, "text/plain", "", ["set-cookie", NO_SESSION_COOKIE]);
 
@@ -143,51 +115,51 @@ export class SessionRoute {
     this.#deps = deps;
   }
 
-  /** What is decided before the body. A foreign Origin was refused at the door. */
-  admit(headers: IncomingHttpHeaders, peer: Peer, hasBody: boolean): Admitted | Reply {
-    if (!isOwnPage(headers)) return errorReply("BAD_ORIGIN");
-    const { authenticator, clientOf, pair } = this.#deps;
-    if (headers.authorization === undefined && headers["x-pairing-code"] !== undefined) {
-      const client = pair.admit(headers, peer, hasBody);
-      return client instanceof Reply ? client : { client };
-    }
+  /**
+   * Whose sign-in it will be: that of a device which a token proves, or of one that a pairing code makes; both 401, 403, 429.
+   * With only the cookie of a sign-in, it answers as GET does.
+   */
+  readonly signInCaller: Check = (exchange) => {
+    const { headers } = exchange.incoming;
+    const { authenticator, clientOf, pairLimit } = this.#deps;
+    if (headers.authorization === undefined && headers["x-pairing-code"] !== undefined) return pairLimit(exchange);
     // Where a page came by plain http, its browser marks no GET as its own; a POST it does.
-    if (headers.authorization === undefined && headers.cookie !== undefined) return this.#resume(headers, peer);
-    const principal = authenticator.require(tokenOnly(headers), clientOf(headers, peer), "read");
+    if (headers.authorization === undefined && headers.cookie !== undefined)
+      return this.#resume(headers, exchange.peer);
+    const principal = authenticator.require(tokenOnly(headers), clientOf(headers, exchange.peer), "read");
     if (principal instanceof Reply) return principal;
-    return (hasBody ? refuseContentType(headers) : undefined) ?? { device: principal.device };
-  }
+    exchange.principal = principal;
+    return undefined;
+  };
 
   /** Whatever cookie came with the request has no say: a value that somebody planted is never taken for a sign-in. */
-  async signIn(admitted: Admitted, headers: IncomingHttpHeaders, body: Buffer): Promise<Reply> {
-    if ("device" in admitted) return this.#open(admitted.device, headers);
-    const device = await this.#pair(admitted.client, headers, body);
+  readonly signIn = async ({ principal, client, incoming: { headers }, body }: Exchange): Promise<Reply> => {
+    if (principal !== undefined) return this.#open(principal.device, headers);
+    const device = await this.#pair(client, headers, body);
     if (device instanceof Reply) return device;
     const reply = await this.#open(device, headers);
     // Nobody was told its token: without a sign-in it would be a device that nobody can use.
     if (reply.status !== 200) await this.#deps.devices.revoke(device.id).catch(() => {});
     return reply;
-  }
+  };
 
   /** With the cookie alone, from our own page: the second secret, so that the page stays signed in. */
-  signedIn(headers: IncomingHttpHeaders, peer: Peer): Reply {
+  readonly signedIn = ({ incoming: { headers }, peer }: Exchange): Reply => {
     const isBare = headers.authorization === undefined && headers["x-svc-csrf"] === undefined;
     if (isBare && isSurelyOwnPage(headers)) return this.#resume(headers, peer);
     const principal = this.#require(headers, peer);
     return principal instanceof Reply ? principal : jsonReply(200, { device: shownDevice(principal.device) });
-  }
+  };
 
   /** A promise only where something has to be stored. */
-  signOut(headers: IncomingHttpHeaders, peer: Peer): Reply | Promise<Reply> {
+  readonly signOut = ({ incoming: { headers }, peer }: Exchange): Reply | Promise<Reply> => {
     const principal = this.#require(headers, peer);
     if (principal instanceof Reply) return principal;
     if (principal.signIn === undefined) return SIGNED_OUT;
     return this.#deps.pageSessions.end(principal.signIn).then(() => SIGNED_OUT, replyToError);
-  }
+  };
 
-  ways(): Reply {
-    return jsonReply(200, { features: [...this.#deps.ways()] });
-  }
+  readonly features = (): Reply => jsonReply(200, { features: [...this.#deps.features()] });
 
   #resume({ cookie, ...headers }: IncomingHttpHeaders, peer: Peer): Reply {
     const { authenticator, clientOf, pageSessions } = this.#deps;
@@ -221,8 +193,8 @@ export class SessionRoute {
 
 // By what a stranger can sign a page in: features of kind auth, with a route that is open.
 
-export function signInWays(
-  { routes, authFeatures }: Pick<GatewaySettings, "routes" | "authFeatures">,
+export function signInFeatures(
+  { routes, authFeatures }: { readonly routes: readonly RegisteredRoute[]; readonly authFeatures: ReadonlySet<string> },
   isUp: (feature: string) => boolean,
 ): () => readonly string[] {
   const open = routes.filter(({ feature, route }) => route.access === "open" && authFeatures.has(feature));

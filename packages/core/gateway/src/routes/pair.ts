@@ -1,14 +1,13 @@
 /** `POST /pair`: header `X-Pairing-Code`, optional body `{"device_name"}` → 200 `{"paired":true,"token"}`. */
 import type { IncomingHttpHeaders } from "node:http";
-import type { Clock, Logger } from "@svc/contract";
+import type { Logger } from "@svc/contract";
 import { parseJson } from "@svc/kit";
 import * as v from "valibot";
 import { DEVICE_NAME } from "../auth/devices.ts";
 import type { Paired, Pairing, WantedDevice } from "../auth/pairing.ts";
-import { refuseContentType } from "../http/body.ts";
 import { errorReply, jsonReply, Reply, replyToError } from "../http/reply.ts";
-import type { Client, ClientResolver, Peer } from "../middleware/client.ts";
-import { SlidingWindow } from "../rate-limit.ts";
+import type { Client } from "../middleware/client.ts";
+import type { Exchange } from "../middleware/pipeline.ts";
 import type { RouteSpec } from "./route.ts";
 
 export const PAIR_BODY = v.object({ device_name: v.nullish(DEVICE_NAME) });
@@ -40,15 +39,8 @@ const BAD_NAME = errorReply("BAD_REQUEST", {
   message: 'The body, if any, must be a JSON object whose "device_name" is 1 to 64 printable characters.',
 });
 
-/** Ten requests a minute. */
-export const pairingLimit = (): SlidingWindow => new SlidingWindow({ limit: 10, windowMs: 60_000, maxKeys: 0 });
-
 export interface PairRouteDeps {
   readonly pairing: Pairing;
-  readonly clientOf: ClientResolver;
-  /** `pairingLimit()`; it outlives a reload. */
-  readonly limit: SlidingWindow;
-  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -59,19 +51,10 @@ export class PairRoute {
     this.#deps = deps;
   }
 
-  /** What is decided before the body: the limit, and the content type of a body that is there. */
-  admit(headers: IncomingHttpHeaders, peer: Peer, hasBody: boolean): Client | Reply {
-    const { clientOf, limit, clock } = this.#deps;
-    const client = clientOf(headers, peer);
-    const waitMs = limit.take(client.limiterKey, clock.monotonic());
-    if (waitMs > 0) return errorReply("RATE_LIMITED", { retryAfterMs: waitMs });
-    return (hasBody ? refuseContentType(headers) : undefined) ?? client;
-  }
-
-  async accept(client: Client, headers: IncomingHttpHeaders, body: Buffer): Promise<Reply> {
-    const paired = await this.pair(client, headers, body);
+  readonly answer = async ({ client, incoming, body }: Exchange): Promise<Reply> => {
+    const paired = await this.pair(client, incoming.headers, body);
     return paired instanceof Reply ? paired : jsonReply(200, { paired: true, token: paired.token });
-  }
+  };
 
   /** The body is judged before the code is: a request that can't succeed must not use the code up. */
   async pair(

@@ -6,9 +6,10 @@ import type { Device } from "@svc/store";
 import * as v from "valibot";
 import type { GenericSchema } from "valibot";
 import type { Need, Principal } from "../auth/authenticator.ts";
-import { NO_ROOM, readBody, refuseContentType } from "../http/body.ts";
-import type { MemoryRoom } from "../http/memory-budget.ts";
+import { MEMORY_FULL, readBody, refuseContentType } from "../http/body.ts";
+import type { MemoryBudget } from "../http/memory-budget.ts";
 import { errorReply, Reply } from "../http/reply.ts";
+import type { Handle } from "../middleware/pipeline.ts";
 import type { Fields } from "./fields.ts";
 
 export interface RouteSpec extends Omit<RouteDoc, "answers"> {
@@ -61,7 +62,10 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
   return [...codes];
 }
 
-// A route below `/api/`: its spec, and what handles it.
+/** A route that is answered on the raw response, without hono. */
+export interface OwnRoute extends RouteSpec {
+  readonly handle: Handle;
+}
 
 export interface ApiRoute extends RouteSpec {
   readonly access: Need;
@@ -104,21 +108,21 @@ export type ApiSpec = Omit<ApiRoute, "handle">;
 export interface BodyLimits {
   readonly maxBytes: number;
   /** Shared with others while the body comes in. */
-  readonly room: MemoryRoom;
+  readonly memory: MemoryBudget;
 }
 
 /** All of it; empty without one. 415, 413, or 401 for a device that was shut out while it came in. */
 export async function bodyBytes(
   { env: { incoming, outgoing } }: Pick<ApiRequest, "env">,
-  { maxBytes, room }: BodyLimits,
+  { maxBytes, memory }: BodyLimits,
 ): Promise<Buffer | Reply> {
   const { headers } = incoming;
   const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
   const refused = hasBody ? refuseContentType(headers) : undefined;
   if (refused) return refused;
-  const body = await readBody(incoming, outgoing, maxBytes, room);
+  const body = await readBody(incoming, outgoing, maxBytes, memory);
   if (body === "too-large") return errorReply("TOO_LARGE");
-  if (body === "no-room") return NO_ROOM;
+  if (body === "memory-full") return MEMORY_FULL;
   if (body === "gone") return errorReply("BAD_REQUEST");
   // It has its answer already, and must not have its way.
   return outgoing.headersSent ? errorReply("UNAUTHORIZED") : body;

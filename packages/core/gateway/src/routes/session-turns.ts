@@ -1,6 +1,7 @@
 /** The routes by which operators write in conversations, as data. */
 import {
   type FollowUp,
+  type Messaging,
   newSessionName,
   type SessionInfo,
   type SessionService,
@@ -15,12 +16,19 @@ import { authorOf } from "../auth/authenticator.ts";
 import { jsonReply, Reply } from "../http/reply.ts";
 import { proceduresIdentity } from "../identity.ts";
 import type { RunningTurns } from "../running-turns.ts";
-import type { GatewayDeps, GatewaySettings } from "../types.ts";
-import { claimOf } from "../webhook/claim.ts";
+import type { CoreConfig } from "@svc/kernel";
 import { name } from "./fields.ts";
 import { FILE_IDS } from "./files.ts";
 import { type ApiRequest, type ApiRoute, type ApiSpec, type BodyLimits, jsonBody } from "./route.ts";
-import { DUPLICATE, IDEMPOTENCY_KEY, idempotencyKey, MESSAGE, SESSION_ID } from "./webhook.ts";
+import {
+  claimOf,
+  DUPLICATE,
+  DUPLICATE_REPLY,
+  IDEMPOTENCY_KEY,
+  idempotencyKey,
+  type IdempotencyStore,
+} from "../middleware/idempotency.ts";
+import { MESSAGE, SESSION_ID } from "./webhook.ts";
 
 const { message } = MESSAGE.entries;
 
@@ -175,10 +183,10 @@ export interface SessionTurnDeps {
   readonly sessions: SessionService;
   readonly turns: TurnRunner;
   readonly running: RunningTurns;
-  readonly inbox: Pick<GatewayDeps["inbox"], "replyByHand">;
-  readonly store: { readonly idempotency: Pick<GatewayDeps["store"]["idempotency"], "claim"> };
+  readonly inbox: Pick<Messaging, "replyByHand">;
+  readonly store: { readonly idempotency: Pick<IdempotencyStore, "claim"> };
   /** Those in force. */
-  readonly settings: () => Pick<GatewaySettings, "webhook">;
+  readonly settings: () => { readonly webhook: CoreConfig["channels_config.webhook"] };
   readonly bodies: BodyLimits;
   readonly log: Logger;
 }
@@ -276,7 +284,7 @@ class SessionTurns {
     const key = idempotencyKey(env.incoming.headers["x-idempotency-key"]);
     if (key instanceof Reply) return key;
     const claim = claimOf(device.clientId, key, undefined);
-    if (claim && this.#deps.store.idempotency.claim(claim) === "duplicate") return jsonReply(200, DUPLICATE);
+    if (claim && this.#deps.store.idempotency.claim(claim) === "duplicate") return DUPLICATE_REPLY;
     const { running, turns, settings, log } = this.#deps;
     const { agent } = settings().webhook;
     const { promise: stored, resolve: onStored } = Promise.withResolvers<StoredMessage>();

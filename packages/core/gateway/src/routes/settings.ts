@@ -3,8 +3,7 @@ import { type Clock, integer, type Json } from "@svc/contract";
 import * as v from "valibot";
 import type { GenericSchema } from "valibot";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
-import { SlidingWindow } from "../rate-limit.ts";
-import type { SettingsAdmin } from "../types.ts";
+import type { SlidingWindow } from "../rate-limit.ts";
 import { name, time } from "./fields.ts";
 import { type ApiRequest, type ApiRoute, type ApiSpec, type BodyLimits, jsonBody } from "./route.ts";
 
@@ -251,6 +250,24 @@ export const SETTINGS_SPECS = [READ, SAVE, PREVIEW, VERSIONS, VERSION_DIFF, UNDO
 
 // Settings in the page: the config file read, changed, and changed back. Operators only; no answer holds a secret.
 
+/** The config file as the page edits it. Rejects with SETTINGS_*, CONFIG_*, VERSION_UNKNOWN. */
+export interface SettingsAdmin {
+  read(): Promise<SettingsState>;
+  preview(change: ChangeBody): Promise<SettingsPreviewed>;
+  save(change: ChangeBody, revision: string, by: string): Promise<SettingsSaved>;
+  versions(): Promise<readonly SettingsVersion[]>;
+  changeOf(version: number): Promise<SettingsDiff>;
+  models(request: TryBody, signal: AbortSignal): Promise<unknown>;
+  testModel(request: TryBody, signal: AbortSignal): Promise<unknown>;
+  testChannel(request: SendBody, signal: AbortSignal): Promise<unknown>;
+}
+
+/** By device. A preview loads the whole config; a test may cost money or write to a person. */
+export interface SettingsLimits {
+  readonly changes: SlidingWindow;
+  readonly tests: SlidingWindow;
+}
+
 export interface SettingsRouteDeps {
   readonly settingsAdmin: SettingsAdmin;
   readonly settingsLimits: SettingsLimits;
@@ -343,18 +360,3 @@ function gone({ env: { outgoing } }: ApiRequest): AbortSignal {
   outgoing.once("close", () => controller.abort());
   return controller.signal;
 }
-
-// How often a device may change and try settings.
-
-/** By device. A preview loads the whole config; a test may cost money or write to a person. */
-export interface SettingsLimits {
-  readonly changes: SlidingWindow;
-  readonly tests: SlidingWindow;
-}
-
-const MINUTE_MS = 60_000;
-
-export const settingsLimits = (): SettingsLimits => ({
-  changes: new SlidingWindow({ limit: 240, windowMs: MINUTE_MS, maxKeys: 0 }),
-  tests: new SlidingWindow({ limit: 20, windowMs: MINUTE_MS, maxKeys: 0 }),
-});

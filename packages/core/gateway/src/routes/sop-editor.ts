@@ -4,7 +4,7 @@ import { calendarJson, runJson } from "@svc/sop";
 import * as v from "valibot";
 import type { GenericSchema } from "valibot";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
-import type { GatewaySops, SopAuthor } from "../types.ts";
+import type { GatewaySops } from "./sops.ts";
 import { name, time } from "./fields.ts";
 import { type ApiRequest, type ApiRoute, type ApiSpec, jsonBody } from "./route.ts";
 import { DIFF, type SettingsRouteDeps, versionOf } from "./settings.ts";
@@ -279,7 +279,7 @@ const CALENDAR: ApiSpec = {
   },
 };
 
-export const SOP_DESK_SPECS = [READ, DRAFT_CHECK, SAVE, COPY, RENAME, SWITCH, REMOVE, TEST, RETRY, CALENDAR];
+export const SOP_EDITOR_SPECS = [READ, DRAFT_CHECK, SAVE, COPY, RENAME, SWITCH, REMOVE, TEST, RETRY, CALENDAR];
 
 // Saved changes of procedures and the way back, as data.
 
@@ -348,18 +348,32 @@ export const SOP_VERSION_SPECS = [VERSIONS, VERSION_DIFF, UNDO];
 
 // Procedures in the page: written, copied, switched, tried; their runs retried; what cron starts next.
 
-export interface SopDeskRouteDeps extends Pick<SettingsRouteDeps, "bodies" | "clock" | "settingsLimits"> {
+/** Where procedures are written. Rejects with SOP_*, VERSION_UNKNOWN, STORE_*. */
+export interface SopAuthor {
+  read(name: string): Promise<Json>;
+  check(draft: DraftBody): Promise<Json>;
+  save(name: string, files: SaveBody, by: string): Promise<Json>;
+  duplicate(name: string, copy: string, by: string): Promise<Json>;
+  setEnabled(name: string, enabled: boolean, by: string): Promise<Json>;
+  delete(name: string, by: string): Promise<Json>;
+  rename(name: string, to: string, by: string): Promise<Json>;
+  versions(name: string | undefined): Promise<Json>;
+  version(number: number): Promise<Json>;
+  undo(number: number, revision: string | undefined, by: string): Promise<Json>;
+}
+
+export interface SopEditorRouteDeps extends Pick<SettingsRouteDeps, "bodies" | "clock" | "settingsLimits"> {
   readonly sops: GatewaySops;
   readonly sopAuthor: SopAuthor;
 }
 
-export function sopDeskRoutes({
+export function sopEditorRoutes({
   sops,
   sopAuthor: author,
   bodies,
   clock,
   settingsLimits,
-}: SopDeskRouteDeps): ApiRoute[] {
+}: SopEditorRouteDeps): ApiRoute[] {
   const limited = ({ device }: ApiRequest): Reply | undefined => {
     const waitMs = settingsLimits.changes.take(device.id, clock.monotonic());
     return waitMs > 0 ? errorReply("RATE_LIMITED", { retryAfterMs: waitMs }) : undefined;

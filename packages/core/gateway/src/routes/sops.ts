@@ -1,14 +1,20 @@
 /** Procedures and their runs. */
 import { type ErrorCode, ERRORS, integer, type Json } from "@svc/contract";
 import { parseJson } from "@svc/kit";
-import { runDetailJson, runJson, sopJson, type SopRunFilter, type SopSummary } from "@svc/sop";
+import { runDetailJson, runJson, sopJson, type SopRunFilter, type SopSummary, type Sops } from "@svc/sop";
 import type { Device } from "@svc/store";
 import * as v from "valibot";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
-import type { GatewayApprovals, GatewaySops } from "../types.ts";
+import type { GatewayApprovals } from "./approvals.ts";
 import { APPROVAL } from "./approvals.ts";
 import { before, cursor, limit, limitOf, name, oneOf, time } from "./fields.ts";
 import { type ApiRequest, type ApiRoute, type ApiSpec, bodyBytes, type BodyLimits } from "./route.ts";
+
+/** What the gateway asks of procedures. */
+export type GatewaySops = Pick<
+  Sops,
+  "hasPath" | "dispatchIn" | "run" | "test" | "retry" | "calendar" | "list" | "broken" | "runs" | "readRun" | "cancel"
+> & { readonly audit: Pick<Sops["audit"], "list"> };
 
 const STATUSES = ["pending", "running", "waiting_approval", "completed", "failed", "cancelled"] as const;
 

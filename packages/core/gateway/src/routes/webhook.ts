@@ -1,20 +1,17 @@
 /** The body of `POST /webhook`: `{"message": string}`, other fields ignored. */
 import type { IncomingHttpHeaders } from "node:http";
-import { newSessionName, sessionMessageOf, type TurnRunner } from "@svc/agent";
+import { type Messaging, newSessionName, sessionMessageOf, type TurnRunner } from "@svc/agent";
 import { type Logger, SvcError } from "@svc/contract";
 import type { CoreConfig } from "@svc/kernel";
 import { parseJson, replaceQuoted } from "@svc/kit";
-import type { Arrived, IdempotencyClaim, KeptMessage } from "@svc/store";
+import type { Arrived, KeptMessage } from "@svc/store";
 import * as v from "valibot";
 import { authorOf } from "../auth/authenticator.ts";
 import { errorReply, jsonReply, Reply, replyToError } from "../http/reply.ts";
-import type { Peer } from "../middleware/client.ts";
-import type { Caller, WebhookLayers } from "../middleware/webhook-admission.ts";
-import type { SlidingWindow } from "../rate-limit.ts";
+import { DUPLICATE, IDEMPOTENCY_KEY, type IdempotencyStore } from "../middleware/idempotency.ts";
+import type { Check, Exchange } from "../middleware/pipeline.ts";
 import type { RunningTurns } from "../running-turns.ts";
 import type { RequestEvents } from "../sop-events.ts";
-import type { GatewayDeps, GatewayStore } from "../types.ts";
-import { claimOf } from "../webhook/claim.ts";
 import type { RouteSpec } from "./route.ts";
 
 export const MESSAGE = v.object({
@@ -38,30 +35,11 @@ export const SESSION_ID = v.pipe(
   v.regex(/^[A-Za-z0-9._-]{1,128}$/),
   v.description("Name of the conversation to go on with. Without it the message begins one of its own."),
 );
-export const IDEMPOTENCY_KEY = v.pipe(
-  v.string(),
-  v.regex(/^[\x21-\x7e]{1,256}$/),
-  v.description("A second request with the same key is answered as a duplicate, and no turn runs."),
-);
 
 /** `X-Session-Id`. Undefined when it was not sent. */
 export function sessionId(value: HeaderValue): string | undefined | Reply {
   return value === undefined || v.is(SESSION_ID, value) ? value : errorReply("BAD_SESSION_ID");
 }
-
-/** `X-Idempotency-Key`. Undefined when it was not sent. */
-export function idempotencyKey(value: HeaderValue): string | undefined | Reply {
-  return value === undefined || v.is(IDEMPOTENCY_KEY, value) ? value : errorReply("BAD_IDEMPOTENCY_KEY");
-}
-
-// `POST /webhook` as data.
-
-/** The answer to a request whose idempotency key, or whose webhook-id, was seen before. */
-export const DUPLICATE = {
-  status: "duplicate",
-  idempotent: true,
-  message: "This request was already processed for this idempotency key.",
-} as const;
 
 const ANSWERED = v.object({
   response: v.pipe(v.string(), v.description("What the agent answered.")),
@@ -141,22 +119,13 @@ export const WEBHOOK: RouteSpec = {
   ],
 };
 
-// `POST /webhook`, apart from the bytes on the wire. The order of checks is part of the interface:
-//
-//   admit   limit 429 → bearer 401 → X-Webhook-Secret 401 → content type 415
-//   (the caller reads the body: size 413)
-//   accept  signature 401 → UTF-8, JSON, shape 400 → session and idempotency headers 400 → idempotency → turn, now or later
-
 export interface WebhookDeps {
-  readonly layers: WebhookLayers;
-  /** Of `webhook_rate_limit_per_minute`; it outlives a reload. */
-  readonly limit: SlidingWindow;
   /** Name of the agent that answers, if not the default one. */
   readonly agent: CoreConfig["channels_config.webhook"]["agent"];
-  readonly idempotency: GatewayStore["idempotency"];
-  readonly inbox: LaterDeps["inbox"];
+  readonly idempotency: IdempotencyStore;
+  readonly inbox: AsyncRepliesDeps["inbox"];
   /** Of a channel. */
-  readonly isChannelUp: LaterDeps["isUp"];
+  readonly isChannelUp: AsyncRepliesDeps["isUp"];
   readonly events: RequestEvents;
   readonly turns: TurnRunner;
   readonly running: RunningTurns;
@@ -165,61 +134,50 @@ export interface WebhookDeps {
 
 const ANONYMOUS_AUTHOR = { kind: "anonymous" } as const;
 
-export const DUPLICATE_REPLY = jsonReply(200, DUPLICATE);
-
-export class WebhookIngress {
+/** The checks and the handler that are `/webhook`'s own. `app.ts` has their order. */
+export class Webhook {
   readonly #deps: WebhookDeps;
-  readonly #later: LaterReplies;
+  readonly #async: AsyncReplies;
 
   constructor(deps: WebhookDeps) {
     this.#deps = deps;
-    this.#later = new LaterReplies({ ...deps, isUp: deps.isChannelUp });
+    this.#async = new AsyncReplies({ ...deps, isUp: deps.isChannelUp });
   }
 
-  /** Everything that is decided before the body is read. */
-  admit(headers: IncomingHttpHeaders, peer: Peer): Caller | Reply {
-    return this.#deps.layers.admit(headers, peer, this.#deps.limit);
-  }
-
-  /** Runs the turn of an admitted request. Never rejects. */
-  accept(caller: Caller, headers: IncomingHttpHeaders, body: Buffer): Promise<Reply> {
-    return this.#deps.layers.proven(headers, body, (signed) => this.#answer(caller, headers, body, signed));
-  }
-
-  async #answer(
-    caller: Caller,
-    headers: IncomingHttpHeaders,
-    body: Buffer,
-    signed: string | undefined,
-  ): Promise<Reply> {
-    const text = messageOf(body);
+  /** 400 BAD_JSON for what is no UTF-8 JSON, BAD_BODY for any other shape and for a blank message. */
+  readonly message: Check = (exchange) => {
+    const text = messageOf(exchange.body);
     if (text instanceof Reply) return text;
-    const session = sessionId(headers["x-session-id"]);
-    if (session instanceof Reply) return session;
-    const key = idempotencyKey(headers["x-idempotency-key"]);
-    if (key instanceof Reply) return key;
-    try {
-      const claim = claimOf(caller.owner, key, signed);
-      if (claim && this.#deps.idempotency.claim(claim) === "duplicate") return DUPLICATE_REPLY;
-      void this.#deps.events.beside(WEBHOOK.path, body, caller, claim);
-      if (!prefersLater(headers) || !this.#later.isPossible) return await this.#turn(caller, text, session, claim);
-      return await this.#deps.running.track(() => this.#later.take(caller, text, session, claim));
-    } catch (error) {
-      const reply = replyToError(error);
-      this.#deps.log.warn("a request to /webhook failed", {
-        status: reply.status,
-        cause: error instanceof Error ? error.message : "unknown",
-      });
-      return reply;
-    }
-  }
+    exchange.text = text;
+    return undefined;
+  };
 
-  async #turn(
-    caller: Caller,
-    text: string,
-    session: string | undefined,
-    claim: IdempotencyClaim | undefined,
-  ): Promise<Reply> {
+  /** 400 BAD_SESSION_ID */
+  readonly session: Check = (exchange) => {
+    const session = sessionId(exchange.incoming.headers["x-session-id"]);
+    if (session instanceof Reply) return session;
+    exchange.session = session;
+    return undefined;
+  };
+
+  /** Runs the turn and answers with its result; with `Prefer: respond-async`, once the message is stored. */
+  readonly answer = (exchange: Exchange): Promise<Reply> => {
+    const { caller, claim, body, incoming } = exchange;
+    void this.#deps.events.beside(WEBHOOK.path, body, caller, claim);
+    if (!prefersAsync(incoming.headers) || !this.#async.isPossible) return this.#turn(exchange);
+    return this.#deps.running.track(() => this.#async.take(exchange));
+  };
+
+  readonly failed = (error: unknown): Reply => {
+    const reply = replyToError(error);
+    this.#deps.log.warn("a request to /webhook failed", {
+      status: reply.status,
+      cause: error instanceof Error ? error.message : "unknown",
+    });
+    return reply;
+  };
+
+  async #turn({ caller, text, session, claim }: Exchange): Promise<Reply> {
     const { agent, running, turns } = this.#deps;
     const { clientId, owner, device } = caller;
     const request = {
@@ -244,16 +202,17 @@ export class WebhookIngress {
 /** The channel by which answers go out; what it posts them to is set in the section of these very requests. */
 const CHANNEL = "webhook";
 
-export interface LaterDeps {
-  readonly inbox: Pick<GatewayDeps["inbox"], "accept">;
-  readonly idempotency: Pick<GatewayDeps["store"]["idempotency"], "keep" | "release">;
-  readonly isUp: GatewayDeps["isChannelUp"];
+export interface AsyncRepliesDeps {
+  readonly inbox: Pick<Messaging, "accept">;
+  readonly idempotency: Pick<IdempotencyStore, "keep" | "release">;
+  /** Whether there is a channel of this id, and messages go out by it. */
+  readonly isUp: (channel: string) => boolean;
 }
 
-class LaterReplies {
-  readonly #deps: LaterDeps;
+class AsyncReplies {
+  readonly #deps: AsyncRepliesDeps;
 
-  constructor(deps: LaterDeps) {
+  constructor(deps: AsyncRepliesDeps) {
     this.#deps = deps;
   }
 
@@ -266,12 +225,7 @@ class LaterReplies {
    * Resolves once it is on disk, its key with it: from then on the answer comes, over restarts too. Rejects with BUSY and
    * STORE_*, and then the request may come again.
    */
-  async take(
-    { owner, device }: Caller,
-    text: string,
-    session: string = newSessionName(),
-    claim: IdempotencyClaim | undefined,
-  ): Promise<Reply> {
+  async take({ caller: { owner, device }, text, session = newSessionName(), claim }: Exchange): Promise<Reply> {
     const { inbox, idempotency } = this.#deps;
     const sender = device?.id ?? "anonymous";
     // Two callers may give their sessions one name: where their answers wait is not one place.
@@ -300,7 +254,7 @@ function firstOf(arrived: Arrived): KeptMessage {
 // `Prefer: respond-async` (RFC 7240, section 4.1): the caller does not wait for the answer.
 
 /** Among other preferences, in any case, with or without parameters. What can't be read is no preference. */
-export function prefersLater({ prefer }: IncomingHttpHeaders): boolean {
+export function prefersAsync({ prefer }: IncomingHttpHeaders): boolean {
   const text = Array.isArray(prefer) ? prefer.join(",") : (prefer ?? "");
   // A comma within quotes separates nothing.
   const preferences = replaceQuoted(text, "").split(",");

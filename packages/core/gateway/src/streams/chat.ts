@@ -11,7 +11,7 @@ import type { SlidingWindow } from "../rate-limit.ts";
 import type { Client } from "../middleware/client.ts";
 import type { Requests } from "../middleware/tracing.ts";
 import type { RunningTurns } from "../running-turns.ts";
-import type { GatewaySettings } from "../types.ts";
+import type { CoreConfig } from "@svc/kernel";
 
 export interface ChatDeps {
   readonly turns: TurnRunner;
@@ -19,7 +19,7 @@ export interface ChatDeps {
   /** The one of `POST /webhook`. */
   readonly limit: SlidingWindow;
   /** Those in force: a connection may outlive many. */
-  readonly settings: () => Pick<GatewaySettings, "webhook">;
+  readonly settings: () => { readonly webhook: CoreConfig["channels_config.webhook"] };
   readonly isDraining: () => boolean;
   readonly requests: Pick<Requests, "alone">;
   readonly clock: Clock;

@@ -6,12 +6,12 @@ import { parseJson } from "@svc/kit";
 import * as v from "valibot";
 import type { WebSocket } from "ws";
 import type { Principal } from "../auth/authenticator.ts";
-import type { Streams } from "../auth/device-connections.ts";
-import type { MemoryRoom, Place } from "../http/memory-budget.ts";
+import type { DeviceConnections } from "../auth/device-connections.ts";
+import type { MemoryBudget, MemoryHolder } from "../http/memory-budget.ts";
 import { errorReply, Reply } from "../http/reply.ts";
 import { MESSAGE, SESSION_ID } from "../routes/webhook.ts";
 import type { Chat } from "./chat.ts";
-import { type Crowd, type Feed, type Frames, type Outlet, sightOf } from "./subscribers.ts";
+import { type SubscriberRegistry, type Feed, type Frames, type EventSink, eventFilterFor } from "./subscribers.ts";
 
 /** Of RFC 6455: what the client is or does is not allowed. */
 const POLICY = 1008;
@@ -32,57 +32,57 @@ const SMALL_BYTES = 8_192;
 const RESUMED = errorReply("BAD_REQUEST", { message: '"resume" comes once.' });
 
 export interface SocketDeps {
-  readonly crowd: Crowd;
-  readonly streams: Streams;
+  readonly subscribers: SubscriberRegistry;
+  readonly connections: DeviceConnections;
   readonly clock: Clock;
   readonly chat: Chat;
   readonly principal: Principal;
   /** For messages that have no end yet. */
-  readonly messageRoom: MemoryRoom;
+  readonly messageMemory: MemoryBudget;
   /** What the client says it has seen. */
   readonly after: string | undefined;
 }
 
 export function serveSocket(ws: WebSocket, socket: Socket, deps: SocketDeps): void {
-  const { crowd, streams, principal, chat, clock } = deps;
-  const outlet = new SocketOutlet(ws, socket, crowd, chat);
-  const feed = crowd.join(principal.device, outlet, sightOf(principal.device, chat.begun));
-  const session = new SocketSession(outlet, feed, chat);
+  const { subscribers, connections, principal, chat, clock } = deps;
+  const sink = new SocketSink(ws, socket, subscribers, chat);
+  const feed = subscribers.join(principal.device, sink, eventFilterFor(principal.device, chat.begun));
+  const session = new SocketSession(sink, feed, chat);
   let cancelCut = (): void => {};
   const leaving = (): void => {
     feed.stop();
     session.end();
     cancelCut();
-    cancelCut = clock.after(LEAVE_MS, () => outlet.cut());
+    cancelCut = clock.after(LEAVE_MS, () => sink.cut());
   };
-  const forget = streams.open(principal, (why) => {
+  const forget = connections.open(principal, (why) => {
     ws.close(POLICY, why === "revoked" ? "This device was revoked." : "The page was signed out.");
     leaving();
   });
   const cancelStart = deps.after === undefined ? clock.after(RESUME_MS, () => session.begin()) : () => {};
   if (deps.after !== undefined) session.begin(deps.after);
   socket.on("drain", () => feed.drained());
-  const unheard = new Unheard(deps.messageRoom, () => outlet.cut());
-  socket.on("data", (bytes: Buffer) => unheard.received(bytes.length));
+  const unparsed = new UnparsedBytes(deps.messageMemory, () => sink.cut());
+  socket.on("data", (bytes: Buffer) => unparsed.received(bytes.length));
   const turns = new MessageTurns(ws, (data, isBinary) => session.heard(data, isBinary));
   ws.on("message", (data: Buffer, isBinary) => {
-    unheard.heard(data.length);
+    unparsed.heard(data.length);
     turns.take(data, isBinary);
   });
-  ws.on("ping", (data) => unheard.heard(data.length));
+  ws.on("ping", (data) => unparsed.heard(data.length));
   ws.on("pong", (data) => {
-    unheard.heard(data.length);
-    outlet.alive();
+    unparsed.heard(data.length);
+    sink.alive();
   });
   // What breaks the protocol, or is too large: the library has closed it with a code of its own.
   ws.on("error", leaving);
   ws.on("close", () => {
     cancelStart();
     cancelCut();
-    unheard.end();
+    unparsed.end();
     forget();
     session.end();
-    crowd.leave(feed);
+    subscribers.leave(feed);
   });
 }
 
@@ -124,15 +124,15 @@ class MessageTurns {
 }
 
 /** What has come in and is no message yet: a client may hold back the end of a mebibyte on each connection that it may open. */
-class Unheard {
-  readonly #room: MemoryRoom;
+class UnparsedBytes {
+  readonly #memory: MemoryBudget;
   readonly #cut: () => void;
   #bytes = 0;
   #pieces = 0;
-  #place: Place | undefined;
+  #place: MemoryHolder | undefined;
 
-  constructor(room: MemoryRoom, cut: () => void) {
-    this.#room = room;
+  constructor(memory: MemoryBudget, cut: () => void) {
+    this.#memory = memory;
     this.#cut = cut;
   }
 
@@ -140,7 +140,7 @@ class Unheard {
     this.#bytes += bytes;
     this.#pieces += 1;
     const held = this.#bytes + this.#pieces * PIECE_BYTES;
-    if (held > SMALL_BYTES) this.#room.hold((this.#place ??= this.#room.enter(this.#cut)), held);
+    if (held > SMALL_BYTES) this.#memory.hold((this.#place ??= this.#memory.join(this.#cut)), held);
   }
 
   /** A whole message or a sign of life. */
@@ -152,22 +152,22 @@ class Unheard {
   }
 
   end(): void {
-    if (this.#place) this.#room.leave(this.#place);
+    if (this.#place) this.#memory.leave(this.#place);
     this.#place = undefined;
   }
 }
 
 /** What is heard, and what is said to it. */
 class SocketSession {
-  readonly #outlet: SocketOutlet;
+  readonly #sink: SocketSink;
   readonly #feed: Feed;
   readonly #chat: Chat;
   #hasBegun = false;
   #hasResumed = false;
   #isOver = false;
 
-  constructor(outlet: SocketOutlet, feed: Feed, chat: Chat) {
-    this.#outlet = outlet;
+  constructor(sink: SocketSink, feed: Feed, chat: Chat) {
+    this.#sink = sink;
     this.#feed = feed;
     this.#chat = chat;
   }
@@ -185,7 +185,7 @@ class SocketSession {
 
   heard(data: Buffer, isBinary: boolean): void {
     if (this.#isOver) return;
-    this.#outlet.alive();
+    this.#sink.alive();
     const frame = clientFrame(data, isBinary);
     if (frame instanceof Reply) this.#refuse(frame);
     else if (frame.type === "message") this.#chatted(frame.content, frame.session);
@@ -212,8 +212,8 @@ class SocketSession {
     }
     void this.#chat.answer({ content, session }).then((answer) => {
       if (answer instanceof Reply) this.#refuse(answer, session);
-      else this.#outlet.say(answer);
-      this.#outlet.answered();
+      else this.#sink.say(answer);
+      this.#sink.answered();
     });
   }
 
@@ -223,7 +223,7 @@ class SocketSession {
       ...(JSON.parse(String(body)) as object),
       ...(session !== undefined && { session_id: session }),
     };
-    this.#outlet.say(told);
+    this.#sink.say(told);
   }
 }
 
@@ -234,7 +234,7 @@ const GOING_AWAY = 1001;
 /** Who asks for answers and has not read so many times what an event may wait behind is cut. */
 const UNREAD_FACTOR = 4;
 
-class SocketOutlet implements Outlet {
+class SocketSink implements EventSink {
   readonly #ws: WebSocket;
   readonly #socket: Socket;
   readonly #frames: Frames;
@@ -247,7 +247,7 @@ class SocketOutlet implements Outlet {
   constructor(
     ws: WebSocket,
     socket: Socket,
-    { frames, behindBytes }: Pick<Crowd, "frames" | "behindBytes">,
+    { frames, behindBytes }: Pick<SubscriberRegistry, "frames" | "behindBytes">,
     chat: Pick<Chat, "isIdle">,
   ) {
     this.#ws = ws;

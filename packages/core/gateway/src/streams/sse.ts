@@ -2,17 +2,20 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { StampedEvent } from "@svc/kernel";
 import * as v from "valibot";
-import type { Authenticator, Principal } from "../auth/authenticator.ts";
-import type { Streams } from "../auth/device-connections.ts";
-import type { Handle } from "../http/listener.ts";
-import { Reply } from "../http/reply.ts";
-import type { ClientResolver } from "../middleware/client.ts";
+import type { Principal } from "../auth/authenticator.ts";
+import type { DeviceConnections } from "../auth/device-connections.ts";
+import type { Check, RouteGroup } from "../middleware/pipeline.ts";
 import type { RouteSpec } from "../routes/route.ts";
-import { type Crowd, type Frames, type Outlet, sightOf, sseFrame, ssePosition } from "./subscribers.ts";
+import {
+  type SubscriberRegistry,
+  type Frames,
+  type EventSink,
+  eventFilterFor,
+  sseFrame,
+  ssePosition,
+} from "./subscribers.ts";
 
-// The routes of streams as data.
-
-const LAST_EVENT_ID = v.optional(
+export const LAST_EVENT_ID = v.optional(
   v.pipe(v.string(), v.description("Id of the last event that the caller has: what came after it is told first.")),
 );
 
@@ -34,26 +37,6 @@ export const EVENTS: RouteSpec = {
   errors: ["DRAINING", "BUSY"],
 };
 
-export const SOCKET: RouteSpec = {
-  method: "GET",
-  path: "/ws",
-  access: "connect",
-  summary: "Opens a WebSocket: the same events, and chat.",
-  details:
-    "Offer the protocol svc.v1, and beside it bearer.<token> where no Authorization header can be sent. Events are text " +
-    'frames as on /api/events. The client may send {"type":"message","content","session_id"?}, answered by a frame ' +
-    '{"type":"reply","response","model","session_id"} or {"type":"error","code","error"}, for operators with "fix" and "said", and once ' +
-    '{"type":"resume","last_event_id"?}. Messages count for the limit of POST /webhook.',
-  headers: {
-    "Sec-WebSocket-Protocol": v.optional(
-      v.pipe(v.string(), v.description("svc.v1, and where needed bearer.<token> or csrf.<value>.")),
-    ),
-    "Last-Event-ID": LAST_EVENT_ID,
-  },
-  answers: { 101: { description: "It is open." } },
-  errors: ["UPGRADE_REQUIRED", "DRAINING", "BUSY", "INTERNAL"],
-};
-
 /** What a reader waits before it connects again. */
 const RETRY_MS = 2_000;
 const HEADERS = [
@@ -67,23 +50,22 @@ const HEADERS = [
 const NO_TURNS: ReadonlySet<string> = new Set();
 
 export interface EventsDeps {
-  readonly crowd: Crowd;
-  readonly authenticator: Authenticator;
-  readonly clientOf: ClientResolver;
-  readonly streams: Streams;
+  readonly subscribers: SubscriberRegistry;
+  readonly connections: DeviceConnections;
 }
 
-export function eventsHandler(deps: EventsDeps): Handle {
-  const { crowd, authenticator, clientOf } = deps;
-  return (incoming, outgoing, peer) => {
-    const { headers } = incoming;
-    const principal = authenticator.require(headers, clientOf(headers, peer), "read");
-    if (principal instanceof Reply) return principal;
-    const refused = crowd.refusal(principal.device);
-    if (refused) return refused;
+/** 503: all subscriptions are taken, or the device's. */
+export const subscriberSlot =
+  (subscribers: SubscriberRegistry): Check =>
+  ({ principal }) =>
+    subscribers.refusal(principal!.device);
+
+/** Streams events to the caller that `bearer` found. */
+export function streamEvents(deps: EventsDeps): RouteGroup["handle"] {
+  return ({ incoming, outgoing, principal }) => {
     openStream(outgoing);
     if (incoming.method === "HEAD") outgoing.end();
-    else stream(deps, principal, lastEventId(headers), outgoing);
+    else stream(deps, principal!, lastEventId(incoming.headers), outgoing);
     return undefined;
   };
 }
@@ -96,14 +78,14 @@ function openStream(outgoing: ServerResponse): void {
 }
 
 function stream(
-  { crowd, streams }: EventsDeps,
+  { subscribers, connections }: EventsDeps,
   principal: Principal,
   after: string | undefined,
   outgoing: ServerResponse,
 ): void {
   const { device } = principal;
-  const feed = crowd.join(device, new SseOutlet(outgoing, crowd.frames), sightOf(device, NO_TURNS));
-  const forget = streams.open(principal, () => {
+  const feed = subscribers.join(device, new SseSink(outgoing, subscribers.frames), eventFilterFor(device, NO_TURNS));
+  const forget = connections.open(principal, () => {
     feed.stop();
     outgoing.destroy();
   });
@@ -112,7 +94,7 @@ function stream(
   outgoing.on("drain", () => feed.drained());
   outgoing.on("close", () => {
     forget();
-    crowd.leave(feed);
+    subscribers.leave(feed);
   });
   // Who comes back stands where it says: moved on before it is told what it missed, it would lose that with the connection.
   outgoing.write(`retry: ${RETRY_MS}\n${after === undefined ? ssePosition(feed.position) : "\n"}`);
@@ -122,7 +104,7 @@ function stream(
 /** Of two, one is somebody else's; together they are no id, and that is told. */
 export const lastEventId = (headers: IncomingHttpHeaders): string | undefined => headers["last-event-id"]?.toString();
 
-class SseOutlet implements Outlet {
+class SseSink implements EventSink {
   readonly #outgoing: ServerResponse;
   readonly #frames: Frames;
 

@@ -14,13 +14,13 @@ import {
 import type { Device } from "@svc/store";
 import { errorReply, type Reply } from "../http/reply.ts";
 
-export interface CrowdLimits {
+export interface SubscriberLimits {
   readonly most: number;
   /** One device that opens all it can must leave room for the others. */
   readonly mostPerDevice: number;
 }
 
-const LIMITS: CrowdLimits = { most: 5_000, mostPerDevice: 2_000 };
+const LIMITS: SubscriberLimits = { most: 5_000, mostPerDevice: 2_000 };
 /** What may be unread of one reader, and less of each where there are many: an event of a hundred bytes takes three times as much. */
 const BEHIND_BYTES = 256 * 1024;
 const ALL_BEHIND_BYTES = 32 * 1_048_576;
@@ -28,18 +28,18 @@ const BEAT_MS = 15_000;
 /** How long whoever was sent home may take to go. */
 const LEAVE_MS = 1_000;
 
-export class Crowd {
+export class SubscriberRegistry {
   readonly frames = new Frames();
   readonly #hub: EventHub;
   readonly #clock: Clock;
-  readonly #limits: CrowdLimits;
+  readonly #limits: SubscriberLimits;
   readonly #feeds = new Set<Feed>();
   readonly #perDevice = new Map<string, number>();
   #cancelBeat: (() => void) | undefined;
   #cancelCut: (() => void) | undefined;
   #isDraining = false;
 
-  constructor(hub: EventHub, clock: Clock, limits: CrowdLimits = LIMITS) {
+  constructor(hub: EventHub, clock: Clock, limits: SubscriberLimits = LIMITS) {
     this.#hub = hub;
     this.#clock = clock;
     this.#limits = limits;
@@ -54,12 +54,12 @@ export class Crowd {
   }
 
   /** A feed that has not begun. Call `leave` when its connection is gone. */
-  join({ id: deviceId }: Pick<Device, "id">, outlet: Outlet, sight: Sight): Feed {
+  join({ id: deviceId }: Pick<Device, "id">, sink: EventSink, filter: EventFilter): Feed {
     const feed = new Feed({
       hub: this.#hub,
       clock: this.#clock,
-      outlet,
-      sight,
+      sink,
+      filter,
       deviceId,
       behindBytes: this.behindBytes,
     });
@@ -95,7 +95,7 @@ export class Crowd {
 
   /** Whoever is still there is not waited for. */
   #cut(): void {
-    for (const feed of this.#feeds) feed.outlet.cut();
+    for (const feed of this.#feeds) feed.sink.cut();
   }
 
   /** Bytes that one reader may leave unread before events are dropped. */
@@ -122,11 +122,11 @@ export class Crowd {
 /** Who does not get to its end for so long is not reading. */
 const STUCK_MS = 60_000;
 
-export interface FeedOptions {
+export interface FeedDeps {
   readonly hub: EventHub;
   readonly clock: Clock;
-  readonly outlet: Outlet;
-  readonly sight: Sight;
+  readonly sink: EventSink;
+  readonly filter: EventFilter;
   readonly deviceId: string;
   /** With more than this unread nothing is written. */
   readonly behindBytes: () => number;
@@ -134,10 +134,10 @@ export interface FeedOptions {
 
 export class Feed implements Subscriber {
   readonly deviceId: string;
-  readonly outlet: Outlet;
+  readonly sink: EventSink;
   readonly #hub: EventHub;
   readonly #clock: Clock;
-  readonly #sight: Sight;
+  readonly #filter: EventFilter;
   readonly #behindBytes: () => number;
   #subscription: Subscription | undefined;
   /** Number of the newest event that it was told, or need not be told. */
@@ -148,13 +148,13 @@ export class Feed implements Subscriber {
   #isCatchingUp = false;
   #isOver = false;
 
-  constructor({ hub, clock, outlet, sight, deviceId, behindBytes }: FeedOptions) {
+  constructor({ hub, clock, sink, filter, deviceId, behindBytes }: FeedDeps) {
     this.#hub = hub;
     this.#clock = clock;
-    this.#sight = sight;
+    this.#filter = filter;
     this.#behindBytes = behindBytes;
     this.#at = hub.n;
-    this.outlet = outlet;
+    this.sink = sink;
     this.deviceId = deviceId;
   }
 
@@ -180,9 +180,9 @@ export class Feed implements Subscriber {
   tell(event: StampedEvent): void {
     if (this.#isOver || this.#behindSinceMs !== undefined) return;
     this.#at = event.n;
-    if (!this.#sight(event.event)) return;
-    this.outlet.event(event);
-    if (this.outlet.pending <= this.#behindBytes()) return;
+    if (!this.#filter(event.event)) return;
+    this.sink.event(event);
+    if (this.sink.pending <= this.#behindBytes()) return;
     this.#behindSinceMs = this.#clock.monotonic();
     this.#subscription?.end();
   }
@@ -209,20 +209,20 @@ export class Feed implements Subscriber {
     if (this.#behindSinceMs !== undefined || this.#isOver) return;
     const { position: id } = this;
     const json = JSON.stringify({ id, type, timestamp: timestamp(this.#clock.now()), payload });
-    this.outlet.notice(id, type, json);
+    this.sink.notice(id, type, json);
   }
 
   beat(): void {
     if (this.#isOver) return;
-    if (this.#behindSinceMs === undefined) this.outlet.beat(this.position);
-    else if (this.#clock.monotonic() - this.#behindSinceMs >= STUCK_MS) this.outlet.cut();
+    if (this.#behindSinceMs === undefined) this.sink.beat(this.position);
+    else if (this.#clock.monotonic() - this.#behindSinceMs >= STUCK_MS) this.sink.cut();
   }
 
   /** In order, where there is somebody to take leave of. */
   end(): void {
     this.stop();
-    if (this.#behindSinceMs === undefined) this.outlet.end();
-    else this.outlet.cut();
+    if (this.#behindSinceMs === undefined) this.sink.end();
+    else this.sink.cut();
   }
 
   /** It is told nothing more. */
@@ -234,10 +234,10 @@ export class Feed implements Subscriber {
 
 // Which events a device may see: an operator all; who may only read, its own turns and what is nobody's alone.
 
-export type Sight = (event: SvcEvent) => boolean;
+export type EventFilter = (event: SvcEvent) => boolean;
 
 /** `begun`: ids of the turns that this connection has begun. A token for messages sees nothing else. */
-export function sightOf({ scope, clientId }: Device, begun: ReadonlySet<string>): Sight {
+export function eventFilterFor({ scope, clientId }: Device, begun: ReadonlySet<string>): EventFilter {
   if (scope === "operator") return () => true;
   if (scope === "webhook") return (event) => "turnId" in event && isOwned(event) && begun.has(event.turnId);
   return (event) => (isOwned(event) ? event.owner === clientId : OPEN.has(event.type));
@@ -264,7 +264,7 @@ const isOwned = (event: SvcEvent): event is Owned => "owner" in event;
 
 // A connection, as a feed writes to it.
 
-export interface Outlet {
+export interface EventSink {
   /** Bytes that wait for the client to read. */
   readonly pending: number;
   event(event: StampedEvent): void;

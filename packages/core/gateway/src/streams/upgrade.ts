@@ -1,40 +1,63 @@
 /**
- * The way of a request that wants to be a WebSocket: door → who is it → room → handshake. On the server's own `upgrade` and
- * not through hono: the checks and their order are those of the other paths that are answered on the raw connection, a
- * refusal has the shape of every other one, and a stranger never reaches the library.
+ * A request that becomes a WebSocket. It comes by the server's own `upgrade` event, and its checks are those of `GET /ws`:
+ *
+ *   host 403 → bearer 429 LOCKED_OUT, 401, 403 → protocol 400 → webhook secret 403 → subscribers 503 → handshake
+ *
+ * A refusal has the shape of every other one, and a stranger never reaches the library.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
 import type { OpenWork } from "@svc/kernel";
+import * as v from "valibot";
 import type { WebSocket, WebSocketServer } from "ws";
 import { type Authenticator, type Principal, upgradeCredentials } from "../auth/authenticator.ts";
-import type { Streams } from "../auth/device-connections.ts";
+import type { DeviceConnections } from "../auth/device-connections.ts";
 import { responseInFlight } from "../http/connections.ts";
 import { replyAndLinger } from "../http/listen.ts";
-import type { Handle, OwnRoute } from "../http/listener.ts";
-import type { MemoryRoom } from "../http/memory-budget.ts";
+import type { MemoryBudget } from "../http/memory-budget.ts";
 import { errorReply, Reply } from "../http/reply.ts";
 import { declaredBytes, targetOf } from "../http/request.ts";
 import { type ClientResolver, peerOf } from "../middleware/client.ts";
-import { enter, type HostRules } from "../middleware/host-check.ts";
+import { hostCheck, type HostRules } from "../middleware/host-check.ts";
 import { requestIdHeader, type Requests } from "../middleware/tracing.ts";
 import { Chat, type ChatDeps } from "./chat.ts";
 import { serveSocket } from "./socket.ts";
-import { EVENTS, type EventsDeps, eventsHandler, lastEventId, SOCKET } from "./sse.ts";
-import type { Crowd } from "./subscribers.ts";
+import type { RouteSpec } from "../routes/route.ts";
+import { LAST_EVENT_ID, lastEventId } from "./sse.ts";
+import type { SubscriberRegistry } from "./subscribers.ts";
+
+export const SOCKET: RouteSpec = {
+  method: "GET",
+  path: "/ws",
+  access: "connect",
+  summary: "Opens a WebSocket: the same events, and chat.",
+  details:
+    "Offer the protocol svc.v1, and beside it bearer.<token> where no Authorization header can be sent. Events are text " +
+    'frames as on /api/events. The client may send {"type":"message","content","session_id"?}, answered by a frame ' +
+    '{"type":"reply","response","model","session_id"} or {"type":"error","code","error"}, for operators with "fix" and "said", and once ' +
+    '{"type":"resume","last_event_id"?}. Messages count for the limit of POST /webhook.',
+  headers: {
+    "Sec-WebSocket-Protocol": v.optional(
+      v.pipe(v.string(), v.description("svc.v1, and where needed bearer.<token> or csrf.<value>.")),
+    ),
+    "Last-Event-ID": LAST_EVENT_ID,
+  },
+  answers: { 101: { description: "It is open." } },
+  errors: ["UPGRADE_REQUIRED", "DRAINING", "BUSY", "INTERNAL"],
+};
 
 export type Upgrade = (incoming: IncomingMessage, socket: Socket, head: Buffer) => void;
 
 export interface UpgradeDeps extends ChatDeps {
   readonly requests: Requests;
   readonly rules: HostRules;
-  readonly crowd: Crowd;
+  readonly subscribers: SubscriberRegistry;
   readonly library: SocketLibrary;
   readonly authenticator: Authenticator;
   readonly clientOf: ClientResolver;
-  readonly streams: Streams;
-  readonly messageRoom: MemoryRoom;
+  readonly connections: DeviceConnections;
+  readonly messageMemory: MemoryBudget;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -85,16 +108,16 @@ interface Admitted {
 }
 
 function admit(deps: UpgradeDeps, incoming: IncomingMessage): Admitted | Reply {
-  const { rules, authenticator, clientOf, crowd } = deps;
+  const { rules, authenticator, clientOf, subscribers } = deps;
   const { headers } = incoming;
-  const entered = enter(incoming, { rules, open: NO_PATHS, page: NO_PATHS });
-  if (entered instanceof Reply) return entered;
+  const path = hostCheck(incoming, { rules, open: NO_PATHS, page: NO_PATHS });
+  if (path instanceof Reply) return path;
   const client = clientOf(headers, peerOf(incoming.socket));
   const principal = authenticator.require(upgradeCredentials(headers), client, "connect");
   if (principal instanceof Reply) return principal;
   if (!offersOurs(headers["sec-websocket-protocol"])) return NO_PROTOCOL;
   const chat = new Chat(deps, principal, client);
-  return chat.forbidden() ?? crowd.refusal(principal.device) ?? { principal, chat };
+  return chat.forbidden() ?? subscribers.refusal(principal.device) ?? { principal, chat };
 }
 
 /** Whoever offers protocols and is not told one of them has to hang up. */
@@ -102,7 +125,7 @@ const offersOurs = (offered: string | undefined): boolean =>
   offered === undefined || offered.split(",").some((one) => one.trim() === SUBPROTOCOL);
 
 function open(deps: UpgradeDeps, { principal, chat }: Admitted, handshake: Handshake): void {
-  const { library, crowd, streams, messageRoom, clock, log } = deps;
+  const { library, subscribers, connections, messageMemory, clock, log } = deps;
   const { incoming, socket, head, work } = handshake;
   const after = lastEventId(incoming.headers);
   library
@@ -111,7 +134,7 @@ function open(deps: UpgradeDeps, { principal, chat }: Admitted, handshake: Hands
       (opened) => {
         if (opened instanceof Reply) return refuse(handshake, opened);
         work?.end({ status: SWITCHED });
-        serveSocket(opened, socket, { crowd, streams, messageRoom, clock, chat, principal, after });
+        serveSocket(opened, socket, { subscribers, connections, messageMemory, clock, chat, principal, after });
       },
       (error: unknown) => failed(log, handshake, error),
     )
@@ -131,24 +154,10 @@ function failed(log: Logger, handshake: Handshake, error: unknown): void {
   if (handshake.socket.writable) refuse(handshake, errorReply("INTERNAL"));
 }
 
-// What streams have on the raw connection: two paths, one of which wants to be a WebSocket.
-
 const VERSION = "13";
-const UPGRADE_REQUIRED = errorReply("UPGRADE_REQUIRED", {
+export const UPGRADE_REQUIRED = errorReply("UPGRADE_REQUIRED", {
   headers: ["upgrade", "websocket", "connection", "upgrade", "sec-websocket-version", VERSION],
 });
-
-export function streamRoutes(deps: EventsDeps): OwnRoute[] {
-  const { authenticator, clientOf } = deps;
-  const plain: Handle = ({ headers }, _outgoing, peer) => {
-    const principal = authenticator.require(upgradeCredentials(headers), clientOf(headers, peer), "connect");
-    return principal instanceof Reply ? principal : UPGRADE_REQUIRED;
-  };
-  return [
-    { ...EVENTS, handle: eventsHandler(deps) },
-    { ...SOCKET, handle: plain },
-  ];
-}
 
 /**
  * Whether a request leaves HTTP. Anything else that asks for it is served as if it had not (curl asks for HTTP/2 that way),

@@ -1,0 +1,328 @@
+/**
+ * The gateway's routes and the order of their checks. Every request goes the same way:
+ *
+ *   host check 400, 403 → path → draining 503 → method 405 → the checks of its group → handler
+ *
+ * To change what a group of routes checks, change its list in `groupsOf`; a check is a function of `middleware/`. To change
+ * what a route takes and answers, change its file in `routes/`: spec and handler stand together.
+ *
+ * All of this depends on the settings. Each change of them makes it anew, and one assignment swaps it in; a request ends by
+ * the settings with which it began. What outlives a change is in `state.ts`.
+ */
+import type { RequestListener } from "node:http";
+import { type ClientId, SvcError } from "@svc/contract";
+import { Ongoing } from "@svc/kernel";
+import { upgradeCredentials } from "./auth/authenticator.ts";
+import { type PairingLinks, pairingLinks } from "./auth/pairing.ts";
+import { allowHeader, errorReply, notAllowed, optionsReply, Reply } from "./http/reply.ts";
+import {
+  bearer,
+  endsWithDevice,
+  jsonContentType,
+  jsonContentTypeIfBody,
+  localOnly,
+  ownPage,
+  rateLimit,
+} from "./middleware/checks.ts";
+import { type ClientResolver, clientResolver, peerOf } from "./middleware/client.ts";
+import { hostCheck, type HostRules, hostRules } from "./middleware/host-check.ts";
+import { idempotencyClaim, notDuplicate } from "./middleware/idempotency.ts";
+import { type Handle, pipeline, type RouteGroup } from "./middleware/pipeline.ts";
+import { OTHER, routeNames } from "./middleware/tracing.ts";
+import { WebhookAdmission } from "./middleware/webhook-admission.ts";
+import { openApiRoute } from "./openapi/route.ts";
+import { CHANNEL_EVENTS, ChannelEventsRoute } from "./routes/channel-events.ts";
+import { channelPaths } from "./routes/channel-ingress.ts";
+import { CORE_PATHS } from "./routes/core-paths.ts";
+import { featureRoutes } from "./routes/features.ts";
+import { HEALTH, HealthRoute } from "./routes/health.ts";
+import { METRICS, metricsHandle } from "./routes/metrics.ts";
+import { SessionRoute, SIGN_IN, SIGN_IN_FEATURES, SIGN_OUT, SIGNED_IN, signInFeatures } from "./routes/page-session.ts";
+import { MAX_PAIR_BYTES, PAIR, PairRoute } from "./routes/pair.ts";
+import type { OwnRoute, RouteSpec } from "./routes/route.ts";
+import { SopPaths } from "./routes/sop-paths.ts";
+import { Webhook, WEBHOOK } from "./routes/webhook.ts";
+import { RequestEvents } from "./sop-events.ts";
+import type { GatewayState } from "./state.ts";
+import { EVENTS, streamEvents, subscriberSlot } from "./streams/sse.ts";
+import { SOCKET, type Upgrade, UPGRADE_REQUIRED, upgradeHandler } from "./streams/upgrade.ts";
+import type { GatewaySettings } from "./types.ts";
+
+/** What serves requests by one version of the settings. */
+export interface RequestHandlers {
+  readonly settings: GatewaySettings;
+  readonly listener: RequestListener;
+  /** Takes requests that want to be a WebSocket. */
+  readonly upgrade: Upgrade;
+  /** Requests to routes and channels of features. */
+  readonly ongoing: Ongoing;
+  /** Links that sign a browser in with this pairing code. */
+  readonly linksOf: (code: string) => PairingLinks;
+  /** What the operator is to be told about these settings. */
+  readonly warning: string | undefined;
+}
+
+/** The groups of routes that are answered on the raw response, and what they need. */
+interface Context {
+  readonly settings: GatewaySettings;
+  readonly state: GatewayState;
+  readonly rules: HostRules;
+  readonly clientOf: ClientResolver;
+  readonly admission: WebhookAdmission;
+  readonly ongoing: Ongoing;
+  /** Paths of core, of features and of features that are not on. */
+  readonly patterns: readonly string[];
+}
+
+/**
+ * The order of checks is part of the interface: a request that is wrong in several ways is told the first one, and a later
+ * check that ran earlier would tell a stranger something before he proved anything.
+ *
+ * Two groups are not in the list. Channels are called by platforms at any rate, and check by themselves
+ * (`routes/channel-ingress.ts`): method 405 → draining 503 → in service 503 → size 413 → signature 401, 403 → JSON 400 →
+ * stored → 200. Routes below `/api/` are served by hono (`routes/api.ts`): feature in service 503 → bearer 401, scope 403 →
+ * query 400 → handler, which reads its body by content type 415, size 413, JSON and schema 400.
+ */
+function groupsOf({ settings, state, rules, clientOf, admission, ongoing, patterns }: Context) {
+  const { config } = settings;
+  const { deps, authenticator, connections, send } = state;
+  const { clock, log, store } = deps;
+  const isUp = (feature: string): boolean => deps.isUp(feature);
+
+  const events = new RequestEvents(deps);
+  const { agent } = settings.webhook;
+  const webhook = new Webhook({ ...deps, running: state.running, events, agent, idempotency: store.idempotency });
+  const sops = new SopPaths({ sops: deps.sops, events, taken: patterns, log });
+  const pair = new PairRoute({ pairing: state.pairing, log });
+  const pairLimit = rateLimit(state.pairLimit, clientOf, clock);
+  const features = signInFeatures(settings, isUp);
+  const session = new SessionRoute({ ...state, clientOf, pair, pairLimit, features });
+  const health = new HealthRoute({ ...state, clientOf, health: () => deps.health(), instance: deps.instance });
+  const channelEvents = new ChannelEventsRoute(deps);
+
+  const maxBytes = config.max_body_bytes;
+  const deviceBody = { maxBytes, memory: state.deviceBodyMemory };
+  const anyBody = { maxBytes, memory: state.bodyMemory };
+  const pairBody = { maxBytes: MAX_PAIR_BYTES };
+
+  const webhookGroup: RouteGroup = {
+    before: [
+      rateLimit(state.webhookLimit, clientOf, clock),
+      admission.caller,
+      admission.secret,
+      jsonContentType,
+      endsWithDevice(connections, send),
+    ],
+    body: deviceBody,
+    after: [admission.signature, webhook.message, webhook.session, idempotencyClaim(), notDuplicate(store.idempotency)],
+    handle: webhook.answer,
+    failed: webhook.failed,
+    settled: admission.settled,
+  };
+
+  /** Paths that start procedures. They come and go while the gateway runs. */
+  const sopGroup: RouteGroup = {
+    before: [
+      rateLimit(state.sopLimit, clientOf, clock),
+      admission.caller,
+      admission.secret,
+      jsonContentType,
+      endsWithDevice(connections, send),
+    ],
+    body: deviceBody,
+    // Whether it is a duplicate is decided in the transaction that starts the runs.
+    after: [admission.signature, sops.json, idempotencyClaim(SopPaths.keyOn)],
+    handle: sops.start,
+    failed: sops.failed,
+    settled: admission.settled,
+  };
+
+  const own: readonly (readonly [RouteSpec, RouteGroup | Handle])[] = [
+    [WEBHOOK, webhookGroup],
+    [PAIR, { before: [pairLimit, jsonContentTypeIfBody], body: pairBody, handle: pair.answer }],
+    [
+      SIGN_IN,
+      { before: [ownPage, session.signInCaller, jsonContentTypeIfBody], body: pairBody, handle: session.signIn },
+    ],
+    [SIGNED_IN, { before: [], handle: session.signedIn }],
+    [SIGN_OUT, { before: [], handle: session.signOut }],
+    [SIGN_IN_FEATURES, { before: [], handle: session.features }],
+    // Asked each second, and open to all: no list.
+    [HEALTH, (incoming, _outgoing, peer) => health.answer(incoming.headers, peer)],
+    [CHANNEL_EVENTS, { before: [localOnly(rules), jsonContentType], body: anyBody, handle: channelEvents.answer }],
+    [METRICS, metricsHandle(settings, { ...state, ongoing, log })],
+    [
+      EVENTS,
+      {
+        before: [bearer(authenticator, clientOf, "read"), subscriberSlot(state.subscribers)],
+        handle: streamEvents(state),
+      },
+    ],
+    [
+      SOCKET,
+      { before: [bearer(authenticator, clientOf, "connect", upgradeCredentials)], handle: () => UPGRADE_REQUIRED },
+    ],
+  ];
+  const toHandle = (group: RouteGroup | Handle): Handle =>
+    typeof group === "function" ? group : pipeline(group, { ...state, log });
+  return {
+    own: own.map(([spec, group]): OwnRoute => ({ ...spec, handle: toHandle(group) })),
+    sops,
+    startSops: toHandle(sopGroup),
+  };
+}
+
+/** Changes nothing outside. `port`: the one listened on. Throws CONFIG_INVALID, FEATURE_CONFLICT. */
+export function makeHandlers(settings: GatewaySettings, state: GatewayState, port: number): RequestHandlers {
+  const { config } = settings;
+  const { deps, send, page } = state;
+  const { log } = deps;
+  const clientOf = resolverOf(settings, state);
+  const ongoing = new Ongoing();
+  const isUp = (feature: string): boolean => deps.isUp(feature);
+  const rules = hostRules({ allowedHosts: config.allowed_hosts, publicUrl: config.public_url, port });
+  const onClientGone = (clientId: ClientId): void => deps.onClientGone(clientId);
+  const admission = new WebhookAdmission({ ...state, ...settings, clock: deps.clock, onClientGone });
+  const linksOf = (code: string): PairingLinks =>
+    pairingLinks({ code, host: config.host, port, publicUrl: config.public_url });
+  const features = featureRoutes(settings.routes, {
+    ...state,
+    authFeatures: settings.authFeatures,
+    maxBodyBytes: config.max_body_bytes,
+    ongoing,
+    isUp,
+  });
+  const patterns = [...CORE_PATHS, ...features.map(({ path }) => path), ...settings.featurePaths.keys()];
+  const groups = groupsOf({ settings, state, rules, clientOf, admission, ongoing, patterns });
+  const own = [...groups.own, openApiRoute({ version: deps.version, features, send, log })];
+  const bodies = { maxBytes: config.max_body_bytes, memory: state.deviceBodyMemory };
+  const listener = dispatcher({
+    state,
+    rules,
+    own,
+    channels: channelPaths(
+      {
+        ...state,
+        ...settings,
+        inbox: deps.inbox,
+        sops: deps.sops,
+        isUp,
+        requireSignatures: config.require_signatures,
+        maxBodyBytes: config.max_body_bytes,
+        ongoing,
+        clock: deps.clock,
+        log,
+      },
+      [...own.map(({ path }) => path), ...page.keys()],
+    ),
+    sops: groups.sops,
+    startSops: groups.startSops,
+    routeOf: routeNames(patterns),
+    api: state.api.listener(
+      { core: { ...deps, ...state, bodies, linksOf }, features },
+      { ...state, featurePaths: settings.featurePaths, isUp, clientOf, log },
+    ),
+  });
+  const upgrade = upgradeHandler({
+    ...state,
+    ...deps,
+    rules,
+    clientOf,
+    library: state.socketLibrary,
+    limit: state.webhookLimit,
+  });
+  return { settings, listener, upgrade, ongoing, linksOf, warning: admission.warning };
+}
+
+function resolverOf({ config }: GatewaySettings, { forwarding: watch }: GatewayState): ClientResolver {
+  const { trust_forwarded_headers: trustForwardedHeaders, trusted_proxies: trustedProxies } = config;
+  try {
+    return clientResolver({ trustForwardedHeaders, trustedProxies, watch });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : "malformed";
+    throw new SvcError("CONFIG_INVALID", `gateway.trusted_proxies: ${why}.`, { cause });
+  }
+}
+
+interface DispatcherDeps {
+  readonly state: GatewayState;
+  readonly rules: HostRules;
+  readonly own: readonly OwnRoute[];
+  /** By path; of every method, also while draining. Their platforms call them by whatever Host they like. */
+  readonly channels: ReadonlyMap<string, Handle>;
+  /** Looked for where there is no other route. */
+  readonly sops: Pick<SopPaths, "has">;
+  readonly startSops: Handle;
+  /** The route of a path that `api` takes. */
+  readonly routeOf: (path: string) => string;
+  /** Takes what none of the routes does. */
+  readonly api: RequestListener;
+}
+
+/** Where a request goes. */
+interface Route {
+  /** For observers: never the path itself, which is anybody's. */
+  readonly name: (path: string) => string;
+  readonly handle: Handle;
+}
+
+/** Host check → path → handle. By hand and not by hono: every request of a platform and of /webhook passes here. */
+function dispatcher({ state, rules, own, channels, sops, startSops, routeOf, api }: DispatcherDeps): RequestListener {
+  const { isDraining, page, requests, send } = state;
+  const byPath = Map.groupBy(own, ({ path }) => path);
+  const byMethod = (routes: readonly OwnRoute[]): Handle =>
+    methodsOf(new Map(routes.map(({ method, handle }) => [method, handle])), isDraining);
+  const ownHandles = Array.from(byPath, ([path, routes]) => [path, byMethod(routes)] as const);
+  const routes = new Map<string, Route>([
+    ...Array.from(page, ([path, handle]) => [path, { name: () => "page", handle }] as const),
+    ...[...channels, ...ownHandles].map(([path, handle]) => [path, { name: () => path, handle }] as const),
+  ]);
+  const sopRoute: Route = { name: () => "sop", handle: methodsOf(new Map([["POST", startSops]]), isDraining) };
+  const apiRoute: Route = { name: routeOf, handle: handedTo(api, isDraining) };
+  const routeFor = (path: string): Route => routes.get(path) ?? (sops.has(path) ? sopRoute : apiRoute);
+  const hosts = { rules, open: channels, page };
+  return (incoming, outgoing) => {
+    const checked = hostCheck(incoming, hosts);
+    const { name, handle } = checked instanceof Reply ? refusal(checked) : routeFor(checked);
+    const path = checked instanceof Reply ? "" : checked;
+    requests.watch(
+      incoming,
+      outgoing,
+      () => name(path),
+      () => {
+        const reply = handle(incoming, outgoing, peerOf(incoming.socket), path);
+        if (reply) send(incoming, outgoing, reply);
+      },
+    );
+  };
+}
+
+const refusal = (reply: Reply): Route => ({ name: () => OTHER, handle: () => reply });
+
+/** A path that is not canonical is 404. */
+const handedTo =
+  (listener: RequestListener, isDraining: () => boolean): Handle =>
+  (incoming, outgoing, _peer, path) => {
+    if (isDraining() && isWork(incoming.method!)) return errorReply("DRAINING");
+    if (path === "") return errorReply("NOT_FOUND");
+    listener(incoming, outgoing);
+    return undefined;
+  };
+
+/** Draining 503 → method 405. HEAD comes with GET, OPTIONS with everything. */
+function methodsOf(handlers: Map<string, Handle>, isDraining: () => boolean): Handle {
+  const get = handlers.get("GET");
+  if (get) handlers.set("HEAD", get);
+  const allow = allowHeader([...handlers.keys()]);
+  const options = optionsReply(allow);
+  const refused = notAllowed(allow);
+  handlers.set("OPTIONS", () => options);
+  return (incoming, outgoing, peer, path) => {
+    const method = incoming.method!;
+    if (isDraining() && isWork(method)) return errorReply("DRAINING");
+    const handle = handlers.get(method);
+    return handle ? handle(incoming, outgoing, peer, path) : refused;
+  };
+}
+
+const isWork = (method: string): boolean => method !== "GET" && method !== "HEAD" && method !== "OPTIONS";

@@ -1,0 +1,165 @@
+/** Puts the gateway together, listens, changes its settings, and takes it down again. */
+import type { RequestListener, Server } from "node:http";
+import type { Socket } from "node:net";
+import { makeHandlers, type RequestHandlers } from "./app.ts";
+import { limitConnections, responseInFlight, surviveAcceptErrors } from "./http/connections.ts";
+import { errorReply } from "./http/reply.ts";
+import { RequestBudget } from "./http/request-budget.ts";
+import { checkListen, createHttpServer, listen } from "./http/listen.ts";
+import { GatewayState } from "./state.ts";
+import { checkBind, checkRebind, localUrl } from "./http/bind.ts";
+import { OTHER } from "./middleware/tracing.ts";
+import { isUpgrade } from "./streams/upgrade.ts";
+import type { Clock } from "@svc/contract";
+import type { RunningTurns } from "./running-turns.ts";
+import { within } from "./within.ts";
+import type { Gateway, GatewayDeps, GatewaySettings } from "./types.ts";
+
+/** Resolves when it listens. Throws PUBLIC_BIND, CONFIG_INVALID, FEATURE_CONFLICT before it does, or ADDRESS_IN_USE. */
+export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
+  const { config, clock, log, instance } = deps;
+  checkBind(config);
+  let draining = false;
+  let handlers: RequestHandlers;
+  let inForce: GatewaySettings = deps;
+  const serve: RequestListener = (incoming, outgoing) => {
+    try {
+      handlers.listener(incoming, outgoing);
+    } catch (error) {
+      // Uncaught here it would end the process, and every other client's turn with it.
+      log.error("a request failed unexpectedly", { cause: error instanceof Error ? error.message : "unknown" });
+      send(incoming, outgoing, errorReply("INTERNAL"));
+    }
+  };
+  const state = new GatewayState({ gateway: deps, settings: () => inForce, isDraining: () => draining, serve });
+  const { subscribers, devices, forwarding, pageSessions, pairing, push, running, requests, send } = state;
+  /** Never throws: from the first line on, the next request meets the new settings. */
+  const adopt = (next: RequestHandlers, before?: RequestHandlers): void => {
+    handlers = next;
+    inForce = next.settings;
+    state.configure(next.settings);
+    if (next.warning !== undefined && next.warning !== before?.warning) log.warn(next.warning);
+  };
+
+  handlers = makeHandlers(deps, state, config.port);
+  const badExpectation = errorReply("BAD_REQUEST", { message: "Only Expect: 100-continue is understood." });
+  const onUnknownExpectation: RequestListener = (incoming, outgoing) =>
+    requests.watch(
+      incoming,
+      outgoing,
+      () => OTHER,
+      () => send(incoming, outgoing, badExpectation),
+    );
+  const server = createHttpServer(
+    { serve, onUnknownExpectation, isUpgrade },
+    requests,
+    new RequestBudget({ clock, log }),
+  );
+  server.on("upgrade", (incoming, socket, head) => handlers.upgrade(incoming, socket as Socket, head));
+  const { connections, close } = closer(server, running, clock, () => subscribers.end());
+  const port = await listen(server, config.host, config.port);
+  push.start();
+  surviveAcceptErrors(server, clock, log);
+  limitConnections(server, clock, log);
+  // The Origin rule needs the port that was really taken.
+  adopt(port === config.port ? handlers : makeHandlers(deps, state, port));
+  log.info("the gateway listens", { port, version: deps.version });
+
+  return {
+    url: localUrl(config.host, port),
+    port,
+    instance,
+    pairing,
+    linksOf: (code) => handlers.linksOf(code),
+    devices,
+    seen: {
+      get untrustedForwarding() {
+        return forwarding.seen;
+      },
+    },
+    get connections() {
+      return connections();
+    },
+    reconfigure(settings) {
+      checkRebind(settings.config, config.host);
+      const before = handlers;
+      adopt(makeHandlers(settings, state, port), before);
+      return before.ongoing;
+    },
+    async checkSuccessor(next) {
+      devices.checkStored();
+      checkBind(next);
+      await checkListen(next, port);
+    },
+    drain() {
+      draining = true;
+      subscribers.drain();
+    },
+    close(graceMs) {
+      draining = true;
+      subscribers.drain();
+      devices.stop();
+      pageSessions.stop();
+      push.stop();
+      return close(graceMs);
+    },
+  };
+}
+
+/** How long aborted turns get to end: a command that ignores SIGTERM is killed after two seconds, and then kept. */
+const ABORT_GRACE_MS = 5_000;
+/** What a request that is still coming in gets: one slow client must not hold the shutdown for all of its time. */
+const RECEIVE_GRACE_MS = 1_000;
+
+interface Closer {
+  connections(): number;
+  close(graceMs: number): Promise<void>;
+}
+
+/**
+ * Counts connections and closes them in order. While turns run the server goes on listening: a client or a probe that
+ * comes now is told 503, where a refused connection would tell it nothing. Then it stops listening, requests that are
+ * only half here are cut, and the others get what is left of the time.
+ *
+ * `endStreams`: called when no turn runs any more; what is told to the end would hold the shutdown up.
+ */
+function closer(server: Server, running: RunningTurns, clock: Clock, endStreams: () => void): Closer {
+  const open = new Set<Socket>();
+  server.on("connection", (socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
+  const hurry = Promise.withResolvers<void>();
+  let closing: Promise<void> | undefined;
+
+  const close = async (graceMs: number): Promise<void> => {
+    const endsAtMs = clock.monotonic() + graceMs;
+    await within(Promise.race([running.idle(), hurry.promise]), graceMs, clock);
+    if (running.size > 0) {
+      running.abortAll();
+      await within(running.idle(), ABORT_GRACE_MS, clock);
+    }
+    endStreams();
+    // Stops listening and closes idle connections; the others end with the answer they wait for.
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    const ended = Promise.race([closed, hurry.promise]);
+    if (!(await within(ended, RECEIVE_GRACE_MS, clock))) {
+      for (const socket of open) if (responseInFlight(socket)?.req.complete !== true) socket.destroy();
+      await within(ended, Math.max(0, endsAtMs - clock.monotonic()), clock);
+    }
+    server.closeAllConnections();
+    // Those that were upgraded are no longer the server's.
+    for (const socket of open) socket.destroy();
+    await closed;
+    // The server is "closed" a moment before the last of its sockets says so.
+    await Promise.all(Array.from(open, (socket) => new Promise((gone) => socket.once("close", gone))));
+  };
+  return {
+    connections: () => open.size,
+    close(graceMs) {
+      // Asked again with less patience: whoever stops the service a second time will not wait.
+      if (closing && graceMs === 0) hurry.resolve();
+      return (closing ??= close(graceMs));
+    },
+  };
+}

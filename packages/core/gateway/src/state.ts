@@ -1,0 +1,146 @@
+/** What outlives a change of settings: who is known, who is locked out, what was seen, what runs. */
+import type { RequestListener } from "node:http";
+import { SvcError } from "@svc/contract";
+import { Authenticator, PublicAccess } from "./auth/authenticator.ts";
+import { DeviceConnections } from "./auth/device-connections.ts";
+import { Devices } from "./auth/devices.ts";
+import { PageSessions } from "./auth/page-sessions.ts";
+import { Pairing } from "./auth/pairing.ts";
+import { MemoryBudget } from "./http/memory-budget.ts";
+import { type Send, sender } from "./http/send.ts";
+import { ForwardingMonitor } from "./middleware/client.ts";
+import type { Handle } from "./middleware/pipeline.ts";
+import { Requests } from "./middleware/tracing.ts";
+import { REMEMBER_MS, SeenIds } from "./middleware/webhook-admission.ts";
+import { WebPush } from "./push/web-push.ts";
+import { SlidingWindow, type SlidingWindowOptions } from "./rate-limit.ts";
+import { ApiLibrary } from "./routes/api-library.ts";
+import type { OperationLimits } from "./routes/operations.ts";
+import { pageHandles } from "./routes/page-files.ts";
+import type { SettingsLimits } from "./routes/settings.ts";
+import { RunningTurns } from "./running-turns.ts";
+import { SubscriberRegistry } from "./streams/subscribers.ts";
+import { SocketLibrary } from "./streams/upgrade.ts";
+import { ThrottledLog } from "./throttled-log.ts";
+import type { GatewayDeps, GatewaySettings } from "./types.ts";
+
+export interface StateDeps {
+  readonly gateway: GatewayDeps;
+  /** Those in force. */
+  readonly settings: () => GatewaySettings;
+  readonly isDraining: () => boolean;
+  /** Serves a request by the settings in force. */
+  readonly serve: RequestListener;
+}
+
+const DAY_MS = 86_400_000;
+
+export class GatewayState {
+  /** Without the settings: those in force are in `settings()`. */
+  readonly deps: Omit<GatewayDeps, keyof GatewaySettings>;
+  readonly settings: () => GatewaySettings;
+  readonly isDraining: () => boolean;
+  readonly send: Send;
+  readonly api: ApiLibrary;
+  readonly page: ReadonlyMap<string, Handle>;
+  readonly socketLibrary = new SocketLibrary();
+  readonly requests: Requests;
+  readonly throttledLog: ThrottledLog;
+  readonly forwarding: ForwardingMonitor;
+
+  readonly devices: Devices;
+  readonly pageSessions: PageSessions;
+  readonly authenticator: Authenticator;
+  readonly publicAccess: PublicAccess;
+  readonly pairing: Pairing;
+  /** What is open for each device. */
+  readonly connections = new DeviceConnections();
+  readonly running = new RunningTurns();
+  readonly subscribers: SubscriberRegistry;
+  readonly push: WebPush;
+  readonly seenIds = new SeenIds(REMEMBER_MS);
+
+  readonly webhookLimit: SlidingWindow;
+  /** Of all paths of procedures together; as large as that of `/webhook`, and apart from it. */
+  readonly sopLimit: SlidingWindow;
+  readonly pairLimit = perMinute(10);
+  readonly settingsLimits: SettingsLimits = { changes: perMinute(240), tests: perMinute(20) };
+  readonly operationLimits: OperationLimits = { checks: perMinute(10), backups: perMinute(3) };
+
+  /** For the bodies of deliveries, and of clients without credentials. */
+  readonly bodyMemory = new MemoryBudget();
+  /** For the bodies of devices: strangers must not take their memory. */
+  readonly deviceBodyMemory = new MemoryBudget();
+  /** For messages of WebSockets. */
+  readonly messageMemory = new MemoryBudget();
+
+  constructor({ gateway, settings, isDraining, serve }: StateDeps) {
+    const { clock, log } = gateway;
+    this.deps = gateway;
+    this.settings = settings;
+    this.isDraining = isDraining;
+    this.send = sender(clock, isDraining);
+    this.api = new ApiLibrary(this.send, serve);
+    this.page = pageHandles(gateway.page);
+    this.requests = new Requests(gateway.instance, gateway.instruments);
+    this.throttledLog = new ThrottledLog(clock);
+    this.forwarding = new ForwardingMonitor(log);
+    this.webhookLimit = new SlidingWindow(webhookLimitOf(gateway));
+    this.sopLimit = new SlidingWindow(webhookLimitOf(gateway));
+    this.subscribers = new SubscriberRegistry(gateway.events, clock, gateway.subscriberLimits);
+    this.devices = new Devices({
+      store: gateway.store.devices,
+      clock,
+      log,
+      onRevoked: ({ id, clientId }) => {
+        // In this order: whoever waits for a turn is answered before its abortion can be.
+        this.connections.closeAll(id);
+        this.pageSessions.endOf(id);
+        this.running.abortOf(id, new SvcError("UNAUTHORIZED", "This device was revoked."));
+        void gateway.inbox.shutOut(clientId);
+        gateway.onClientGone(clientId);
+      },
+    });
+    // Before the sign-ins: those that ended meanwhile are told of at once.
+    this.push = new WebPush({
+      ...gateway.push,
+      events: gateway.events,
+      isSignedIn: (id) => this.pageSessions.has(id),
+      publicUrl: () => settings().config.public_url,
+      clock,
+      log,
+    });
+    this.pageSessions = new PageSessions({
+      store: gateway.pageSessions,
+      devices: this.devices,
+      clock,
+      log,
+      idleMs: () => settings().config.page_session_days * DAY_MS,
+      onEnd: (signIn) => {
+        this.connections.closeOf(signIn);
+        this.push.forget(signIn.id);
+      },
+    });
+    this.authenticator = new Authenticator(this.devices, this.pageSessions, clock, log);
+    // A person who reloads a sign-in page does not notice the limit, which is of all open routes together.
+    this.publicAccess = new PublicAccess({ authenticator: this.authenticator, limit: perMinute(30), clock });
+    const requirePairing = (): boolean => settings().config.require_pairing;
+    this.pairing = new Pairing({ devices: this.devices, requirePairing, clock, log });
+  }
+
+  /** Takes the limits of settings that are in force from now on. */
+  configure(settings: GatewaySettings): void {
+    for (const limit of [this.webhookLimit, this.sopLimit]) limit.configure(webhookLimitOf(settings));
+    if (settings.config.trust_forwarded_headers) this.forwarding.reset();
+  }
+}
+
+function perMinute(limit: number): SlidingWindow {
+  return new SlidingWindow({ limit, windowMs: 60_000, maxKeys: 0 });
+}
+
+const webhookLimitOf = ({ config }: GatewaySettings): SlidingWindowOptions => ({
+  limit: config.webhook_rate_limit_per_minute,
+  windowMs: 60_000,
+  maxKeys: config.rate_limit_max_keys,
+});
