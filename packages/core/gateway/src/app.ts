@@ -24,11 +24,12 @@ import {
   ownPage,
   rateLimit,
 } from "./middleware/checks.ts";
-import { type ClientResolver, clientResolver, peerOf } from "./middleware/client.ts";
+import { type ClientResolver, clientResolver } from "./middleware/client.ts";
+import { peerOf } from "./http/peer.ts";
 import { hostCheck, type HostRules, hostRules } from "./middleware/host-check.ts";
 import { idempotencyClaim, notDuplicate } from "./middleware/idempotency.ts";
 import { type Handle, pipeline, type RouteGroup } from "./middleware/pipeline.ts";
-import { OTHER, routeNames } from "./middleware/tracing.ts";
+import { OTHER, routeNames } from "./http/tracing.ts";
 import { WebhookAdmission } from "./middleware/webhook-admission.ts";
 import { openApiRoute } from "./openapi/route.ts";
 import { CHANNEL_EVENTS, ChannelEventsRoute } from "./routes/channel-events.ts";

@@ -1,4 +1,4 @@
-/** Puts the gateway together, listens, changes its settings, and takes it down again. */
+/** Starts the gateway, listens, changes its settings, and stops it. */
 import type { RequestListener, Server } from "node:http";
 import type { Socket } from "node:net";
 import { makeHandlers, type RequestHandlers } from "./app.ts";
@@ -8,7 +8,7 @@ import { RequestBudget } from "./http/request-budget.ts";
 import { checkListen, createHttpServer, listen } from "./http/listen.ts";
 import { GatewayState } from "./state.ts";
 import { checkBind, checkRebind, localUrl } from "./http/bind.ts";
-import { OTHER } from "./middleware/tracing.ts";
+import { OTHER } from "./http/tracing.ts";
 import { isUpgrade } from "./streams/upgrade.ts";
 import type { Clock } from "@svc/contract";
 import type { RunningTurns } from "./running-turns.ts";

@@ -1,4 +1,4 @@
-/** Messages of channels as events that start procedures. */
+/** Messages of channels and requests as events that start procedures. */
 import type { Alongside } from "@svc/agent";
 import type { Logger } from "@svc/contract";
 import type { RegisteredIngress } from "@svc/kernel";

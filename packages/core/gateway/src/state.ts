@@ -1,4 +1,4 @@
-/** What outlives a change of settings: who is known, who is locked out, what was seen, what runs. */
+/** What outlives a change of settings: devices, sign-ins, lockouts, limits, seen ids, running turns. */
 import type { RequestListener } from "node:http";
 import { SvcError } from "@svc/contract";
 import { Authenticator, PublicAccess } from "./auth/authenticator.ts";
@@ -10,7 +10,7 @@ import { MemoryBudget } from "./http/memory-budget.ts";
 import { type Send, sender } from "./http/send.ts";
 import { ForwardingMonitor } from "./middleware/client.ts";
 import type { Handle } from "./middleware/pipeline.ts";
-import { Requests } from "./middleware/tracing.ts";
+import { Requests } from "./http/tracing.ts";
 import { REMEMBER_MS, SeenIds } from "./middleware/webhook-admission.ts";
 import { WebPush } from "./push/web-push.ts";
 import { SlidingWindow, type SlidingWindowOptions } from "./rate-limit.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { localOnly } from "../src/middleware/checks.ts";
 import type { Exchange } from "../src/middleware/pipeline.ts";
-import { Peer } from "../src/middleware/client.ts";
+import { Peer } from "../src/http/peer.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { type Call, call, codeOf, raw, statusOf, until, Wire } from "./http.ts";
 

@@ -3,7 +3,8 @@ import { coreSections } from "@svc/kernel";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { clientResolver, ForwardingMonitor, Peer } from "../src/middleware/client.ts";
+import { clientResolver, ForwardingMonitor } from "../src/middleware/client.ts";
+import { Peer } from "../src/http/peer.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { call, post } from "./http.ts";
 

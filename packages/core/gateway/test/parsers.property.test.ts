@@ -5,17 +5,8 @@ import { captureLogger } from "@svc/testkit/capture-logger";
 import { describe, expect, test } from "vitest";
 import { isJsonType } from "../src/http/body.ts";
 import { Reply } from "../src/http/reply.ts";
-import {
-  addressSet,
-  canonicalAddress,
-  clientResolver,
-  forwardedAddress,
-  ForwardingMonitor,
-  hopAddress,
-  isLoopback,
-  limiterKey,
-  Peer,
-} from "../src/middleware/client.ts";
+import { clientResolver, forwardedAddress, ForwardingMonitor, hopAddress } from "../src/middleware/client.ts";
+import { addressSet, canonicalAddress, isLoopback, limiterKey, Peer } from "../src/http/peer.ts";
 import { idempotencyKey } from "../src/middleware/idempotency.ts";
 import { messageOf, sessionId } from "../src/routes/webhook.ts";
 

@@ -1,4 +1,4 @@
-/** Who is calling: the check of a token or of a page's sign-in, its scope, and the lockout of clients that keep guessing. */
+/** Who is calling: tokens, sign-ins of the page, scopes, and the lockout of clients that keep guessing. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Clock, Logger } from "@svc/contract";
 import type { Author, Device, Scope } from "@svc/store";

@@ -1,6 +1,6 @@
 /**
- * What is open for each device: requests that are being answered, streams. Whoever opens one says how it is ended, because
- * a revoked device loses all of it at once, and so does a page that is signed out.
+ * What is open for each device: requests that are being answered, streams. A revoked device loses all of it at once, and so
+ * does a page that is signed out.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LinkedList } from "@svc/kernel";

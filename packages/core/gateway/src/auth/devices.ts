@@ -1,4 +1,4 @@
-/** The paired devices as the gateway looks them up: by the hash of a token, and by ClientId. */
+/** The paired devices, looked up by the hash of a token and by ClientId, and the tokens themselves. */
 import { hash, randomBytes } from "node:crypto";
 import { type ClientId, type Clock, DEVICE_NAME_PATTERN, type Logger, SvcError } from "@svc/contract";
 import type { Device } from "@svc/store";

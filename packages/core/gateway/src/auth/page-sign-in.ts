@@ -1,4 +1,4 @@
-/** A sign-in of the page as it is handed over: one secret to the browser, the other to the page. */
+/** A sign-in of the page as it is handed over, and which requests a page of ours sent. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Json } from "@svc/contract";
 import type { Device } from "@svc/store";
@@ -42,7 +42,7 @@ export const openedPage = (
 
 export const shownDevice = ({ id, name, scope }: Device): Json => ({ id, name, scope });
 
-// Who made a browser ask. The door has refused every Origin that is not ours, and takes requests without one.
+// Who made a browser ask. The host check has refused every Origin that is not ours, and takes requests without one.
 
 /** A page of ours in a browser, which tells where it is from; one that also tells how the two are related says that they are one. */
 export const isOwnPage = (headers: IncomingHttpHeaders): boolean =>

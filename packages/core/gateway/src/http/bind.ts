@@ -1,6 +1,6 @@
 /** Whether listening on `gateway.host` would let other machines in. Checked before the socket exists. */
 import { SvcError } from "@svc/contract";
-import { isLoopback } from "../middleware/client.ts";
+import { isLoopback } from "./peer.ts";
 
 /**
  * Anything but a loopback address or the name `localhost`. A blank host makes Node listen everywhere, and a name can

@@ -1,4 +1,4 @@
-/** Reads a request's body as bytes, never more of it than is allowed. */
+/** Bodies of requests: content type, size, and the memory they take. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { SvcError } from "@svc/contract";
 import type { MemoryBudget, MemoryHolder } from "./memory-budget.ts";

@@ -1,9 +1,4 @@
-/**
- * Keeps file descriptors free for the database, for commands and for the control socket. Out of them, the kernel closes new
- * connections without a word, commands fail, and `svc status` can't even ask what is wrong. So there is a most of
- * connections, and past it an idle one goes: first those on which nothing was ever asked or the answer is not read, the
- * oldest before all, then those of clients that were served. A client that hoards connections loses its own.
- */
+/** How many connections there are, and which of them are idle. */
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";

@@ -1,9 +1,9 @@
-/** The node:http server: strict parsing, bounded headers, and timers that only ever measure how long RECEIVING takes. */
+/** The node:http server: strict parsing, bounded headers, and timers that only measure how long RECEIVING takes. */
 import { createServer, type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type Clock, type ErrorCode, SvcError } from "@svc/contract";
 import { systemClock } from "@svc/kernel";
-import { OTHER, type Requests, type Watch } from "../middleware/tracing.ts";
+import { OTHER, type Requests, type Watch } from "./tracing.ts";
 import { isAnsweredAlready, responseInFlight } from "./connections.ts";
 import { errorReply, type Reply } from "./reply.ts";
 import type { RequestBudget } from "./request-budget.ts";
@@ -34,7 +34,7 @@ export function createHttpServer(
   const server = createServer(
     {
       insecureHTTPParser: false,
-      // A missing Host is refused by the door, in the shape of every other error; Node would send an empty body.
+      // A missing Host is refused by the host check, in the shape of every other error; Node would send an empty body.
       requireHostHeader: false,
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,

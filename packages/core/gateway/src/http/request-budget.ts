@@ -11,7 +11,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
 import { type Link, LinkedList } from "@svc/kernel";
-import { peerOf } from "../middleware/client.ts";
+import { peerOf } from "./peer.ts";
 import { ThrottledLog } from "../throttled-log.ts";
 import { hasParser, isPausedByNode } from "./connections.ts";
 import { MemoryBudget, type MemoryHolder } from "./memory-budget.ts";

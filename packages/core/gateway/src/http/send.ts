@@ -1,7 +1,7 @@
 /** Writes a reply, and decides what becomes of the connection when the request's body was not read to its end. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "@svc/contract";
-import { answered, requestIdHeader } from "../middleware/tracing.ts";
+import { answered, requestIdHeader } from "./tracing.ts";
 import type { Reply } from "./reply.ts";
 import { holdUnread } from "./request-budget.ts";
 import { declaredBytes } from "./request.ts";

@@ -13,7 +13,8 @@ import { MEMORY_FULL, readBody } from "../http/body.ts";
 import type { MemoryBudget } from "../http/memory-budget.ts";
 import { errorReply, Reply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
-import type { Client, Peer } from "./client.ts";
+import type { Client } from "./client.ts";
+import type { Peer } from "../http/peer.ts";
 
 /** Answers at once, or sends later through the response it was handed. */
 export type Handle = (

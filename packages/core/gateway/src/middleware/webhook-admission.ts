@@ -7,7 +7,8 @@ import { verifyWebhook, WEBHOOK_TOLERANCE_SECS, webhookKeyOf } from "@svc/kit";
 import { type Authenticator, tokenOnly } from "../auth/authenticator.ts";
 import { errorReply, Reply } from "../http/reply.ts";
 import { ANONYMOUS } from "../identity.ts";
-import { hasForwardingHeader, type Peer } from "./client.ts";
+import { hasForwardingHeader } from "./client.ts";
+import { type Peer } from "../http/peer.ts";
 import type { Caller, Check, Exchange } from "./pipeline.ts";
 
 export interface AdmissionDeps {

@@ -25,8 +25,6 @@ import { OPENAPI } from "./route.ts";
 /** `@svc/gateway/openapi`: the document of the HTTP interface, without a gateway that runs. */
 export { openApiDocument, type OpenApiOptions } from "./document.ts";
 
-// The routes of core as data, those of features apart.
-
 export const CORE_ROUTES: readonly RouteSpec[] = [
   WEBHOOK,
   PAIR,

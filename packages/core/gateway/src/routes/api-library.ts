@@ -1,6 +1,6 @@
 /**
- * Hono and the routes on it, evaluated with the first request they are for: the start, and a daemon that only takes webhooks,
- * do without them. Shared by all fronts, so that they are loaded once.
+ * Loads hono and the routes on it with the first request they are for: the start, and a daemon that only takes webhooks, do
+ * without them. Shared by all versions of the settings, so that they are loaded once.
  */
 import type { RequestListener } from "node:http";
 import { errorReply } from "../http/reply.ts";

@@ -1,4 +1,4 @@
-/** Hono behind Node's own request and response, with all routes below /api/. The one module that loads them, so that it can be late. */
+/** Everything below `/api/`, on hono. Loaded with the first request that needs it. */
 import type { RequestListener } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
@@ -13,7 +13,8 @@ import type { Pairing } from "../auth/pairing.ts";
 import { allowHeader, errorReply, notAllowed, optionsReply, Reply, replyToError } from "../http/reply.ts";
 import { queryOf } from "../http/request.ts";
 import type { Send } from "../http/send.ts";
-import { type ClientResolver, peerOf } from "../middleware/client.ts";
+import { type ClientResolver } from "../middleware/client.ts";
+import { peerOf } from "../http/peer.ts";
 import type { WebPush } from "../push/web-push.ts";
 import { approvalRoutes, type GatewayApprovals, type PolicyRules, policyRuleRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
@@ -50,8 +51,6 @@ export function apiListener({ core, features }: ApiParts, deps: ApiDeps): Reques
     adapted(incoming, outgoing).then(answer, answer);
   };
 }
-
-// Everything below `/api/`, on hono: caller, scope, query, handler. What it does not know is 404 or 405 in our shape.
 
 type ApiContext = Context<{ Bindings: HttpBindings }>;
 

@@ -1,4 +1,4 @@
-/** The routes of approvals as data. */
+/** Approvals: what waits for a person, and the rules that answer without one. For operators: they are other people's words. */
 import { integer, type Json, SvcError } from "@svc/contract";
 import { type Approvals, type ApprovalFilter, approvalJson, type ApprovalKey } from "@svc/sop";
 import * as v from "valibot";
@@ -139,8 +139,6 @@ const ANSWER: ApiSpec = {
 };
 
 export const APPROVAL_SPECS = [LIST, ANSWER];
-
-// What waits for a person's yes. An operator's to see and to answer: they are other people's words.
 
 export const approvalRoutes = (approvals: GatewayApprovals, limits: BodyLimits): ApiRoute[] => [
   { ...LIST, handle: ({ query }) => jsonReply(200, listed(approvals, query)) },

@@ -1,4 +1,4 @@
-/** The body of `POST /api/channel-events`, checked field by field. */
+/** `POST /api/channel-events`: what programs on this machine tell people and procedures. */
 import type { Json, Logger } from "@svc/contract";
 import { parseJson } from "@svc/kit";
 import type { ChannelEvents, PostedEvent } from "@svc/sop";
@@ -98,8 +98,6 @@ function sentenceOf(issue: v.BaseIssue<unknown>): string {
 }
 
 const refused = (message: string): Reply => errorReply("BAD_REQUEST", { message });
-
-// `POST /api/channel-events`: what programs on this machine tell people and procedures. Nobody else gets in.
 
 export const CHANNEL_EVENTS: RouteSpec = {
   method: "POST",

@@ -1,4 +1,11 @@
-/** The public paths of channels: those with a channel behind them, and those that tell that there is none. */
+/**
+ * Paths that the platforms of channels call. The order of checks is part of the interface:
+ *
+ *   method 405 → draining 503 → in service 503 → body: size 413 → signature 401, 403 → UTF-8 and JSON 400 → stored → once 401 → 200
+ *
+ * A platform takes 200 as "yours now" and anything else as "again, please": 200 is said only of what is on disk, or will
+ * never be wanted.
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Messaging, newMessageOf } from "@svc/agent";
 import {
@@ -63,15 +70,6 @@ function nothingAt({ feature, title }: IngressPath, isUp: ChannelPathDeps["isUp"
   const missing = errorReply("NOT_CONFIGURED", { message: `${title} not configured` });
   return () => (isUp(feature) ? missing : CHANNEL_DOWN);
 }
-
-// One public path of a channel. The order of checks is part of the interface:
-//
-//   handle  method 405 → draining 503 → in service 503
-//   (the body is read: size 413)
-//   answer  signature 401, 403 → UTF-8 and JSON 400 → kept on disk → once 401 → 200
-//
-// A platform takes 200 as "yours now" and anything else as "again, please": 200 is said only of what is on disk, or will
-// never be wanted.
 
 export interface ChannelPathDeps {
   readonly inbox: Pick<Messaging, "accept">;

@@ -1,4 +1,4 @@
-/** Paired devices: who they are, what they are called, and how one is shut out. */
+/** Paired devices, their sign-ins, and codes that pair one more. */
 import { type Json, type Logger, SvcError } from "@svc/contract";
 import type { Device } from "@svc/store";
 import * as v from "valibot";

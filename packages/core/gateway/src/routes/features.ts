@@ -1,4 +1,4 @@
-/** Routes that features contribute: checked at start, then served like core's own. Reading is `read`, the rest `operate`. */
+/** Routes of features: checked at start, then served like core's own. Reading needs `read`, the rest `operate`. */
 import type { IncomingHttpHeaders } from "node:http";
 import { type ClientId, type Json, type RouteCaller, type RouteResult, SvcError } from "@svc/contract";
 import { isRoutePath, type Ongoing, pathsMeet, type RegisteredRoute } from "@svc/kernel";

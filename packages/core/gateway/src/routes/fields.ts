@@ -1,9 +1,7 @@
-/** Query parameters, checked by the schemas that /openapi.json shows. */
+/** Query parameters, and pieces of schemas that many routes are made of. */
 import { integer, SvcError } from "@svc/contract";
 import * as v from "valibot";
-import type { Strings } from "./route.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
+import type { Fields, Strings } from "./route.ts";
 
 /** What the schemas make of the parameters they name; others pass unread. Throws BAD_REQUEST. */
 export function fieldsOf(schemas: Strings | undefined, query: URLSearchParams): Fields {
@@ -24,8 +22,6 @@ function descriptionOf(schema: v.GenericSchema): string {
   if (text !== undefined) return text;
   return "wrapped" in schema ? descriptionOf(schema.wrapped as v.GenericSchema) : "as /openapi.json says";
 }
-
-// Pieces that many routes are made of.
 
 export const name = (description: string) => v.pipe(v.string(), v.description(description));
 

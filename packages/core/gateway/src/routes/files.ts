@@ -1,4 +1,4 @@
-/** The routes of files that come with messages, and of speech, as data. */
+/** Files that come with messages, and recordings to transcribe. Nothing that a client says of a file is believed. */
 import {
   type Attachments,
   isRasterImage,
@@ -99,8 +99,6 @@ const TRANSCRIBE: ApiSpec = {
 };
 
 export const FILE_SPECS = [UPLOAD, DISCARD, OPEN, TRANSCRIBE];
-
-// Files that come with messages, and recordings to be written down. Nothing that a client says of a file is believed.
 
 export interface FileRouteDeps {
   readonly attachments: Pick<Attachments, "receive" | "discard" | "read" | "sweep">;

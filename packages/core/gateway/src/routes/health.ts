@@ -3,7 +3,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import * as v from "valibot";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
-import type { ClientResolver, Peer } from "../middleware/client.ts";
+import type { ClientResolver } from "../middleware/client.ts";
+import type { Peer } from "../http/peer.ts";
 import type { RouteSpec } from "./route.ts";
 
 /** `/health`: the public is told only whether something is degraded; a bearer, what and why. */

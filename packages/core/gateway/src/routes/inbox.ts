@@ -1,4 +1,4 @@
-/** The routes of messages that came in and go out, as data. */
+/** Messages of channels: incoming, outgoing, stuck. For operators: they are other people's words. */
 import { type Mailbox, mailDetailJson, type MailFilter, mailJson } from "@svc/agent";
 import { type ErrorCode, ERRORS, integer, type Json } from "@svc/contract";
 import * as v from "valibot";
@@ -114,8 +114,6 @@ const DROP: ApiSpec = {
 };
 
 export const INBOX_SPECS = [LIST, SHOW, REPLAY, DROP];
-
-// Messages of channels: what came in, what goes out, and what got stuck. An operator's to see: they are other people's words.
 
 export const inboxRoutes = (mailbox: Mailbox): ApiRoute[] => [
   { ...LIST, handle: ({ query }) => jsonReply(200, listed(mailbox, query)) },

@@ -2,7 +2,8 @@
 import { type Json, SvcError } from "@svc/contract";
 import * as v from "valibot";
 import { jsonReply, Reply } from "../http/reply.ts";
-import { type PushState, SUBSCRIPTION, wantedOf, type WebPush } from "../push/web-push.ts";
+import { type PushState, type WebPush } from "../push/web-push.ts";
+import { SUBSCRIPTION, wantedOf } from "../push/push-sender.ts";
 import { name, time } from "./fields.ts";
 import { type ApiRequest, type ApiRoute, type ApiSpec, type BodyLimits, jsonBody } from "./route.ts";
 

@@ -1,4 +1,4 @@
-/** What the reports hold. The app makes them; these types hold it to what /openapi.json promises. */
+/** What the service reports about itself: status, channels, tools, features, config, chat commands. */
 import { COMMAND_HELP } from "@svc/agent";
 import { integer, type Json } from "@svc/contract";
 import * as v from "valibot";

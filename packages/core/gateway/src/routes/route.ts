@@ -1,4 +1,4 @@
-/** What a route is, as data: /openapi.json is made of it, and what comes in is checked by the same schemas. */
+/** What a route is: its spec, of which /openapi.json is made and by which input is checked; its handler; its body. */
 import type { HttpBindings } from "@hono/node-server";
 import type { ErrorCode, Json, RouteDoc } from "@svc/contract";
 import { parseJson } from "@svc/kit";
@@ -10,7 +10,6 @@ import { MEMORY_FULL, readBody, refuseContentType } from "../http/body.ts";
 import type { MemoryBudget } from "../http/memory-budget.ts";
 import { errorReply, Reply } from "../http/reply.ts";
 import type { Handle } from "../middleware/pipeline.ts";
-import type { Fields } from "./fields.ts";
 
 export interface RouteSpec extends Omit<RouteDoc, "answers"> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -87,6 +86,9 @@ export interface ApiRequest extends AnyRequest {
   /** What is opened for it ends with it. */
   readonly principal: Principal;
 }
+
+/** What the schemas of `query` make of the parameters they name. */
+export type Fields = Readonly<Record<string, unknown>>;
 
 export interface AnyRequest {
   /** undefined: a stranger, on a route that is open. */

@@ -1,4 +1,7 @@
-/** The routes by which operators write in conversations, as data. */
+/**
+ * Messages to conversations. A message is on disk when it is answered 202: the answer comes by the events, and stands in the
+ * conversation, whether the caller is still there or not.
+ */
 import {
   type FollowUp,
   type Messaging,
@@ -175,9 +178,6 @@ const REPLY: ApiSpec = {
 };
 
 export const SESSION_TURN_SPECS = [BEGIN, SEND, RETRY, EDIT, CONTINUE, REPLY];
-
-// Messages of operators to conversations of any device. A message is on disk when it is answered 202: the answer
-// comes by the events, and stands in the conversation, whether the caller is still there or not.
 
 export interface SessionTurnDeps {
   readonly sessions: SessionService;

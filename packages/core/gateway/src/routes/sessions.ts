@@ -1,4 +1,4 @@
-/** The routes of conversations as data. */
+/** Conversations: a token sees its own, an operator everybody's, marked with the device. */
 import {
   checkedTitle,
   EXPORT_FORMATS,
@@ -288,8 +288,6 @@ const REMOVE: ApiSpec = {
 };
 
 export const SESSION_SPECS = [LIST, SEARCH, FIND, UPDATE, READ, MESSAGES, EXPORT, CANCEL, REMOVE];
-
-// Conversations: a token sees its own, an operator everybody's, marked with the device.
 
 export interface SessionRouteDeps extends SessionTurnDeps, FileRouteDeps {
   readonly devices: Pick<Devices, "ofClient" | "ofId">;

@@ -1,4 +1,4 @@
-/** Settings as the page edits them, as data: what each route takes and answers. */
+/** The config file as the page edits it, with its versions, and tests of models and channels. */
 import { type Clock, integer, type Json } from "@svc/contract";
 import * as v from "valibot";
 import type { GenericSchema } from "valibot";
@@ -247,8 +247,6 @@ const CHANNEL_TEST: ApiSpec = {
 };
 
 export const SETTINGS_SPECS = [READ, SAVE, PREVIEW, VERSIONS, VERSION_DIFF, UNDO, MODELS, MODEL_TEST, CHANNEL_TEST];
-
-// Settings in the page: the config file read, changed, and changed back. Operators only; no answer holds a secret.
 
 /** The config file as the page edits it. Rejects with SETTINGS_*, CONFIG_*, VERSION_UNKNOWN. */
 export interface SettingsAdmin {

@@ -1,4 +1,4 @@
-/** Procedures as people write, try and switch them, as data. */
+/** Procedures as the page edits them: files, versions, test runs, the calendar. */
 import { type ErrorCode, integer, type Json } from "@svc/contract";
 import { calendarJson, runJson } from "@svc/sop";
 import * as v from "valibot";
@@ -280,8 +280,6 @@ const CALENDAR: ApiSpec = {
 };
 
 export const SOP_EDITOR_SPECS = [READ, DRAFT_CHECK, SAVE, COPY, RENAME, SWITCH, REMOVE, TEST, RETRY, CALENDAR];
-
-// Saved changes of procedures and the way back, as data.
 
 const UNDO_BODY = v.strictObject({
   revision: v.pipe(REVISION, v.description("Of the version that was looked at: the files as they were then.")),

@@ -95,8 +95,6 @@ const CANCEL_RUN: ApiSpec = {
 
 export const SOP_RUN_SPECS = [LIST_RUNS, SHOW_RUN, CANCEL_RUN];
 
-// The routes of procedures as data.
-
 const TRIGGER = v.object({
   type: v.picklist(["webhook", "cron", "channel_event", "mqtt", "peripheral", "manual"]),
   condition: v.nullable(v.string()),
@@ -170,8 +168,6 @@ const START: ApiSpec = {
 };
 
 export const SOP_SPECS = [LIST, START];
-
-// Procedures: which there are, and one more run of one.
 
 export const sopRoutes = (sops: GatewaySops, limits: BodyLimits): ApiRoute[] => [
   {

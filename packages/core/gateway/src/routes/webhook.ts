@@ -1,4 +1,4 @@
-/** The body of `POST /webhook`: `{"message": string}`, other fields ignored. */
+/** `POST /webhook`: one turn, answered at once or, with `Prefer: respond-async`, posted to a URL. */
 import type { IncomingHttpHeaders } from "node:http";
 import { type Messaging, newSessionName, sessionMessageOf, type TurnRunner } from "@svc/agent";
 import { type Logger, SvcError } from "@svc/contract";
@@ -25,8 +25,6 @@ export function messageOf(body: Buffer): string | Reply {
   // Costs 50 ns (bench/README.md measures 50 µs for the whole request): no reason for a second, faster check beside it.
   return v.is(MESSAGE, value) ? value.message : errorReply("BAD_BODY");
 }
-
-// The two optional headers of `POST /webhook` that say what a message belongs to.
 
 type HeaderValue = IncomingHttpHeaders[string];
 

@@ -1,6 +1,6 @@
 /**
- * Everybody who is told of events as they happen. There is a most of them, all and of one device; now and then each is shown
- * that we are there, who does not read is cut, and when the service stops all are told so and sent home.
+ * Subscribers of events over SSE and WebSocket. Their number is bounded, in all and per device; each is shown now and then that
+ * we are there; who does not read is cut; and when the service stops all are told so and disconnected.
  */
 import type { Clock, SvcEvent } from "@svc/contract";
 import {

@@ -5,7 +5,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isTraceparent } from "@svc/contract";
 import { currentScope, fromOutside, type Instruments, type OpenWork } from "@svc/kernel";
-import { pathPattern } from "../http/request.ts";
+import { pathPattern } from "./request.ts";
 
 /** The route of whatever is none's. */
 export const OTHER = "other";
