@@ -1,4 +1,4 @@
-/** What `work` comes to, unless the caller gives up before; the work itself goes on. */
+/** What `work` comes to. Rejects with the signal's reason when it is aborted first; the work itself goes on. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const abort = Promise.withResolvers<never>();
