@@ -1,12 +1,8 @@
 /** Questions with buttons below them. https://core.telegram.org/bots/features#inline-keyboards */
-import type { Channel, Prompts } from "@svc/contract";
-import { NotModified } from "../api/special-refusals.ts";
-import { keyboardOf } from "./button.ts";
-import { NO_PREVIEW, TEXT_CHARS } from "./formatted.ts";
-import { placingOf } from "./placing.ts";
-import type { Post } from "./post.ts";
-import { receiptOf } from "./receipt.ts";
-import { messageNumber, targetOf } from "./target.ts";
+import type { Channel, Inbound, Prompt, Prompts } from "@svc/contract";
+import { NotModified } from "./bot-api.ts";
+import { messageNumber, type Post, targetOf } from "./post.ts";
+import { NO_PREVIEW, placingOf, receiptOf, TEXT_CHARS } from "./send.ts";
 
 /** `send`: for a question whose labels make no buttons. */
 export function promptPoster(post: Post, send: Channel["send"]): Prompts {
@@ -47,10 +43,35 @@ export function promptPoster(post: Post, send: Channel["send"]): Prompts {
   };
 }
 
-/** Without buttons, since none are sent along. Of a question that leaves no room the end gives way. */
+/** The edit removes the buttons, as it sends none. A question that is too long is cut. */
 function ended(text: string, outcome: string): string {
   const end = `\n\n${outcome.slice(0, TEXT_CHARS / 2)}`;
   const room = TEXT_CHARS - end.length;
   const asked = text.length <= room ? text : `${text.slice(0, room - 1)}…`;
   return (asked + end).toWellFormed();
+}
+
+/**
+ * What a button of a question says to us when it is pressed. https://core.telegram.org/bots/api#inlinekeyboardbutton
+ */
+const callbackData = (promptId: string, isApproval: boolean): string => `p:${promptId}:${isApproval ? "y" : "n"}`;
+
+/** Undefined for a button of another's making. */
+export function choiceOf(data: string): Inbound["choice"] {
+  const [, prompt, answer] = /^p:([a-z0-9-]{1,32}):([yn])$/.exec(data) ?? [];
+  return prompt === undefined ? undefined : { prompt, approved: answer === "y" };
+}
+
+/** Longer ones are cut off on a phone. */
+const MAX_LABEL_CHARS = 64;
+
+/** Undefined for labels that are no buttons: the question is asked in words then. */
+function keyboardOf({ id, approve, reject }: Prompt) {
+  const fits = (label: string): boolean => label.trim() !== "" && label.length <= MAX_LABEL_CHARS;
+  if (!fits(approve) || !fits(reject)) return undefined;
+  const buttons = [
+    { text: approve, callback_data: callbackData(id, true) },
+    { text: reject, callback_data: callbackData(id, false) },
+  ];
+  return { inline_keyboard: [buttons] };
 }
