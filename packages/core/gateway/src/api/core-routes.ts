@@ -1,5 +1,5 @@
 /** The routes core itself has below `/api/`. */
-import type { Mailbox } from "@svc/agent";
+import type { MessageAdmin } from "@svc/agent";
 import type { Logger } from "@svc/contract";
 import type { Devices } from "../auth/devices.ts";
 import type { PageSessions } from "../auth/page-sessions.ts";
@@ -26,7 +26,7 @@ import { sopRoutes } from "./sops.ts";
 
 export interface CoreRouteDeps
   extends Reports, SessionRouteDeps, SettingsRouteDeps, OperationRouteDeps, SopDeskRouteDeps {
-  readonly mailbox: Mailbox;
+  readonly messageAdmin: MessageAdmin;
   readonly devices: Devices;
   readonly approvals: GatewayApprovals;
   readonly policyRules: PolicyRules;
@@ -41,7 +41,7 @@ export interface CoreRouteDeps
 
 export const coreRoutes = (deps: CoreRouteDeps): ApiRoute[] => [
   ...reportRoutes(deps),
-  ...inboxRoutes(deps.mailbox),
+  ...inboxRoutes(deps.messageAdmin),
   ...sessionRoutes(deps),
   ...approvalRoutes(deps.approvals, deps.bodies),
   ...policyRuleRoutes(deps.policyRules),
