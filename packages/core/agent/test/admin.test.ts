@@ -3,19 +3,19 @@
 import type { SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { say, talk } from "./delivery-house.ts";
-import { codeOf, desk, SECRET } from "./mailbox-house.ts";
+import { codeOf, desk, SECRET } from "./admin-fixture.ts";
 
 describe("the list", () => {
   test("has both boxes, newest first, the answer before what it answers; and no more than asked for", async () => {
     using house = desk();
-    const { hear, put, mailbox, clock } = house;
+    const { hear, put, messageAdmin, clock } = house;
     await hear("one");
     await clock.advance(1);
     await hear("two");
     await put(say("a", "answer two"));
     await clock.advance(1);
     await put(say("a", "three"));
-    const ids = (...all: Parameters<typeof mailbox.list>) => mailbox.list(...all).map(({ id }) => id);
+    const ids = (...all: Parameters<typeof messageAdmin.list>) => messageAdmin.list(...all).map(({ id }) => id);
     expect(ids({}, 10)).toEqual(["out-2", "out-1", "in-2", "in-1"]);
     expect(ids({}, 2)).toEqual(["out-2", "out-1"]);
     expect([ids({ box: "in" }, 10), ids({ box: "out" }, 1)]).toEqual([["in-2", "in-1"], ["out-2"]]);
@@ -24,10 +24,10 @@ describe("the list", () => {
 
   test("shows the beginning of a text, and of a secret that the cut goes through nothing", async () => {
     using house = desk();
-    const { hear, put, mailbox } = house;
+    const { hear, put, messageAdmin } = house;
     await hear(`${"x".repeat(195)}${SECRET} and more`);
     await put(say("a", `${"x".repeat(199)}😀${"y".repeat(100)}`));
-    const [outgoing, incoming] = mailbox.list({}, 10);
+    const [outgoing, incoming] = messageAdmin.list({}, 10);
     expect(incoming!.text).toBe(`${"x".repeat(195)}[reda…`);
     expect(outgoing!.text).toBe(`${"x".repeat(199)}…`);
   });
@@ -36,7 +36,7 @@ describe("the list", () => {
 describe("a message that is shown", () => {
   test("has all of its text without secrets, who wrote it, its files, and what went out for it", async () => {
     using house = desk();
-    const { hear, put, mailbox, clock } = house;
+    const { hear, put, messageAdmin, clock } = house;
     const { turnId } = await hear(`my ${SECRET} ${"z".repeat(300)}`, {
       media: [{ kind: "image", ref: "r", placeholder: "[image]", fileName: "cat.png" }],
     });
@@ -54,7 +54,7 @@ describe("a message that is shown", () => {
       error: undefined,
       turnId,
     };
-    expect(mailbox.show("in-1")).toEqual({
+    expect(messageAdmin.show("in-1")).toEqual({
       ...answer,
       id: "in-1",
       sender: "+1",
@@ -71,13 +71,13 @@ describe("a message that is shown", () => {
 
   test("that goes out has its files, and what the platform said", async () => {
     using house = desk();
-    const { put, mailbox, store } = house;
+    const { put, messageAdmin, store } = house;
     await put(say("a", "look", { files: [{ kind: "image", path: "pictures/cat.png", agent: "default" }] }));
     await store.write(() => {
       store.outbox.sent(1, "p1", 5);
       store.outbox.update("chat", { platformId: "p1", status: "failed", reason: `Not for ${SECRET}.` });
     });
-    expect(mailbox.show("out-1")).toMatchObject({
+    expect(messageAdmin.show("out-1")).toMatchObject({
       platformStatus: "failed",
       platformReason: "Not for [redacted].",
       kind: "delivery",
@@ -91,9 +91,9 @@ describe("a message that is shown", () => {
 
   test("of a notice has its body without secrets, and nobody wrote it", async () => {
     using house = desk();
-    const { notice, mailbox } = house;
+    const { notice, messageAdmin } = house;
     await notice({ cursor: 7, token: SECRET });
-    expect(mailbox.show("in-1")).toMatchObject({
+    expect(messageAdmin.show("in-1")).toMatchObject({
       kind: "notice",
       text: "",
       sender: undefined,
@@ -106,9 +106,9 @@ describe("a message that is shown", () => {
     "%j is unknown",
     async (id) => {
       using house = desk();
-      const { mailbox } = house;
-      expect(() => mailbox.show(id)).toThrow(expect.objectContaining({ code: "MESSAGE_UNKNOWN" }));
-      expect([await codeOf(mailbox.replay(id)), await codeOf(mailbox.drop(id))]).toEqual([
+      const { messageAdmin } = house;
+      expect(() => messageAdmin.show(id)).toThrow(expect.objectContaining({ code: "MESSAGE_UNKNOWN" }));
+      expect([await codeOf(messageAdmin.replay(id)), await codeOf(messageAdmin.drop(id))]).toEqual([
         "MESSAGE_UNKNOWN",
         "MESSAGE_UNKNOWN",
       ]);
@@ -119,23 +119,23 @@ describe("a message that is shown", () => {
 describe("replay", () => {
   test.each(["failed", "dropped"] as const)("of a message that %s: it waits again, on disk first", async (state) => {
     using house = desk();
-    const { hear, mailbox, store, told } = house;
+    const { hear, messageAdmin, store, told } = house;
     const { n } = await hear("hello");
     await store.write(() => store.inbox.end(n, state, "TURN_FAILED"));
-    expect(await mailbox.replay("in-1")).toMatchObject({ id: "in-1", state: "waiting", attempts: 0 });
+    expect(await messageAdmin.replay("in-1")).toMatchObject({ id: "in-1", state: "waiting", attempts: 0 });
     expect([store.inbox.read(n)!.state, told.inbox]).toEqual(["waiting", [n]]);
   });
 
   test("of a message that waits or runs is refused", async () => {
     using house = desk();
-    const { hear, mailbox, told } = house;
+    const { hear, messageAdmin, told } = house;
     await hear("hello");
-    expect([await codeOf(mailbox.replay("in-1")), told.inbox]).toEqual(["MESSAGE_STATE", []]);
+    expect([await codeOf(messageAdmin.replay("in-1")), told.inbox]).toEqual(["MESSAGE_STATE", []]);
   });
 
   test("of an answered message: its dead deliveries are sent again, and nothing else is", async () => {
     using house = desk();
-    const { hear, put, mailbox, store, told } = house;
+    const { hear, put, messageAdmin, store, told } = house;
     const { turnId } = await hear("hello");
     await put(...["1", "2", "3", "4"].map((text) => say("a", text, { turnId })), say("a", "another's"));
     await store.write(() => {
@@ -144,9 +144,9 @@ describe("replay", () => {
       for (const n of [2, 4, 5]) store.outbox.dead(n, "DELIVERY_REFUSED", 1);
       store.outbox.drop(3);
     });
-    expect(await mailbox.replay("in-1")).toMatchObject({ id: "in-1", state: "done" });
+    expect(await messageAdmin.replay("in-1")).toMatchObject({ id: "in-1", state: "done" });
     expect([told.inbox, told.outbox]).toEqual([[], ["2 waiting", "4 waiting"]]);
-    expect([await codeOf(mailbox.replay("in-1")), store.outbox.read(5)!.state]).toEqual(["MESSAGE_STATE", "dead"]);
+    expect([await codeOf(messageAdmin.replay("in-1")), store.outbox.read(5)!.state]).toEqual(["MESSAGE_STATE", "dead"]);
   });
 
   test.each([
@@ -156,14 +156,14 @@ describe("replay", () => {
     ["waiting", false],
   ])("of a delivery that is %s: %s", async (state, isReplayed) => {
     using house = desk();
-    const { put, mailbox, store, told } = house;
+    const { put, messageAdmin, store, told } = house;
     await put(say("a", "1"));
     await store.write(() => {
       if (state === "dead") store.outbox.dead(1, "DELIVERY_REFUSED", 1);
       if (state === "dropped") store.outbox.drop(1);
       if (state === "sent") store.outbox.sent(1, "p", 1);
     });
-    const result = await mailbox.replay("out-1").then(
+    const result = await messageAdmin.replay("out-1").then(
       ({ state }) => state,
       ({ code }: SvcError) => code,
     );
@@ -172,10 +172,10 @@ describe("replay", () => {
 
   test("twice in one instant happens once", async () => {
     using house = desk();
-    const { put, mailbox, store, told } = house;
+    const { put, messageAdmin, store, told } = house;
     await put(say("a", "1"));
     await store.write(() => store.outbox.dead(1, "DELIVERY_REFUSED", 1));
-    await Promise.allSettled([mailbox.replay("out-1"), mailbox.replay("out-1")]);
+    await Promise.allSettled([messageAdmin.replay("out-1"), messageAdmin.replay("out-1")]);
     expect(told.outbox).toEqual(["1 waiting"]);
   });
 });
@@ -183,9 +183,9 @@ describe("replay", () => {
 describe("drop", () => {
   test("of a message: it ends on disk, then its turn is stopped", async () => {
     using house = desk();
-    const { hear, mailbox, store, told } = house;
+    const { hear, messageAdmin, store, told } = house;
     const { turnId } = await hear("hello");
-    const dropped = mailbox.drop("in-1");
+    const dropped = messageAdmin.drop("in-1");
     expect(told.stopped).toEqual([]);
     expect(await dropped).toMatchObject({ state: "dropped" });
     expect([told.stopped, store.inbox.read(1)!.state]).toEqual([[turnId], "dropped"]);
@@ -193,28 +193,32 @@ describe("drop", () => {
 
   test("of a message that was answered in the same instant is refused, and nothing is stopped", async () => {
     using house = desk();
-    const { hear, mailbox, store, told } = house;
+    const { hear, messageAdmin, store, told } = house;
     await hear("hello");
     const answered = store.write(() => store.inbox.end(1, "done"));
-    expect([await codeOf(mailbox.drop("in-1")), told.stopped]).toEqual(["MESSAGE_STATE", []]);
+    expect([await codeOf(messageAdmin.drop("in-1")), told.stopped]).toEqual(["MESSAGE_STATE", []]);
     await answered;
   });
 
   test("of a delivery: it ends on disk, and the dispatcher forgets it; of one that is over: refused", async () => {
     using house = desk();
-    const { put, mailbox, store, told } = house;
+    const { put, messageAdmin, store, told } = house;
     await put(say("a", "1"));
-    expect(await mailbox.drop("out-1")).toMatchObject({ state: "dropped" });
+    expect(await messageAdmin.drop("out-1")).toMatchObject({ state: "dropped" });
     expect([told.forgotten, store.outbox.read(1)!.state]).toEqual([[1], "dropped"]);
-    expect([await codeOf(mailbox.drop("out-1")), told.forgotten]).toEqual(["MESSAGE_STATE", [1]]);
+    expect([await codeOf(messageAdmin.drop("out-1")), told.forgotten]).toEqual(["MESSAGE_STATE", [1]]);
   });
 });
 
 test("the counts are those of both boxes", async () => {
   using house = desk();
-  const { hear, put, mailbox, clock } = house;
+  const { hear, put, messageAdmin, clock } = house;
   await hear("hello");
   await put(say("a", "1"));
   await clock.advance(1_000);
-  expect(mailbox.counts()).toMatchObject({ inbox: { waiting: 1 }, outbox: { waiting: 1 }, oldestWaitingMs: 1_000 });
+  expect(messageAdmin.counts()).toMatchObject({
+    inbox: { waiting: 1 },
+    outbox: { waiting: 1 },
+    oldestWaitingMs: 1_000,
+  });
 });

@@ -1,11 +1,12 @@
-/** A mailbox over a store on disk, and who is told of what. */
+/** Message admin over a store on disk, and a record of what it wakes and stops. */
 import { join } from "node:path";
 import type { Inbound, Json } from "@svc/contract";
 import { laneOf } from "@svc/kit";
 import { type Delivery, type InboxMessage, type NewDelivery, type NewMessage, openStore } from "@svc/store";
+import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { createMailbox } from "../src/messaging/mailbox/mailbox.ts";
+import { StoredMessageAdmin } from "../src/messaging/admin.ts";
 import { talk } from "./delivery-house.ts";
 import { failure } from "./house.ts";
 
@@ -16,8 +17,9 @@ export function desk() {
   const clock = fakeClock();
   const store = openStore({ file: join(home.path, "svc.db"), clock, idempotency: { ttlMs: 300_000, maxKeys: 10 } });
   const told = { inbox: [] as number[], outbox: [] as string[], forgotten: [] as number[], stopped: [] as string[] };
-  const mailbox = createMailbox({
+  const messageAdmin = new StoredMessageAdmin({
     store,
+    log: captureLogger(),
     redact: (text) => text.replaceAll(SECRET, "[redacted]"),
     dispatcher: {
       wake: (rows) => told.outbox.push(...rows.map(({ n, state }) => `${n} ${state}`)),
@@ -35,7 +37,7 @@ export function desk() {
   return {
     store,
     clock,
-    mailbox,
+    messageAdmin,
     told,
     hear: (text: string, more: Partial<Inbound> = {}) =>
       arrive({ kind: "message", lane: laneOf(talk("a")), body: inbound(text, more) as unknown as Json }),

@@ -1,10 +1,10 @@
 /** Both boxes in memory, with one message of each kind. */
-import type { Mail, Mailbox, MailDetail, MailFilter, Replayed } from "@svc/agent";
+import type { MessageSummary, MessageAdmin, MessageDetail, MessageListFilter, Replayed } from "@svc/agent";
 import { type ErrorCode, SvcError } from "@svc/contract";
 import type { MessageCounts } from "@svc/store";
 
 const conversation = { channel: "provider_a", id: "+4911", thread: "t" };
-const ANSWER: Mail = {
+const ANSWER: MessageSummary = {
   id: "out-7",
   state: "dead",
   waitsFor: undefined,
@@ -18,7 +18,7 @@ const ANSWER: Mail = {
   error: "DELIVERY_REFUSED",
   turnId: "turn-1",
 };
-const MESSAGE: Mail = {
+const MESSAGE: MessageSummary = {
   ...ANSWER,
   id: "in-12",
   state: "done",
@@ -29,7 +29,7 @@ const MESSAGE: Mail = {
   endedAtMs: 2_000,
   error: undefined,
 };
-const NOTICE: Mail = {
+const NOTICE: MessageSummary = {
   ...MESSAGE,
   id: "in-13",
   state: "waiting",
@@ -41,12 +41,12 @@ const NOTICE: Mail = {
   turnId: undefined,
 };
 
-export class FakeMailbox implements Mailbox {
-  mails: readonly Mail[] = [NOTICE, ANSWER, MESSAGE];
+export class FakeMessageAdmin implements MessageAdmin {
+  mails: readonly MessageSummary[] = [NOTICE, ANSWER, MESSAGE];
   readonly replayed: string[] = [];
   readonly dropped: string[] = [];
   /** How `list` was asked. */
-  readonly asked: { readonly filter: MailFilter; readonly limit: number }[] = [];
+  readonly asked: { readonly filter: MessageListFilter; readonly limit: number }[] = [];
   oldestWaitingMs: number | undefined = 61_500;
   /** As long as it is set, nothing can be changed. */
   fails: ErrorCode | undefined;
@@ -60,12 +60,12 @@ export class FakeMailbox implements Mailbox {
     };
   }
 
-  list(filter: MailFilter, limit: number): Mail[] {
+  list(filter: MessageListFilter, limit: number): MessageSummary[] {
     this.asked.push({ filter, limit });
     return this.mails.slice(0, limit);
   }
 
-  show(id: string): MailDetail {
+  show(id: string): MessageDetail {
     const mail = this.#find(id);
     return {
       ...mail,
@@ -79,7 +79,7 @@ export class FakeMailbox implements Mailbox {
     };
   }
 
-  replay(id: string): Promise<Mail> {
+  replay(id: string): Promise<MessageSummary> {
     return this.#change(id, this.replayed, "waiting");
   }
 
@@ -87,18 +87,18 @@ export class FakeMailbox implements Mailbox {
   countEnded = (): Promise<number> => Promise.reject(new SvcError("INTERNAL"));
   replayAll = (): Promise<Replayed> => Promise.reject(new SvcError("INTERNAL"));
 
-  drop(id: string): Promise<Mail> {
+  drop(id: string): Promise<MessageSummary> {
     return this.#change(id, this.dropped, "dropped");
   }
 
-  async #change(id: string, done: string[], state: Mail["state"]): Promise<Mail> {
+  async #change(id: string, done: string[], state: MessageSummary["state"]): Promise<MessageSummary> {
     const mail = this.#find(id);
     if (this.fails) throw new SvcError(this.fails);
     done.push(id);
     return { ...mail, state };
   }
 
-  #find(id: string): Mail {
+  #find(id: string): MessageSummary {
     const mail = this.mails.find((one) => one.id === id);
     if (!mail) throw new SvcError("MESSAGE_UNKNOWN");
     return mail;

@@ -1,8 +1,8 @@
 /** Takes the buttons off questions that are settled: best effort, one after the other in each channel. */
 import { type Channel, type Clock, type Logger, type PostedPrompt, SvcError } from "@svc/contract";
-import { within } from "../within.ts";
+import { within } from "./within.ts";
 
-export interface PromptClosing {
+export interface ClosePromptsDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly channelOf: (id: string) => Channel | undefined;
@@ -13,13 +13,13 @@ const LIMIT_MS = 30_000;
 const MAX_WAITING = 1_000;
 
 export class ClosingPrompts {
-  readonly #parts: PromptClosing;
+  readonly #deps: ClosePromptsDeps;
   /** By channel: what is yet to be done, and how many there are. */
   readonly #queues = new Map<string, { last: Promise<void>; size: number }>();
   readonly #stopping = new AbortController();
 
-  constructor(parts: PromptClosing) {
-    this.#parts = parts;
+  constructor(deps: ClosePromptsDeps) {
+    this.#deps = deps;
   }
 
   add(posted: PostedPrompt, outcome: string): void {
@@ -42,7 +42,7 @@ export class ClosingPrompts {
   }
 
   async #close(posted: PostedPrompt, outcome: string): Promise<void> {
-    const { clock, log, channelOf } = this.#parts;
+    const { clock, log, channelOf } = this.#deps;
     const { channel } = posted.conversation;
     const limit = new AbortController();
     const signal = AbortSignal.any([limit.signal, this.#stopping.signal]);

@@ -6,7 +6,7 @@ import type { ControlHandlers } from "@svc/gateway/control";
 import { systemClock } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import { loneAgent } from "./lone-agent.ts";
-import { mailHandlers } from "./mail.ts";
+import { messageHandlers } from "./messages.ts";
 import type { Place } from "./place.ts";
 
 const NO_CHANNELS: MessagingSettings = {
@@ -22,9 +22,9 @@ const NO_CHANNELS: MessagingSettings = {
 };
 
 /** Throws what loading the config throws. */
-export async function loneMail(store: Store, place: Required<Place>): Promise<ControlHandlers> {
+export async function offlineMessages(store: Store, place: Required<Place>): Promise<ControlHandlers> {
   const { agent, log, redact } = await loneAgent(store, place);
-  const { mailbox } = createMessaging({
+  const { messageAdmin } = createMessaging({
     store,
     agent,
     log,
@@ -37,5 +37,5 @@ export async function loneMail(store: Store, place: Required<Place>): Promise<Co
     fetch: () => Promise.reject(new SvcError("NOT_RUNNING")),
     runProgram: () => Promise.reject(new SvcError("NOT_RUNNING")),
   });
-  return mailHandlers(mailbox);
+  return messageHandlers(messageAdmin);
 }
