@@ -38,7 +38,7 @@ describe("a message whose turn fails", () => {
     using made = messagingHouse({ settings: { agentOf: () => "nobody" } });
     await made.receive(said("hello"));
     expect(made.chat.taken).toEqual([
-      "Sorry, this message could not be answered: there is no agent of this name in the config.",
+      "Sorry, this message could not be answered: there is no agent with this name in the config.",
     ]);
     made.messaging.reconfigure(made.settings({ agentOf: () => undefined }));
     await made.messaging.mailbox.replay("in-1");
