@@ -211,7 +211,7 @@ describe("a message that the process dies of", () => {
     await quiet();
     expect(last.model.asked).toHaveLength(0);
     expect(last.chat.taken).toEqual([
-      expect.stringContaining("Sorry, this message could not be answered: the process ended"),
+      expect.stringContaining("Sorry, this message could not be answered: the process crashed"),
     ]);
     expect(last.events).toMatchObject([{ type: "message-failed", messageId: "in-1", code: "TURN_CRASHED" }, {}]);
     afterKill(last.folder, homes[1].path);
