@@ -1,5 +1,5 @@
 /** What the gateway is given, and what it gives back. */
-import type { Attachments, Mailbox, Messaging, SessionService, TurnRunner } from "@svc/agent";
+import type { Attachments, MessageAdmin, Messaging, SessionService, TurnRunner } from "@svc/agent";
 import type { ClientId, Clock, Logger, Speech } from "@svc/contract";
 import type { CoreConfig, EventHub, Instruments, RegisteredIngress, RegisteredRoute } from "@svc/kernel";
 import type { ChannelEvents } from "@svc/sop";
@@ -51,7 +51,7 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   readonly sessions: SessionService;
   /** Where the deliveries of channels are kept. */
   readonly inbox: Pick<Messaging, "accept" | "replyByHand" | "shutOut">;
-  readonly mailbox: Mailbox;
+  readonly messageAdmin: MessageAdmin;
   readonly attachments: Pick<Attachments, "receive" | "discard" | "read" | "sweep">;
   readonly speech: Pick<Speech, "canTranscribe" | "transcribe">;
   readonly events: EventHub;

@@ -2,7 +2,7 @@
 import type { RequestListener } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import type { Mailbox } from "@svc/agent";
+import type { MessageAdmin } from "@svc/agent";
 import { type Logger, SvcError } from "@svc/contract";
 import { type Context, Hono } from "hono";
 import type { Authenticator, PublicAccess } from "../auth/authenticator.ts";
@@ -137,7 +137,7 @@ function methodsByPath(routes: readonly RouteSpec[]): Map<string, string[]> {
 
 export interface CoreRouteDeps
   extends Reports, SessionRouteDeps, SettingsRouteDeps, OperationRouteDeps, SopEditorRouteDeps {
-  readonly mailbox: Mailbox;
+  readonly messageAdmin: MessageAdmin;
   readonly devices: Devices;
   readonly approvals: GatewayApprovals;
   readonly policyRules: PolicyRules;
@@ -152,7 +152,7 @@ export interface CoreRouteDeps
 
 const coreRoutes = (deps: CoreRouteDeps): ApiRoute[] => [
   ...reportRoutes(deps),
-  ...inboxRoutes(deps.mailbox),
+  ...inboxRoutes(deps.messageAdmin),
   ...sessionRoutes(deps),
   ...approvalRoutes(deps.approvals, deps.bodies),
   ...policyRuleRoutes(deps.policyRules),

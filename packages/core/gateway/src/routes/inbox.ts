@@ -1,5 +1,5 @@
 /** Messages of channels: incoming, outgoing, stuck. For operators: they are other people's words. */
-import { type Mailbox, mailDetailJson, type MailFilter, mailJson } from "@svc/agent";
+import { type MessageAdmin, messageDetailJson, type MessageListFilter, messageJson } from "@svc/agent";
 import { type ErrorCode, ERRORS, integer, type Json } from "@svc/contract";
 import * as v from "valibot";
 import { jsonReply } from "../http/reply.ts";
@@ -115,27 +115,27 @@ const DROP: ApiSpec = {
 
 export const INBOX_SPECS = [LIST, SHOW, REPLAY, DROP];
 
-export const inboxRoutes = (mailbox: Mailbox): ApiRoute[] => [
-  { ...LIST, handle: ({ query }) => jsonReply(200, listed(mailbox, query)) },
-  { ...SHOW, handle: ({ params }) => jsonReply(200, mailDetailJson(mailbox.show(idOf(params)))) },
+export const inboxRoutes = (messageAdmin: MessageAdmin): ApiRoute[] => [
+  { ...LIST, handle: ({ query }) => jsonReply(200, listed(messageAdmin, query)) },
+  { ...SHOW, handle: ({ params }) => jsonReply(200, messageDetailJson(messageAdmin.show(idOf(params)))) },
   {
     ...REPLAY,
-    handle: async ({ params }) => jsonReply(200, mailJson(await mailbox.replay(idOf(params)))),
+    handle: async ({ params }) => jsonReply(200, messageJson(await messageAdmin.replay(idOf(params)))),
   },
   {
     ...DROP,
-    handle: async ({ params }) => jsonReply(200, mailJson(await mailbox.drop(idOf(params)))),
+    handle: async ({ params }) => jsonReply(200, messageJson(await messageAdmin.drop(idOf(params)))),
   },
 ];
 
 const idOf = (params: ApiRequest["params"]): string => params["id"] ?? "";
 
-function listed(mailbox: Mailbox, query: ApiRequest["query"]): Json {
-  const { box, channel, state } = query as MailFilter;
+function listed(messageAdmin: MessageAdmin, query: ApiRequest["query"]): Json {
+  const { box, channel, state } = query as MessageListFilter;
   const filter = { ...(box && { box }), ...(channel !== undefined && { channel }), ...(state && { state }) };
-  const { inbox, outbox, oldestWaitingMs } = mailbox.counts();
+  const { inbox, outbox, oldestWaitingMs } = messageAdmin.counts();
   return {
-    messages: mailbox.list(filter, limitOf(query)).map(mailJson),
+    messages: messageAdmin.list(filter, limitOf(query)).map(messageJson),
     counts: { inbox, outbox },
     oldest_waiting_secs: oldestWaitingMs === undefined ? null : Math.floor(oldestWaitingMs / 1000),
   };
