@@ -2,7 +2,7 @@
 import { type FeatureContext, type Inbound, type Json, SvcError } from "@svc/contract";
 import { messageOf, type Threads, type Told } from "./events.ts";
 import { type Fields, fieldsOf, textOf, timestamp } from "./protocol.ts";
-import type { Keep } from "./run.ts";
+import type { Keep } from "./arrivals.ts";
 import type { WebApi } from "./web-api.ts";
 
 /**

@@ -78,7 +78,7 @@ const MADE: readonly Made[] = [
     like: "/^populated (\\d+)$/m",
   },
   {
-    file: "packages/features/channel-discord/src/outbound/buttons.ts",
+    file: "packages/features/channel-discord/src/interactions.ts",
     made: "`^${ID_START}([a-z0-9-]{1,32}):(yes|no)$`",
     like: "/^svc-prompt:([a-z0-9-]{1,32}):(yes|no)$/",
   },
@@ -98,12 +98,12 @@ const MADE: readonly Made[] = [
     like: "/^svc-prompt:([a-z0-9-]{1,32}):(yes|no)$/",
   },
   {
-    file: "packages/features/channel-slack/src/inbound/decode.ts",
+    file: "packages/features/channel-slack/src/events.ts",
     made: "`^\\\\s*<@${bot}(?:\\\\|[^<>]*)?>[\\\\s,:]*`",
     like: "/^\\s*<@U1(?:\\|[^<>]*)?>[\\s,:]*/",
   },
   {
-    file: "packages/features/channel-slack/src/inbound/decode.ts",
+    file: "packages/features/channel-slack/src/events.ts",
     made: "`<@${bot}[|>]`",
     like: "/<@U1[|>]/",
   },
