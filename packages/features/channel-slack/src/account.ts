@@ -2,8 +2,7 @@
 import { type Channel, SvcError, trimEndOf } from "@svc/contract";
 import { asCheckFailure } from "@svc/kit";
 import type { Config } from "./config.ts";
-import { EVENTS_PATH } from "./ingress.ts";
-import { fieldsOf, listOf, userId, wordOf } from "./protocol.ts";
+import { EVENTS_PATH, fieldsOf, listOf, userId, wordOf } from "./protocol.ts";
 import type { WebApi } from "./web-api.ts";
 
 export interface AccountDeps {
@@ -14,10 +13,10 @@ export interface AccountDeps {
 }
 
 /** One line for a person; the app token is tried too. */
-export async function accountLine(parts: AccountDeps, signal: AbortSignal): Promise<string> {
-  const line = await signIn(parts, signal);
-  if (parts.app === undefined) return line;
-  const { url } = await parts.app.call("apps.connections.open", {}, signal).catch(asCheckFailure);
+export async function accountLine(deps: AccountDeps, signal: AbortSignal): Promise<string> {
+  const line = await signIn(deps, signal);
+  if (deps.app === undefined) return line;
+  const { url } = await deps.app.call("apps.connections.open", {}, signal).catch(asCheckFailure);
   if (wordOf(url) === undefined && typeof url !== "string") {
     throw new SvcError("REMOTE_UNREACHABLE", "Slack told no address to connect to.");
   }

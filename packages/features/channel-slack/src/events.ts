@@ -4,7 +4,6 @@ import type { Self } from "./account.ts";
 import type { Config } from "./config.ts";
 import { unescaped } from "./markdown.ts";
 import type { People } from "./people.ts";
-import { choiceOf } from "./prompts.ts";
 import {
   CHANNEL,
   conversationId,
@@ -20,6 +19,7 @@ import {
   timestamp,
   userId,
   wordOf,
+  choiceOf,
 } from "./protocol.ts";
 
 /** Reads any JSON at all: what is of an unknown shape, or says nothing to an agent, is undefined. */

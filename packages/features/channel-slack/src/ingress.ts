@@ -16,9 +16,8 @@ import { hmacSha256Hex, readJson, verifyHmacSha256 } from "@svc/kit";
 import { hash } from "node:crypto";
 import { inboundOf, type Told } from "./events.ts";
 import { escaped } from "./markdown.ts";
-import { fieldsOf, userId, wordOf } from "./protocol.ts";
+import { fieldsOf, userId, wordOf, EVENTS_PATH } from "./protocol.ts";
 
-export const EVENTS_PATH = "/slack/events";
 const PATHS = [EVENTS_PATH, "/slack/actions", "/slack/commands"];
 
 export const ingressesOf = (secret: string, allowed: readonly string[], told: Told): Ingress[] =>

@@ -2,9 +2,9 @@
  * Questions with buttons.
  * https://docs.slack.dev/reference/block-kit/blocks/actions-block, https://docs.slack.dev/reference/block-kit/block-elements/button-element
  */
-import type { Channel, Inbound, Json, Prompt, Prompts } from "@svc/contract";
+import type { Channel, Json, Prompt, Prompts } from "@svc/contract";
 import { plainMrkdwn } from "./markdown.ts";
-import { messageRefOf } from "./protocol.ts";
+import { messageRefOf, choiceValue } from "./protocol.ts";
 import { LITERAL, type Outbox, post } from "./send.ts";
 
 const SECTION_CHARS = 3_000;
@@ -70,13 +70,3 @@ function closedText(question: string, outcome: string): string {
   }
   return end.trim().slice(0, SECTION_CHARS / 2);
 }
-
-const choiceValue = (prompt: string, approved: boolean): string => `svc-prompt:${prompt}:${approved ? "yes" : "no"}`;
-
-/** Undefined for a button of another's making. */
-export function choiceOf(value: Json | undefined): Inbound["choice"] {
-  const [, prompt, answer] = (typeof value === "string" && VALUE.exec(value)) || [];
-  return prompt === undefined ? undefined : { prompt, approved: answer === "yes" };
-}
-
-const VALUE = /^svc-prompt:([a-z0-9-]{1,32}):(yes|no)$/;

@@ -1,9 +1,11 @@
 /** Ids and fields of the platform's JSON, read without trust. */
-import type { Json } from "@svc/contract";
+import type { Inbound, Json } from "@svc/contract";
 import { textOf } from "@svc/kit";
 
 /** Last part of the section's name. */
 export const CHANNEL = "slack";
+
+export const EVENTS_PATH = "/slack/events";
 
 const matching =
   (pattern: RegExp) =>
@@ -44,3 +46,15 @@ export function wordOf(value: unknown): string | undefined {
 }
 
 const MAX_WORD_CHARS = 200;
+
+/** Value of a button of our questions. */
+export const choiceValue = (prompt: string, approved: boolean): string =>
+  `svc-prompt:${prompt}:${approved ? "yes" : "no"}`;
+
+/** Undefined for a button of another's making. */
+export function choiceOf(value: Json | undefined): Inbound["choice"] {
+  const [, prompt, answer] = (typeof value === "string" && VALUE.exec(value)) || [];
+  return prompt === undefined ? undefined : { prompt, approved: answer === "yes" };
+}
+
+const VALUE = /^svc-prompt:([a-z0-9-]{1,32}):(yes|no)$/;

@@ -83,12 +83,12 @@ const MADE: readonly Made[] = [
     like: "/^svc-prompt:([a-z0-9-]{1,32}):(yes|no)$/",
   },
   {
-    file: "packages/features/channel-email/src/mail/invitation.ts",
+    file: "packages/features/channel-email/src/body.ts",
     made: '`^${name}((?:;[^:";]*(?:"[^"]*"[^:";]*)*)*):(.*)$`, "i"',
     like: '/^DTSTART((?:;[^:";]*(?:"[^"]*"[^:";]*)*)*):(.*)$/i',
   },
   {
-    file: "packages/features/channel-mailpush/src/mail/base64-field.ts",
+    file: "packages/features/channel-mailpush/src/attachments.ts",
     made: '`"${name}"\\\\s*:\\\\s*"`',
     like: '/"data"\\s*:\\s*"/',
   },
@@ -108,7 +108,7 @@ const MADE: readonly Made[] = [
     like: "/<@U1[|>]/",
   },
   {
-    file: "packages/features/rag-pdf/src/process/memory-of.ts",
+    file: "packages/features/rag-pdf/src/pdf-process.ts",
     made: '`^${name}:\\\\s+(\\\\d+) kB$`, "m"',
     like: "/^VmHWM:\\s+(\\d+) kB$/m",
   },
