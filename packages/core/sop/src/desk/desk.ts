@@ -15,7 +15,7 @@ import type { FileTexts, PendingChange } from "../library/pending.ts";
 import { MOST_BYTES, readFiles } from "../library/read-files.ts";
 import type { SopLibrary } from "../library/types.ts";
 import type { Known } from "../library/warnings.ts";
-import { commit, finishPending } from "./commit.ts";
+import { commit, finishPending, notChanged } from "./commit.ts";
 import { type SopChange, SopHistory, type SopVersion, type SopVersionDetail } from "./history.ts";
 import { draftOf, type SopDraft, type SopEdit, type SopText, templateOf } from "./draft.ts";
 import type { SavedSop, SopSave, SopSource } from "./types.ts";
@@ -31,8 +31,8 @@ export interface SopDeskDeps {
   /** Writes by descriptor, below the workspace alone. */
   readonly workspace: (root: string) => Promise<Pick<Workspace, "write" | "remove" | "list">>;
   readonly library: Pick<SopLibrary, "reload" | "exclusively">;
-  /** Writes a line of the audit log. */
-  readonly audit: (kind: string, data: Json) => Promise<void>;
+  /** Writes lines of the audit log: all of them or none. */
+  readonly audit: (kind: string, lines: readonly Json[]) => Promise<void>;
   /** Takes the configured secrets out of a text. */
   readonly redact: (text: string) => string;
 }
@@ -187,19 +187,19 @@ export class SopDesk {
     if ([...change.values()].every(({ before, after }) => revisionOf(before) === revisionOf(after))) return undefined;
     const history = this.#history();
     const version = history.keep(change, { at: new Date(now()).toISOString(), by, what });
+    const lines = [...change].map(([name, replaced]) => {
+      const [was, is] = [revisionOrUndefined(replaced.before), revisionOrUndefined(replaced.after)];
+      return { sop: name, what, by, version, before: was ?? null, after: is ?? null };
+    });
     try {
       const workspace = await this.#workspace();
-      await library.exclusively(() => commit(workspace, change));
+      const accept = () => this.#deps.audit("sop-change", lines);
+      await library.exclusively(() => commit(workspace, this.#deps.folder(), change, accept));
     } catch (error) {
       history.drop(version);
-      if (!(error instanceof SvcError)) throw error;
-      throw new SvcError("SOP_UNWRITABLE", `The files were not changed: ${error.message}`, { cause: error });
+      throw error instanceof SvcError ? notChanged(error) : error;
     }
     await library.reload();
-    for (const [name, replaced] of change) {
-      const [was, is] = [revisionOrUndefined(replaced.before), revisionOrUndefined(replaced.after)];
-      await this.#deps.audit("sop-change", { sop: name, what, by, version, before: was ?? null, after: is ?? null });
-    }
     return version;
   }
 
