@@ -1,13 +1,10 @@
 /** The backend `agent_browser`: the program agent-browser, which drives an installed Chromium. */
-import { join } from "node:path";
 import { type FeatureContext, SvcError } from "@svc/contract";
 import { type BrowserDriver, browserSettings } from "@svc/kit/browser";
-import { browserKeeper } from "./keeper/browser-keeper.ts";
-import { removeLeftOvers } from "./keeper/left-overs.ts";
-import { findChromium } from "./program/find-chromium.ts";
-import { findAgentBrowser } from "./program/find-agent-browser.ts";
-import { checkVersion } from "./program/version.ts";
-import { openAgentSession } from "./session/open-agent-session.ts";
+import { join } from "node:path";
+import { checkVersion, findAgentBrowser, findChromium } from "./find-program.ts";
+import { browserKeeper, removeLeftOvers } from "./keeper.ts";
+import { openAgentSession } from "./session.ts";
 
 export function agentDriver(context: FeatureContext): BrowserDriver {
   const { agent_browser_path: path, chromium_path: chromiumPath, idle_secs: idleSecs } = browserSettings(context);

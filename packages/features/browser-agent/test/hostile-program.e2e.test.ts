@@ -1,14 +1,13 @@
 // A program that is missing, another, too old, hangs, floods, lies or dies: a clear error with a stable code, and nothing is left.
-import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { DriverSession } from "@svc/kit/browser";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import { temporaryHome } from "@svc/testkit/temporary-home";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { agentDriver } from "../src/driver.ts";
-import { markedPids } from "../src/keeper/marked-processes.ts";
-import { ownPrefix } from "../src/keeper/left-overs.ts";
+import { markedPids, ownPrefix } from "../src/keeper.ts";
 import { keeperChild } from "./installed.ts";
 
 const PROXY = { server: "http://127.0.0.1:9", username: "", password: "" };

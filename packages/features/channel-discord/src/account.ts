@@ -1,10 +1,8 @@
-/** Who the bot is to the platform, and what is missing there. */
+/** The bot's account: who it is, what is missing, and `svc channels setup discord`. */
 import { SvcError } from "@svc/contract";
 import { asCheckFailure } from "@svc/kit";
-import { type Fields, fieldsOf, listOf, numberOf, wordOf } from "./api/fields.ts";
-import type { Rest } from "./api/rest.ts";
-import { idOf } from "./api/snowflake.ts";
-import { PORTAL } from "./names.ts";
+import { type Fields, fieldsOf, idOf, listOf, numberOf, PORTAL, wordOf } from "./protocol.ts";
+import type { Rest } from "./rest.ts";
 
 /**
  * One line for a person. Throws CHANNEL_UNAUTHORIZED, REMOTE_*.
@@ -20,7 +18,7 @@ export async function accountLine(rest: Rest, signal: AbortSignal): Promise<stri
 }
 
 /** https://docs.discord.com/developers/resources/application#get-current-application */
-export async function ownApplication(rest: Rest, signal: AbortSignal): Promise<Fields> {
+async function ownApplication(rest: Rest, signal: AbortSignal): Promise<Fields> {
   return fieldsOf(await rest.call({ path: "applications/@me" }, signal).catch(asCheckFailure));
 }
 
@@ -40,7 +38,7 @@ async function serverCount(rest: Rest, signal: AbortSignal): Promise<number> {
 }
 
 /** One flag for bots on many servers, one for those on few. What is not told is not held against it. */
-export function mayRead({ flags }: Fields): boolean {
+function mayRead({ flags }: Fields): boolean {
   const bits = numberOf(flags);
   return bits === undefined || (bits & (MESSAGE_CONTENT | MESSAGE_CONTENT_LIMITED)) !== 0;
 }
@@ -48,9 +46,43 @@ export function mayRead({ flags }: Fields): boolean {
 const MESSAGE_CONTENT = 1 << 18;
 const MESSAGE_CONTENT_LIMITED = 1 << 19;
 
-export const INTENT_IS_OFF = `its Message Content Intent is off: turn it on at ${PORTAL}, under Bot, Privileged Gateway Intents`;
+const INTENT_IS_OFF = `its Message Content Intent is off: turn it on at ${PORTAL}, under Bot, Privileged Gateway Intents`;
 
 const unreadableAccount = (): SvcError =>
   new SvcError("REMOTE_UNREACHABLE", "The platform does not tell who the bot is.", {
     hint: "Check the channel's api_url.",
   });
+
+// `svc channels setup discord`: the bot connects by itself; what is left is to let it in.
+
+/**
+ * What it does on a server.
+ * https://docs.discord.com/developers/topics/permissions#permissions-bitwise-permission-flags
+ */
+const PERMISSIONS =
+  (1n << 6n) | // ADD_REACTIONS
+  (1n << 10n) | // VIEW_CHANNEL
+  (1n << 11n) | // SEND_MESSAGES
+  (1n << 14n) | // EMBED_LINKS
+  (1n << 15n) | // ATTACH_FILES
+  (1n << 16n) | // READ_MESSAGE_HISTORY
+  (1n << 35n) | // CREATE_PUBLIC_THREADS
+  (1n << 38n); // SEND_MESSAGES_IN_THREADS
+
+/** Throws CHANNEL_UNAUTHORIZED, REMOTE_*. */
+export async function setUp(rest: Rest, signal: AbortSignal): Promise<string> {
+  const application = await ownApplication(rest, signal);
+  const id = idOf(application["id"]);
+  if (id === undefined) throw new SvcError("REMOTE_UNREACHABLE", "The platform does not tell the bot's application.");
+  const query = new URLSearchParams({
+    client_id: id,
+    scope: "bot applications.commands",
+    permissions: `${PERMISSIONS}`,
+  });
+  return [
+    "Nothing calls this channel from outside: the bot connects to the platform by itself.",
+    "To invite it to a server, or to give it the permissions that it lacks there, open:",
+    `https://discord.com/oauth2/authorize?${query}`,
+    ...(mayRead(application) ? [] : [`To do by hand: ${INTENT_IS_OFF}.`]),
+  ].join("\n");
+}

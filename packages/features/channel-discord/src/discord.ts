@@ -1,27 +1,19 @@
 /** The channel: events come in by the gateway, everything else goes through the platform's API. */
 import type { Channel, Contributions, FeatureContext } from "@svc/contract";
 import { MEDIA_KINDS, senderGate, sentPartsIn } from "@svc/kit";
-import { accountLine } from "./account.ts";
-import { restApi } from "./api/rest.ts";
+import { accountLine, setUp } from "./account.ts";
 import type { Config } from "./config.ts";
-import { identifyPace } from "./gateway/identify-pace.ts";
-import { guildGate } from "./inbound/guild-gate.ts";
-import { rooms as knownRooms } from "./inbound/rooms.ts";
-import { cdnOf, mediaFetcher } from "./media.ts";
-import { CHANNEL } from "./names.ts";
-import { answeredCommands } from "./outbound/answered-commands.ts";
-import { draftsBy } from "./outbound/drafts.ts";
-import { MAX_MEDIA_BYTES } from "./outbound/files.ts";
-import { TEXT_CHARS } from "./outbound/format.ts";
-import { placesBy } from "./outbound/places.ts";
-import { presenceOf } from "./outbound/presence.ts";
-import { promptPoster } from "./outbound/prompts.ts";
-import { references } from "./outbound/references.ts";
-import { messageSender } from "./outbound/send.ts";
-import { setUp } from "./setup.ts";
-import { directMessagesIn } from "./state/direct-messages.ts";
-import { interactionTokens } from "./state/interaction-tokens.ts";
-import { readingIn } from "./state/reading.ts";
+import { cdnOf, MAX_MEDIA_BYTES, mediaFetcher } from "./files.ts";
+import { TEXT_CHARS } from "./format.ts";
+import { readingIn } from "./intake.ts";
+import { interactionTokens } from "./interactions.ts";
+import { guildGate, rooms as knownRooms } from "./message.ts";
+import { directMessagesIn, placesBy } from "./places.ts";
+import { draftsBy, presenceOf } from "./progress.ts";
+import { promptPoster } from "./prompts.ts";
+import { CHANNEL } from "./protocol.ts";
+import { identifyPace, restApi } from "./rest.ts";
+import { answeredCommands, messageSender, references } from "./send.ts";
 
 export function create(context: FeatureContext<Config>): Contributions {
   const { config, clock, log, secrets, state } = context;
@@ -54,7 +46,7 @@ export function create(context: FeatureContext<Config>): Contributions {
     channel,
     async run(signal) {
       // The library is evaluated with the first connection.
-      const { runGateway } = await import("./gateway/run.ts");
+      const { runGateway } = await import("./run.ts");
       const parts = { context, config, rest, reader, rooms, reading, direct, tokens, isAllowed, listensTo, pace };
       await runGateway(parts, signal);
     },

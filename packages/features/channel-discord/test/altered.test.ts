@@ -4,11 +4,9 @@ import type { Json } from "@svc/contract";
 import { everyAlteration, flawOf } from "@svc/testkit/conformance/channel-conformance";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Fields, fieldsOf } from "../src/api/fields.ts";
-import { interactionOf } from "../src/inbound/interaction.ts";
-import { messageOf } from "../src/inbound/message.ts";
-import { reactionOf } from "../src/inbound/reaction.ts";
-import { rooms as knownRooms } from "../src/inbound/rooms.ts";
+import { interactionOf, reactionOf } from "../src/interactions.ts";
+import { messageOf, rooms as knownRooms } from "../src/message.ts";
+import { type Fields, fieldsOf } from "../src/protocol.ts";
 import { house, PERSON, soon } from "./house.ts";
 
 const self = { userId: "1080000000000000001" };

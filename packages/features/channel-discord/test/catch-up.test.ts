@@ -1,4 +1,4 @@
-// What is written while nobody is connected: read again from the history, each once, in order, and not for ever.
+// What is written while no one is connected: read again from the history, each once, in order, and not for ever.
 import { type Inbound, type Kept, SvcError } from "@svc/contract";
 import { memorySecrets } from "@svc/testkit/memory-secrets";
 import { expect, test } from "vitest";
@@ -231,7 +231,7 @@ test("a server that it joins is read from then on", async () => {
   expect(got()).toEqual(["hello there"]);
 });
 
-test("what can't be kept is tried again before what follows, and the place does not move on", async () => {
+test("retries a message that could not be stored before later ones, and does not move on meanwhile", async () => {
   let isFull = true;
   const { kept, receive: keep } = inbox();
   const receive = async (messages: readonly Inbound[]) => {
@@ -241,7 +241,7 @@ test("what can't be kept is tried again before what follows, and the place does 
   await using at = await house({}, { receive });
   await at.start();
   for (const text of ["one", "two"]) at.platform.write({ from: PERSON, text });
-  await soon(() => at.context.log.lines.some(({ message }) => message.includes("can't be kept")));
+  await soon(() => at.context.log.lines.some(({ message }) => message.includes("could not be stored")));
   isFull = false;
   await soon(() => {
     void at.context.clock.advance(100);

@@ -1,9 +1,9 @@
 // Markdown of a model that the platform would show as its marks, and a block of code that is torn apart.
-import { fenceLeftOpen, splitText } from "@svc/kit";
 import { cases } from "@svc/cases";
+import { fenceLeftOpen, splitText } from "@svc/kit";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatted, TEXT_CHARS } from "../src/outbound/format.ts";
+import { formatted, TEXT_CHARS } from "../src/format.ts";
 
 describe("a table", () => {
   const TABLE = "| Name | Size |\n|:-----|-----:|\n| a | 1 |\n| **bold** \\| `x` | 22 |";

@@ -6,7 +6,7 @@ import { house, type House, never, PERSON, soon, TOKEN } from "./house.ts";
 const texts = ({ context }: House): string[] => context.received.map(({ text }) => text);
 const kinds = ({ platform }: House): string[] => platform.gateway.logins.map(({ kind }) => kind);
 
-/** Somebody writes to the bot. */
+/** Someone writes to the bot. */
 const write = ({ platform }: House, text: string) => platform.write({ from: PERSON, text });
 
 async function started(at: House): Promise<void> {
@@ -225,7 +225,7 @@ test("an address that may not be connected to is not", async () => {
   at.run();
   expect(await at.ended).toMatchObject({ code: "REMOTE_UNREACHABLE" });
   expect(resolved).toEqual([at.platform.url.replace("http", "ws")]);
-  // By the time of an answer to this, whoever connects all the same has done so.
+  // By the time of an answer to this, anyone who connects all the same has done so.
   await at.channel.check(never);
   expect(at.platform.requests.filter(({ path }) => path === "/")).toEqual([]);
 });

@@ -27,7 +27,7 @@ export interface House extends AsyncDisposable {
   readonly room: DiscordChannel;
   readonly channel: FullChannel & Required<Pick<Channel, "drafts" | "setup">>;
   readonly context: FakeFeatureContext<Config>;
-  /** Runs it until the house is left. */
+  /** Runs it until the repository is left. */
   run(): void;
   /** As it; resolves once the bot has said who it is. */
   start(): Promise<void>;

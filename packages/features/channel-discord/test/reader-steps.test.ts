@@ -2,8 +2,8 @@
 // seconds: for four times the text no reader here takes more than about four times the steps.
 import { worstGrowth } from "@svc/steps";
 import { expect, test } from "vitest";
-import { readable } from "../src/inbound/mentions.ts";
-import { formatted } from "../src/outbound/format.ts";
+import { formatted } from "../src/format.ts";
+import { readable } from "../src/message.ts";
 
 const READERS: readonly (readonly [string, (text: string) => unknown])[] = [
   ["an answer", formatted],

@@ -1,4 +1,4 @@
-// What goes out: as the platform documents it, once, to nobody's surprise; and what it does not take is told in a sentence
+// What goes out: as the platform documents it, once, to no one's surprise; and what it does not take is told in a sentence
 // that helps.
 import type { OutgoingFile, OutgoingMessage, SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";

@@ -1,9 +1,9 @@
-// What the library keeps to itself must not end the process: connections that it has given up, and promises of nobody's.
-import { type IContextFetchingStrategy, Encoding, WebSocketShard } from "@discordjs/ws";
+// What the library keeps to itself must not end the process: connections that it has given up, and promises of no one's.
+import { Encoding, type IContextFetchingStrategy, WebSocketShard } from "@discordjs/ws";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { expect, test } from "vitest";
-import { shardOf } from "../src/gateway/shard.ts";
+import { shardOf } from "../src/gateway.ts";
 
 /** Milliseconds by the library's own clock; the handshake's is over after the one that gives the connection up. */
 const TIMES = { helloTimeout: 20, handshakeTimeout: 60 };
@@ -34,7 +34,7 @@ test("a platform that takes the connection and never answers: it is ended, and t
   try {
     await once(server, "connection");
     const [first] = sockets;
-    // The next one comes when the first was given up; nobody but us may hear what becomes of that.
+    // The next one comes when the first was given up; no one but us may hear what becomes of that.
     await Promise.all([once(first!, "close"), once(server, "connection")]);
     expect(sockets).toHaveLength(2);
   } finally {

@@ -1,22 +1,20 @@
 /** One mailbox: mail comes in by IMAP as soon as it is there, and is answered by SMTP in its thread. */
 import { type Contributions, type FeatureContext, SvcError } from "@svc/contract";
-import { accountOf } from "./account/account.ts";
-import { hostOf, imapServer, smtpServer, trustOf } from "./account/servers.ts";
+import { accountOf, hostOf, imapServer, smtpServer, trustOf } from "./account.ts";
+import { createBodyReader } from "./body.ts";
+import { checkAccount } from "./check.ts";
 import type { Config } from "./config.ts";
-import { createErrands } from "./imap/errands.ts";
-import { createBodyReader } from "./mail/body.ts";
-import { createInbound } from "./mail/inbound.ts";
-import { checkAccount } from "./mailbox/check.ts";
-import { createHeaderReader } from "./mailbox/header-reader.ts";
-import { createMarks } from "./mailbox/marks.ts";
-import { createMedia } from "./mailbox/media.ts";
-import { runLoop } from "./mailbox/run.ts";
-import { knownThreadsIn } from "./send/known-threads.ts";
-import { createSend } from "./send/send.ts";
-import { createSentFolder } from "./send/sent-folder.ts";
-import { createSmtp } from "./send/smtp.ts";
+import { createMedia } from "./files.ts";
+import { createHeaderReader } from "./headers.ts";
+import { createErrands } from "./imap.ts";
+import { createInbound } from "./inbound.ts";
+import { createMarks } from "./marks.ts";
+import { runLoop } from "./run.ts";
+import { createSend, createSentFolder } from "./send.ts";
+import { createSmtp } from "./smtp.ts";
+import { knownThreadsIn } from "./threads.ts";
 
-/** Mail has no limit of its own; more than this nobody reads. */
+/** Mail has no limit of its own; more than this no one reads. */
 const MAX_TEXT_CHARS = 200_000;
 
 export function create(context: FeatureContext<Config>): Contributions {

@@ -1,4 +1,4 @@
-// Answers as mail: in the thread, to whom they should go, readable, and nobody's way to write headers of his own.
+// Answers as mail: in the thread, to whom they should go, readable, and no one's way to write headers of his own.
 import type { Inbound, OutgoingMessage } from "@svc/contract";
 import type { RawMail } from "@svc/testkit/platforms/email/fake/raw-mail";
 import { cases } from "@svc/cases";

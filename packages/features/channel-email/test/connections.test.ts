@@ -2,10 +2,10 @@
 import { SvcError } from "@svc/contract";
 import { createGuardedResolve } from "@svc/kit";
 import { afterEach, expect, test } from "vitest";
-import { hostOf, type Server } from "../src/account/servers.ts";
-import { imapFailure, UnreadableAnswer } from "../src/imap/failure.ts";
-import { headersIn } from "../src/mail/header-block.ts";
-import { smtpFailure } from "../src/send/failure.ts";
+import { hostOf, type Server } from "../src/account.ts";
+import { headersIn } from "../src/headers.ts";
+import { imapFailure, UnreadableAnswer } from "../src/imap.ts";
+import { smtpFailure } from "../src/smtp.ts";
 import { closeAll, eventually, mailFrom, never, open, PASSWORD, PERSON, portsOf, startMail } from "./open.ts";
 
 afterEach(closeAll);

@@ -2,7 +2,7 @@
 import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
 import * as v from "valibot";
 import { expect, test } from "vitest";
-import { imapServer, smtpServer } from "../src/account/servers.ts";
+import { imapServer, smtpServer } from "../src/account.ts";
 import type { Config } from "../src/config.ts";
 import definition from "../src/index.ts";
 import { section } from "./open.ts";

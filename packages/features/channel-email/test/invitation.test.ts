@@ -1,7 +1,7 @@
 // Calendars of strangers, in a line.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { invitationIn } from "../src/mail/invitation.ts";
+import { invitationIn } from "../src/body.ts";
 
 test.each([
   [

@@ -13,7 +13,7 @@ export const PASSWORD = "password-of-the-mailbox";
 export const PERSON = "ada@example.org";
 export const never: AbortSignal = new AbortController().signal;
 
-/** A server that says of whoever writes that it is he. */
+/** A server that says of anyone who writes that it is he. */
 export const PROVEN = "mx.example.com; dmarc=pass header.from=";
 
 export const section = {

@@ -2,9 +2,9 @@
 // seconds: for four times the text no reader here takes more than about four times the steps.
 import { worstGrowth } from "@svc/steps";
 import { expect, test } from "vitest";
-import { onlyAddressIn } from "../src/mail/gate.ts";
-import { headersIn } from "../src/mail/header-block.ts";
-import { invitationIn } from "../src/mail/invitation.ts";
+import { invitationIn } from "../src/body.ts";
+import { headersIn } from "../src/headers.ts";
+import { onlyAddressIn } from "../src/inbound.ts";
 
 /** Lines of an event that begin what does not end. */
 const LINES = ["SUMMARY;", 'SUMMARY;"', "BEGIN:VEVENT\n", 'SUMMARY;a="b"', "\n ", "DTSTART;TZID="];

@@ -12,7 +12,7 @@ import type { TestContext } from "vitest";
 import { eventually, OWN, PASSWORD, PERSON } from "./open.ts";
 
 const PEOPLE_PASSWORD = "password-of-a-person";
-/** Nobody has this mailbox, although SMTP takes mail for it. */
+/** No one has this mailbox, although SMTP takes mail for it. */
 export const LOST = "lost@example.org";
 
 /** The provider says of mail whose envelope is from example.org that it is from there, and of none else. */
@@ -50,7 +50,7 @@ export async function write(
   await servers.deliver(rawMail({ ...mail, from }), { from: envelope, to: mail.to ?? OWN });
 }
 
-/** What is in somebody's mailbox, newest last. */
+/** What is in someone's mailbox, newest last. */
 export async function mailsOf(
   { dovecot }: MailServers,
   user: string,

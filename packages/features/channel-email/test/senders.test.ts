@@ -1,8 +1,7 @@
-// Whose mail is answered: nobody's own, no program's, no stranger's, nobody's who only says to be somebody else; and no loop's.
+// Whose mail is answered: no one's own, no program's, no stranger's, no one's who only says to be someone else; and no loop's.
 import { type RawMail, rawMail } from "@svc/testkit/platforms/email/fake/raw-mail";
 import { afterEach, expect, test } from "vitest";
-import { onlyAddressIn } from "../src/mail/gate.ts";
-import { createLoopCut } from "../src/mail/loops.ts";
+import { createLoopCut, onlyAddressIn } from "../src/inbound.ts";
 import { closeAll, connected, eventually, mailFrom, OWN, PERSON, PROVEN } from "./open.ts";
 
 afterEach(closeAll);

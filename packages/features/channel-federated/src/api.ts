@@ -35,7 +35,7 @@ export interface MatrixApi {
 
 export interface ApiDeps {
   readonly homeserver: string;
-  /** Throws where there is none yet. */
+  /** Throws where it is missing yet. */
   readonly token: () => Promise<string>;
   readonly context: Pick<FeatureContext, "fetch" | "clock">;
 }

@@ -88,7 +88,7 @@ export function eventReader({ rooms, ownMessages, userId, crypto, replays, conte
       return result.state === "waiting" ? "waiting" : undefined;
     }
     const isMessage = event["type"] === "m.room.message" || event["type"] === "m.sticker";
-    // The homeserver could write it in anybody's name; a verification proves itself, and some clients write it in clear text.
+    // The homeserver could write it in anyone's name; a verification proves itself, and some clients write it in clear text.
     if (isMessage && !isVerification(event) && (await rooms.encryption(roomId, signal)) !== undefined) {
       tellOnce("a message in an encrypted room is not encrypted, and is not answered", roomId);
       return undefined;

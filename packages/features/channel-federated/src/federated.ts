@@ -1,9 +1,9 @@
 /** One account: messages come in by sync, answers go out as events of rooms, encrypted where the room is. */
+import { type Channel, type Contributions, type FeatureContext, SvcError } from "@svc/contract";
+import { asFinal, checkFailureOf, MEDIA_KINDS, sentPartsIn } from "@svc/kit";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Channel, type Contributions, type FeatureContext, SvcError } from "@svc/contract";
-import { MEDIA_KINDS, asFinal, checkFailureOf, sentPartsIn } from "@svc/kit";
 import { createAccount, joinRoom } from "./account.ts";
 import { createApi, type MatrixApi } from "./api.ts";
 import { CHANNEL, type Config } from "./config.ts";
@@ -14,8 +14,7 @@ import { presenceOf } from "./presence.ts";
 import { createRooms } from "./rooms.ts";
 import { runSync } from "./sync.ts";
 import { createTrust, type Trust } from "./trust.ts";
-import { createVerification } from "./verification.ts";
-import { verificationRoutes } from "./verification-routes.ts";
+import { createVerification, verificationRoutes } from "./verification.ts";
 
 export interface Options {
   /** Default: the durable one, below `$SVC_HOME`. */
@@ -151,7 +150,7 @@ function createConnection({ clock }: Pick<FeatureContext, "clock">) {
       next = Promise.withResolvers();
       await open?.close();
     },
-    /** Throws CHANNEL_DOWN when there is none within 20 s, and at once for a device that is lost. */
+    /** Throws CHANNEL_DOWN when it is missing within 20 s, and at once for a device that is lost. */
     async crypto(signal: AbortSignal): Promise<Crypto> {
       const waiting = new AbortController();
       const limit = clock.sleep(CONNECT_LIMIT_MS, AbortSignal.any([signal, waiting.signal])).catch(() => undefined);

@@ -1,5 +1,4 @@
 /** Messages, files, edits and signs on their way out. */
-import { createHash, randomUUID } from "node:crypto";
 import {
   type Channel,
   type Conversation,
@@ -11,6 +10,7 @@ import {
   SvcError,
 } from "@svc/contract";
 import { type Fields, fieldsOf, pathPart, type SentPartsOf } from "@svc/kit";
+import { createHash, randomUUID } from "node:crypto";
 import { joinRoom } from "./account.ts";
 import { isRefusal, type MatrixApi } from "./api.ts";
 import type { Config } from "./config.ts";

@@ -49,7 +49,7 @@ export const hasSecretStorage = async (data: AccountData, signal: AbortSignal): 
   wordOf((await data.get(DEFAULT_KEY, signal))["key"]) !== undefined;
 
 export interface AccountData {
-  /** An empty object where there is none. */
+  /** An empty object where it is missing. */
   get(type: string, signal: AbortSignal): Promise<Fields>;
   set(type: string, content: Fields, signal: AbortSignal): Promise<void>;
 }

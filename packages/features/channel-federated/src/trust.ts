@@ -42,7 +42,7 @@ const SECRETS = {
 export function createTrust({ api, crypto, userId, deviceId, context: { config, log } }: TrustDeps): Trust {
   const { machine, wasm } = crypto;
   const data = accountData(api, userId);
-  /** Of the backup on the homeserver; undefined: there is none, or its key is not here. */
+  /** Of the backup on the homeserver; undefined: it is missing, or its key is not here. */
   let version: string | undefined;
   let recoverableKey: string | undefined;
 

@@ -1,14 +1,14 @@
 // Every documented type of event that a room can have, and whatever a homeserver could make of one: what of it is a message, and that
 // nothing of it breaks the channel. https://spec.matrix.org/v1.16/client-server-api/
+import { cases } from "@svc/cases";
 import type { Inbound, Json } from "@svc/contract";
 import { fieldsOf } from "@svc/kit";
 import { everyAlteration, flawOf } from "@svc/testkit/conformance/channel-conformance";
 import { BOT, type MatrixPlatform, PERSON, startMatrix } from "@svc/testkit/platforms/matrix/server";
-import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { cryptoChangesIn } from "../src/sync.ts";
 import { inboundOf } from "../src/inbound.ts";
+import { cryptoChangesIn } from "../src/sync.ts";
 import { isVerification } from "../src/verification.ts";
 import { connect, eventually, sectionFor } from "./house.ts";
 import { memoryStore } from "./memory-store.ts";

@@ -1,4 +1,4 @@
-// Who has the keys of a room: not those who left, and whoever of the account's own devices lacks one may ask for it.
+// Who has the keys of a room: not those who left, and anyone who of the account's own devices lacks one may ask for it.
 import { BOT, type MatrixPlatform, PERSON, startMatrix, STRANGER } from "@svc/testkit/platforms/matrix/server";
 import { MatrixEventEvent } from "matrix-js-sdk";
 import { VerificationPhase } from "matrix-js-sdk/lib/crypto-api/index.js";

@@ -1,23 +1,19 @@
 /** One mailbox: pushes say that there is mail, its history says which, answers are mails in the thread. */
 import type { Channel, Contributions, FeatureContext } from "@svc/contract";
 import { asCheckFailure, createAccessTokens, pathPart } from "@svc/kit";
-import { createMailApi } from "./api/mail-api.ts";
+import { createMailApi } from "./api.ts";
+import { createMedia } from "./attachments.ts";
 import type { Config } from "./config.ts";
-import { createMedia } from "./mail/attachments.ts";
-import { inboundReader } from "./mail/inbound.ts";
-import { createLabels } from "./mailbox/labels.ts";
-import { readPlace } from "./mailbox/place.ts";
-import { ownAddress, readProfile } from "./mailbox/profile.ts";
-import { createSync } from "./mailbox/sync.ts";
-import { createWatch } from "./mailbox/watch.ts";
-import { createIngress } from "./push/ingress.ts";
-import { createSigningKeys } from "./push/keys.ts";
-import { toldOf } from "./push/notification.ts";
-import { sender } from "./reply/send.ts";
+import { inboundReader } from "./inbound.ts";
+import { ownAddress, readPlace, readProfile } from "./mailbox.ts";
+import { createIngress, createSigningKeys, toldOf } from "./push.ts";
+import { sender } from "./reply.ts";
 import { runLoop } from "./run.ts";
 import { setUp } from "./setup.ts";
+import { createSync } from "./sync.ts";
+import { createLabels, createWatch } from "./watch.ts";
 
-/** Mail has no limit of its own; more than this nobody reads. */
+/** Mail has no limit of its own; more than this no one reads. */
 const MAX_TEXT_CHARS = 200_000;
 
 export function create(context: FeatureContext<Config>): Contributions {

@@ -1,9 +1,9 @@
 /** The channel's loop: the watch is renewed, the keys of pushes are fetched, and mail is looked for when no push comes. */
 import { type FeatureContext, SvcError } from "@svc/contract";
 import { type AccessTokens, asFinal } from "@svc/kit";
-import type { Sync } from "./mailbox/sync.ts";
-import type { Watch } from "./mailbox/watch.ts";
-import type { SigningKeys } from "./push/keys.ts";
+import type { SigningKeys } from "./push.ts";
+import type { Sync } from "./sync.ts";
+import type { Watch } from "./watch.ts";
 
 export interface Loop {
   readonly context: Pick<FeatureContext, "clock" | "log">;
@@ -33,7 +33,7 @@ export async function runLoop(loop: Loop, signal: AbortSignal): Promise<void> {
       await fetchKeys(loop, signal);
       const nextMs = Math.min(dueAtMs, keys.dueAtMs, clock.now() + LOOK_MS);
       await pause(loop, Math.max(1000, nextMs - clock.now()), signal);
-      // Somebody asked for keys: they are what a push waits for, and come before everything else.
+      // Someone asked for keys: they are what a push waits for, and come before everything else.
       await fetchKeys(loop, signal);
     }
   } catch (error) {

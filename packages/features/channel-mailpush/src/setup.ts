@@ -1,9 +1,9 @@
 /** `svc channels setup mailpush`: the push subscription, as far as the token may make one, and the watch. */
 import { SvcError, trimEndOf } from "@svc/contract";
 import * as v from "valibot";
-import type { MailApi } from "./api/mail-api.ts";
+import type { MailApi } from "./api.ts";
 import type { Config } from "./config.ts";
-import type { Watch } from "./mailbox/watch.ts";
+import type { Watch } from "./watch.ts";
 
 export async function setUp(
   { config, api, watch }: { readonly config: Config; readonly api: MailApi; readonly watch: Watch },

@@ -1,11 +1,11 @@
-// Answers as mail: in the thread, once, readable by every mail program, and nobody's way to write headers of their own.
+// Answers as mail: in the thread, once, readable by every mail program, and no one's way to write headers of their own.
+import { cases } from "@svc/cases";
 import type { OutgoingMessage } from "@svc/contract";
 import { compose } from "@svc/kit/mail";
-import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { keptReply, replyToOf } from "../src/reply/reply-data.ts";
-import { headersOf } from "../src/mail/headers.ts";
+import { headersOf } from "../src/mail.ts";
+import { keptReply, replyToOf } from "../src/reply.ts";
 import { closePlatforms, connected, never, NEWEST, OWN } from "./open-channel.ts";
 
 afterEach(closePlatforms);

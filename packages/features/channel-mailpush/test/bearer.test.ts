@@ -1,5 +1,5 @@
-// Who may push: our secret, or a token that Pub/Sub signed for exactly our account and audience, and nobody else; keys that
-// change, and keys that somebody made up.
+// Who may push: our secret, or a token that Pub/Sub signed for exactly our account and audience, and no one else; keys that
+// change, and keys that someone made up.
 import type { Json } from "@svc/contract";
 import { mailpushDelivery } from "@svc/testkit/platforms/mailpush/push";
 import { vectorCases } from "@svc/testkit/vectors";

@@ -38,7 +38,7 @@ test("a mail is read, and answered in its thread", async () => {
   const { conversation, replyData } = received[0]!;
   const answer = { conversation, text: "A mile, à peu près.", deliveryId: "delivery-1", replyData: replyData! };
   const { platformId } = await one.channel.send(answer, never);
-  // Whoever does not know whether it was sent sends it again.
+  // Anyone who does not know whether it was sent sends it again.
   expect(await opened(mailbox).channel.send(answer, never)).toEqual({ platformId });
   const { data: thread } = await threads.get({ userId: "me", id: theirs.threadId! });
   expect(thread.messages).toHaveLength(2);

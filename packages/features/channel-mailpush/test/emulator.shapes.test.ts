@@ -1,4 +1,4 @@
-// Our fake mailbox must answer as one that somebody else built from the same documents: the platform's own client asks both
+// Our fake mailbox must answer as one that someone else built from the same documents: the platform's own client asks both
 // the same, and every difference is a known one.
 import { expect, test } from "vitest";
 import { differences } from "./emulator/compare.ts";

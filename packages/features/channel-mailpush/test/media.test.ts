@@ -1,7 +1,7 @@
 // Files of a mail: found again although their ids change, whole, never larger than they may be.
-import { afterEach, expect, test } from "vitest";
 import * as fc from "fast-check";
-import { base64Field } from "../src/mail/base64-field.ts";
+import { afterEach, expect, test } from "vitest";
+import { base64Field } from "../src/attachments.ts";
 import { closePlatforms, connected, never, NEWEST } from "./open-channel.ts";
 
 afterEach(closePlatforms);

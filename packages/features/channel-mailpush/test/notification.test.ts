@@ -3,7 +3,7 @@ import type { Json, Parsed } from "@svc/contract";
 import { vectorCases } from "@svc/testkit/vectors";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { toldOf } from "../src/push/notification.ts";
+import { toldOf } from "../src/push.ts";
 import { open, requestOf } from "./open-channel.ts";
 
 const { ingress } = open();

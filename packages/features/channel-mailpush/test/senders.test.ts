@@ -1,4 +1,4 @@
-// Whose mail is answered: nobody's own, no program's, no stranger's, and nobody who only says to be somebody else.
+// Whose mail is answered: no one's own, no program's, no stranger's, and no one who only says to be someone else.
 import { addressOf, automaticBy, headersFrom, headerText } from "@svc/kit/mail";
 import { vectorCases } from "@svc/testkit/vectors";
 import { afterEach, expect, test } from "vitest";

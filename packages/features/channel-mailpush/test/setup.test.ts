@@ -1,4 +1,4 @@
-// `svc channels setup mailpush`: makes or mends the push subscription, and says what is left where the token may not.
+// `svc channels setup mailpush`: makes or fixes the push subscription, and says what is left where the token may not.
 import { afterEach, expect, test } from "vitest";
 import { closePlatforms, never, open, startPlatform, TOPIC, urlsOf } from "./open-channel.ts";
 

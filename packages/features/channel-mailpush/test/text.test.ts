@@ -3,8 +3,7 @@ import type { Json } from "@svc/contract";
 import { vectorCases } from "@svc/testkit/vectors";
 import * as fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { bodyText } from "../src/mail/body.ts";
-import { leavesOf } from "../src/mail/parts.ts";
+import { bodyText, leavesOf } from "../src/mail.ts";
 import { closePlatforms, connected, never, NEWEST } from "./open-channel.ts";
 
 afterEach(closePlatforms);

@@ -1,7 +1,7 @@
 /** Who we are on the platform. */
 import { asCheckFailure } from "@svc/kit";
-import { type Fields, textOf } from "./fields.ts";
 import type { GraphApi } from "./graph.ts";
+import { type Fields, textOf } from "./protocol.ts";
 
 /**
  * One line for a person.

@@ -99,7 +99,7 @@ export const isWebMode = (section: Pick<v.InferOutput<typeof keys>, "session_pat
 
 const NEEDED = "is required in Cloud mode";
 
-/** Whoever sets another root could read everything that the platform is told. */
+/** Anyone who sets another root could read everything that the platform is told. */
 const isOnThisMachine = (url: string): boolean =>
   /^(?:127(?:\.[0-9]{1,3}){3}|localhost|\[::1\])$/.test(new URL(url).hostname);
 

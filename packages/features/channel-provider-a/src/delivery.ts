@@ -2,12 +2,21 @@
  * A delivery, which may hold several messages of several people, and statuses of what we sent.
  * https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages
  */
-import type { Inbound, Json, Logger, Parsed } from "@svc/contract";
-import { contactNames } from "./contacts.ts";
-import { type Fields, fieldsOf, listOf, textOf } from "./fields.ts";
-import { inboundOf } from "./message.ts";
-import { CHANNEL } from "./names.ts";
-import { updatesOf } from "./status.ts";
+import type { DeliveryUpdate, Inbound, InboundMedia, Json, Logger, MediaKind, Parsed } from "@svc/contract";
+import { failureOf } from "./graph.ts";
+import { choiceOfButton } from "./prompts.ts";
+import {
+  CHANNEL,
+  type Fields,
+  fieldsOf,
+  isGroupId,
+  listOf,
+  numberOf,
+  phoneOf,
+  textOf,
+  userIdOf,
+  wordOf,
+} from "./protocol.ts";
 
 /** Reads any JSON at all: what is of an unknown shape holds no messages. */
 export function deliveryReader(
@@ -48,3 +57,194 @@ function messagesOf(value: Fields, receivedAtMs: number): Inbound[] {
   const nameOf = contactNames(value["contacts"]);
   return listOf(value["messages"]).flatMap((message) => inboundOf(fieldsOf(message), nameOf, receivedAtMs) ?? []);
 }
+
+// One message of a delivery.
+
+/** What `send` is handed back with the answer. */
+export interface ReplyData {
+  /** The message that is answered. */
+  readonly messageId: string;
+  /** The earlier message that it quoted, or reacted to. */
+  readonly contextId: string;
+}
+
+/** Undefined for a kind that no one can answer, and for one without a sender. */
+function inboundOf(message: Fields, nameOf: NameOf, receivedAtMs: number): Inbound | undefined {
+  const sender = senderOf(message);
+  const content = contentOf(message);
+  if (sender === undefined || content === undefined) return undefined;
+  const { contextId, ...said } = content;
+  const id = wordOf(message["id"]);
+  const groupId = textOf(message["group_id"]);
+  // It names the conversation wherever that is kept: one of a megabyte would be kept a dozen times, and no one could answer.
+  if (groupId !== undefined && !isGroupId(groupId)) return undefined;
+  const name = nameOf(message);
+  const context = fieldsOf(message["context"]);
+  const repliesTo = wordOf(context["id"]);
+  const quoted = contextId ?? repliesTo;
+  const isForwarded = context["forwarded"] === true || context["frequently_forwarded"] === true;
+  const replyData: (ReplyData & { readonly [key: string]: Json }) | undefined =
+    id !== undefined && quoted !== undefined ? { messageId: id, contextId: quoted } : undefined;
+  return {
+    ...said,
+    ...(id !== undefined && { id }),
+    conversation: { channel: CHANNEL, id: groupId ?? sender },
+    sender,
+    ...(name !== undefined && { senderName: name }),
+    ...(groupId !== undefined && { group: true }),
+    ...(isForwarded && { secondHand: true }),
+    ...(repliesTo !== undefined && { repliesTo }),
+    sentAtMs: timeOf(message["timestamp"]) ?? receivedAtMs,
+    ...(replyData !== undefined && { replyData }),
+  };
+}
+
+/** The number where there is one: what is sent to a number is answered from that number. */
+function senderOf({ from, from_user_id: userId }: Fields): string | undefined {
+  return phoneOf(textOf(from) ?? "") ?? userIdOf(textOf(userId) ?? "");
+}
+
+/** Seconds, as text. Beyond what a date can hold it is no time. */
+function timeOf(timestamp: Json | undefined): number | undefined {
+  const text = typeof timestamp === "number" ? String(timestamp) : textOf(timestamp);
+  return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) * 1000 : undefined;
+}
+
+/**
+ * What a message says, by its type.
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages
+ */
+export interface Content extends Pick<Inbound, "kind" | "text" | "media" | "choice" | "secondHand"> {
+  /** The message that it is about. */
+  readonly contextId?: string;
+}
+
+/** Undefined for types that say nothing to an agent: contacts, orders, system notes, what the platform can't show. */
+function contentOf(message: Fields): Content | undefined {
+  // A text without its type is still a text.
+  const type = message["type"] ?? (message["text"] === undefined ? undefined : "text");
+  const read = typeof type === "string" && Object.hasOwn(READERS, type) ? READERS[type] : undefined;
+  return read?.(fieldsOf(message[type as string]));
+}
+
+const READERS: Readonly<Record<string, (content: Fields) => Content | undefined>> = {
+  text: ({ body }) => saying(textOf(body)),
+  image: (content) => mediaOf("image", content),
+  audio: (content) => mediaOf("audio", content),
+  video: (content) => mediaOf("video", content),
+  document: (content) => mediaOf("document", content),
+  sticker: (content) => mediaOf("sticker", content),
+  location: (content) => saying(placeOf(content)),
+  interactive: (content) => chosen(content),
+  button: ({ text, payload }) => picked(textOf(text) ?? textOf(payload)),
+  // Taken back, it comes without the emoji.
+  reaction: ({ emoji, message_id: id }) => ({
+    kind: "reaction",
+    text: textOf(emoji) ?? "",
+    ...(wordOf(id) !== undefined && { contextId: id as string }),
+  }),
+};
+
+const saying = (text: string | undefined): Content | undefined => (text === undefined ? undefined : { text });
+
+/** Words that another program put on a button or into a list. */
+const picked = (text: string | undefined): Content | undefined =>
+  text === undefined ? undefined : { text, secondHand: true };
+
+function mediaOf(kind: MediaKind, { id, mime_type: mimeType, caption, filename }: Fields): Content | undefined {
+  const ref = wordOf(id);
+  if (ref === undefined) return undefined;
+  const type = typeOf(mimeType);
+  const fileName = wordOf(filename);
+  const placeholder = `[${kind}]`;
+  const media: InboundMedia = {
+    kind,
+    ref,
+    placeholder,
+    ...(type !== undefined && { mimeType: type }),
+    ...(fileName !== undefined && { fileName }),
+  };
+  const said = textOf(caption);
+  return { text: said === undefined ? placeholder : `${placeholder}\n${said}`, media: [media] };
+}
+
+/** Without parameters: `audio/ogg; codecs=opus`. */
+export function typeOf(mimeType: Json | undefined): string | undefined {
+  const type = textOf(mimeType)?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  return /^[a-z0-9!#$&^_.+-]{1,100}\/[a-z0-9!#$&^_.+-]{1,100}$/.test(type) ? type : undefined;
+}
+
+function placeOf({ latitude, longitude, name, address, url }: Fields): string | undefined {
+  const [lat, long] = [numberOf(latitude), numberOf(longitude)];
+  if (lat === undefined || long === undefined) return undefined;
+  const words = [name, address, url].map(textOf).filter((word) => word !== undefined);
+  return [`Location: ${lat}, ${long}`, ...words].join("\n");
+}
+
+function chosen(content: Fields): Content | undefined {
+  const text = choiceOf(content);
+  const choice = choiceOfButton(fieldsOf(content["button_reply"]));
+  return text !== undefined && choice ? { text, choice } : picked(text);
+}
+
+/** The title is what the person saw and chose; a form is answered with JSON. */
+function choiceOf({ button_reply: button, list_reply: row, nfm_reply: form }: Fields): string | undefined {
+  for (const chosen of [button, row].map(fieldsOf)) {
+    const title = textOf(chosen["title"]) ?? textOf(chosen["id"]);
+    if (title !== undefined) return title;
+  }
+  const { response_json: answers, body } = fieldsOf(form);
+  return textOf(answers) ?? textOf(body);
+}
+
+// The people a delivery tells of.
+
+/** Name of who wrote a message. */
+type NameOf = (message: Fields) => string | undefined;
+
+/** Looked up, not looked for: going through all contacts for each message, a megabyte of both held everybody up for seconds. */
+export function contactNames(list: Json | undefined): NameOf {
+  const contacts = listOf(list).map(fieldsOf);
+  const byNumber = firstBy(contacts, "wa_id");
+  const byUserId = firstBy(contacts, "user_id");
+  // The only contact is the sender's, even where its id differs from the number, as in some countries.
+  const only = contacts.length === 1 ? contacts[0] : undefined;
+  return ({ from, from_user_id: userId }) => {
+    const contact = byNumber.get(from) ?? byUserId.get(userId) ?? only;
+    const { name, username } = fieldsOf(contact?.["profile"]);
+    return wordOf(name) ?? wordOf(username);
+  };
+}
+
+function firstBy(contacts: readonly Fields[], key: string): ReadonlyMap<Json | undefined, Fields> {
+  const found = new Map<Json | undefined, Fields>();
+  for (const contact of contacts) {
+    const id = contact[key];
+    if (id !== undefined && !found.has(id)) found.set(id, contact);
+  }
+  return found;
+}
+
+/**
+ * What became of messages that we sent.
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status
+ */
+function updatesOf(value: Fields): DeliveryUpdate[] {
+  return listOf(value["statuses"]).flatMap((entry) => updateOf(fieldsOf(entry)) ?? []);
+}
+
+function updateOf({ id, status, errors }: Fields): DeliveryUpdate | undefined {
+  const platformId = wordOf(id);
+  const known = STATUSES.get(textOf(status) ?? "");
+  if (platformId === undefined || known === undefined) return undefined;
+  return { platformId, status: known, ...(known === "failed" && { reason: failureOf(listOf(errors)) }) };
+}
+
+/** `played`: a voice message that was listened to. */
+const STATUSES: ReadonlyMap<string, DeliveryUpdate["status"]> = new Map([
+  ["sent", "sent"],
+  ["delivered", "delivered"],
+  ["read", "read"],
+  ["played", "read"],
+  ["failed", "failed"],
+]);

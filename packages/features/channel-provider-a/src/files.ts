@@ -4,9 +4,8 @@
  */
 import { type MediaKind, type OutgoingFile, SvcError } from "@svc/contract";
 import { multipart } from "@svc/kit";
-import { textOf } from "./fields.ts";
 import type { GraphApi } from "./graph.ts";
-import { PRODUCT } from "./names.ts";
+import { PRODUCT, textOf } from "./protocol.ts";
 
 export interface UploadedFile {
   readonly kind: MediaKind;

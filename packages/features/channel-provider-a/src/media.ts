@@ -5,15 +5,15 @@
 import { type FeatureContext, type Media, SvcError } from "@svc/contract";
 import { downloadMedia } from "@svc/kit";
 import type { CloudConfig } from "./config.ts";
-import { typeOf } from "./content.ts";
-import { type Fields, numberOf, textOf } from "./fields.ts";
+import { typeOf } from "./delivery.ts";
 import { MAX_MEDIA_BYTES } from "./files.ts";
 import type { GraphApi } from "./graph.ts";
+import { type Fields, numberOf, textOf } from "./protocol.ts";
 
 export function inboundMedia(graph: GraphApi, config: CloudConfig, { clock, fetch }: Surroundings): Media["fetch"] {
   const { apiUrl, accessToken, phoneNumberId } = config;
   return async ({ ref }, write, signal) => {
-    // It becomes a path of the API, and whoever made the delivery chose it.
+    // It becomes a path of the API, and anyone who made the delivery chose it.
     if (!/^[A-Za-z0-9_-]{1,256}$/.test(ref)) throw refused("The file's id is none of the platform's.");
     const info = await graph.find(ref, { phone_number_id: phoneNumberId }, signal).catch(asMediaError);
     const { url, mimeType } = described(info, apiUrl);
@@ -26,7 +26,7 @@ export function inboundMedia(graph: GraphApi, config: CloudConfig, { clock, fetc
       signal,
       nowMs: clock.now(),
     });
-    // An error page that comes with 200 would be saved as somebody's picture.
+    // An error page that comes with 200 would be saved as someone's picture.
     if (fetched.mimeType === "text/html" && mimeType !== "text/html") {
       throw new SvcError("REMOTE_UNREACHABLE", "The platform answered with a page when asked for a file.");
     }
@@ -47,7 +47,7 @@ function described(info: Fields | undefined, apiUrl: string): { url: string; mim
   return { url, mimeType: typeOf(info["mime_type"]) };
 }
 
-/** The token goes along: nobody else may be asked. Exempt is the API itself, which may be a proxy. */
+/** The token goes along: no one else may be asked. Exempt is the API itself, which may be a proxy. */
 function isPlatforms(text: string, apiUrl: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);

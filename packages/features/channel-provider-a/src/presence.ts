@@ -5,7 +5,7 @@
  */
 import type { Channel } from "@svc/contract";
 import type { GraphApi } from "./graph.ts";
-import { PRODUCT } from "./names.ts";
+import { PRODUCT } from "./protocol.ts";
 
 const TYPING_LASTS_MS = 25_000;
 

@@ -3,11 +3,9 @@
  * https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/interactive-reply-buttons-messages
  */
 import type { Channel, Inbound, Json, Prompt, Prompts } from "@svc/contract";
-import { isGroupId } from "./address.ts";
-import { type Fields, wordOf } from "./fields.ts";
 import type { GraphApi } from "./graph.ts";
-import { receiptOf } from "./receipt.ts";
-import { commonFields } from "./send.ts";
+import { type Fields, isGroupId, wordOf } from "./protocol.ts";
+import { commonFields, receiptOf } from "./send.ts";
 
 const BODY_CHARS = 1024;
 const TITLE_CHARS = 20;

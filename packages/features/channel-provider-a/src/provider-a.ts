@@ -1,15 +1,15 @@
 /** The channel in Cloud mode: deliveries come in by the webhook, everything else goes through the Graph API. */
 import type { Channel, Contributions, FeatureContext } from "@svc/contract";
 import { MEDIA_KINDS, runChannel, sentPartsIn } from "@svc/kit";
-import { cloudConfig, type Config } from "./config.ts";
-import { graphApi } from "./graph.ts";
 import { accountLine } from "./account.ts";
+import { cloudConfig, type Config } from "./config.ts";
 import { MAX_MEDIA_BYTES } from "./files.ts";
+import { graphApi } from "./graph.ts";
+import { ingressOf } from "./ingress.ts";
 import { inboundMedia } from "./media.ts";
 import { presenceOf } from "./presence.ts";
 import { promptPoster } from "./prompts.ts";
 import { messageSender, TEXT_CHARS } from "./send.ts";
-import { ingressOf } from "./ingress.ts";
 
 export function create(context: FeatureContext<Config>): Contributions {
   const config = cloudConfig(context.config);

@@ -1,16 +1,21 @@
 /**
  * Sending. A text and one picture, film or document are one message; more become several, and a retry goes on where the
- * last try stopped, so that nobody reads the beginning twice.
+ * last try stopped, so that no one reads the beginning twice.
  * https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/send-messages
  */
-import { type Channel, type Json, type MediaKind, type OutgoingMessage, type Receipt, SvcError } from "@svc/contract";
+import {
+  type Channel,
+  type Conversation,
+  type Json,
+  type MediaKind,
+  type OutgoingMessage,
+  type Receipt,
+  SvcError,
+} from "@svc/contract";
 import type { SentParts, SentPartsOf } from "@svc/kit";
-import { recipientOf } from "./address.ts";
-import { fieldsOf, textOf } from "./fields.ts";
-import { uploadFile, type UploadedFile } from "./files.ts";
+import { type UploadedFile, uploadFile } from "./files.ts";
 import type { GraphApi } from "./graph.ts";
-import { PRODUCT } from "./names.ts";
-import { receiptOf } from "./receipt.ts";
+import { type Fields, fieldsOf, listOf, phoneOf, PRODUCT, recipientOf, textOf } from "./protocol.ts";
 
 export const TEXT_CHARS = 4096;
 const CAPTION_CHARS = 1024;
@@ -102,4 +107,20 @@ const textPart = (body: string): Part => ({
 function filePart([place, { kind, name, id }]: Uploads["uploads"][number], caption?: string): Part {
   const file = { id, ...(kind === "document" && { filename: name }), ...(caption !== undefined && { caption }) };
   return { part: `file ${place}`, content: { type: kind, [kind]: file } };
+}
+
+// What the platform answers to a message that it took.
+
+/**
+ * An answer without a usable id is an acceptance all the same. The number it names is the one that replies come from: of some
+ * countries the platform has another form of a number than people write.
+ */
+export function receiptOf({ messages, contacts }: Fields, { channel, id }: Conversation): Receipt {
+  const platformId = textOf(fieldsOf(listOf(messages)[0])["id"]);
+  const known = textOf(fieldsOf(listOf(contacts)[0])["wa_id"]) ?? "";
+  const phone = recipientOf(id).recipient_type === "group" ? undefined : phoneOf(known);
+  return {
+    ...(platformId !== undefined && { platformId }),
+    ...(phone !== undefined && phone !== id && { opened: { channel, id: phone } }),
+  };
 }

@@ -1,4 +1,4 @@
-// The channel must tell who it is on the platform, go off when its token is refused, and wait when nobody answers.
+// The channel must tell who it is on the platform, go off when its token is refused, and wait when no one answers.
 import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// A file that somebody sends must be fetched with the token, which must reach nobody but the platform.
+// A file that someone sends must be fetched with the token, which must reach no one but the platform.
 import type { InboundMedia } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { house, houseAndPlatform, never } from "./house.ts";

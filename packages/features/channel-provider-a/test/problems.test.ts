@@ -2,8 +2,7 @@
 import type { Json } from "@svc/contract";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ERROR_CODES } from "../src/error-codes.ts";
-import { problemOf } from "../src/problems.ts";
+import { ERROR_CODES, problemOf } from "../src/graph.ts";
 import { failure, houseAndPlatform, message, never, NOW_MS, PERSON } from "./house.ts";
 
 describe("an error of the platform", () => {

@@ -1,4 +1,4 @@
-// A question that nobody can answer: refused by the platform for its buttons, or answered with the opposite of what was pressed.
+// A question that no one can answer: refused by the platform for its buttons, or answered with the opposite of what was pressed.
 import type { Prompt } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { houseAndPlatform, message, never, parsed, PERSON } from "./house.ts";

@@ -1,6 +1,6 @@
 // A text that goes out must be what the platform documents, to whom it was meant for: the fake takes nothing else.
 import { describe, expect, test } from "vitest";
-import { receiptOf } from "../src/receipt.ts";
+import { receiptOf } from "../src/send.ts";
 import { failure, houseAndPlatform, message, never, PERSON, SECTION } from "./house.ts";
 
 describe("a text", () => {

@@ -6,14 +6,14 @@ import { type Api, errorCodeOf, refusalOf } from "./api.ts";
 import { isHandle } from "./handle.ts";
 import type { Upload } from "./media.ts";
 
-export interface SendParts {
+export interface SendDeps {
   readonly api: Api;
   readonly upload: Upload;
   readonly fromPhone: string;
 }
 
 export async function sendMessage(
-  { api, upload, fromPhone }: SendParts,
+  { api, upload, fromPhone }: SendDeps,
   { conversation, text, files = [], deliveryId, replyData }: OutgoingMessage,
   signal: AbortSignal,
 ): Promise<Receipt> {

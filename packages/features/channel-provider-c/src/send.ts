@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { type Api, json } from "./api.ts";
 import { recipientOf, targetOf } from "./target.ts";
 
-export interface SendParts {
+export interface SendDeps {
   readonly api: Api;
   readonly sentParts: SentPartsOf;
   readonly tenantId: string | undefined;
@@ -13,7 +13,7 @@ export interface SendParts {
 
 /** The receipt is the first request's: of what is shown first. */
 export async function sendMessage(
-  { api, sentParts, tenantId }: SendParts,
+  { api, sentParts, tenantId }: SendDeps,
   { conversation, text, files = [], deliveryId }: OutgoingMessage,
   signal: AbortSignal,
 ): Promise<Receipt> {

@@ -1,8 +1,7 @@
 /** What people are called. No message waits for it: who is not known yet is by the next one. */
-import type { FeatureContext } from "@svc/contract";
-import { SvcError } from "@svc/contract";
-import type { WebApi } from "./api/web-api.ts";
-import { fieldsOf, wordOf } from "./fields.ts";
+import { type FeatureContext, SvcError } from "@svc/contract";
+import { fieldsOf, wordOf } from "./protocol.ts";
+import type { WebApi } from "./web-api.ts";
 
 export interface People {
   nameOf(user: string): string | undefined;

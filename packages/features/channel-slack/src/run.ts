@@ -1,21 +1,18 @@
-/** The channel's loop: what comes in is kept, what was missed is looked for, people's names are looked up. */
+/** The channel's loop: stores what arrives, catches up on what was missed, looks up people's names. */
 import type { FeatureContext } from "@svc/contract";
 import { asFinal } from "@svc/kit";
-import { type AccountParts, signIn } from "./account.ts";
-import type { WebApi } from "./api/web-api.ts";
-import { awayIn } from "./arriving/away.ts";
-import { catchUpOf } from "./arriving/catch-up.ts";
-import { keeper } from "./arriving/inbox.ts";
-import { arrivalQueue } from "./arriving/queue.ts";
+import { type AccountDeps, signIn } from "./account.ts";
+import { type ArrivalQueue, arrivalQueue, keeper } from "./arrivals.ts";
 import type { Config } from "./config.ts";
-import type { Told } from "./inbound/told.ts";
+import type { Threads, Told } from "./events.ts";
+import { awayIn, catchUpOf } from "./history.ts";
 import type { People } from "./people.ts";
-import type { Threads } from "./threads.ts";
+import type { WebApi } from "./web-api.ts";
 
-export interface RunParts {
+export interface RunDeps {
   readonly context: FeatureContext<Config>;
   readonly api: WebApi;
-  readonly account: AccountParts;
+  readonly account: AccountDeps;
   readonly told: Told;
   readonly threads: Threads;
   readonly people: People;
@@ -24,24 +21,24 @@ export interface RunParts {
 /** How often it is noted that we listen: more often than the overlap when we look for what was missed. */
 const NOTE_MS = 300_000;
 
-export async function runChannel(parts: RunParts, signal: AbortSignal): Promise<void> {
+export async function runChannel(deps: RunDeps, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   try {
-    parts.context.log.info("the platform knows this channel", { account: await signIn(parts.account, signal) });
-    await listen(parts, signal);
+    deps.context.log.info("the platform knows this channel", { account: await signIn(deps.account, signal) });
+    await listen(deps, signal);
   } catch (error) {
     if (signal.aborted) return;
     throw asFinal(error);
   }
 }
 
-async function listen(parts: RunParts, signal: AbortSignal): Promise<void> {
-  const { context, api, told, threads, people } = parts;
+async function listen(deps: RunDeps, signal: AbortSignal): Promise<void> {
+  const { context, api, told, threads, people } = deps;
   const keep = keeper(context);
   const away = awayIn(context);
   const catchUp = catchUpOf({ api, told, threads, keep, context }, await away.since());
   const queue = arrivalQueue({ keep, catchUp: catchUp.conversation });
-  const connected = await connect(parts, queue, signal);
+  const connected = await connect(deps, queue, signal);
   const noting = async (end: AbortSignal): Promise<void> => {
     while (!(await catchUp.all(end))) await context.clock.sleep(NOTE_MS, end);
     for (;;) {
@@ -55,13 +52,13 @@ async function listen(parts: RunParts, signal: AbortSignal): Promise<void> {
 
 /** Loaded where it is used: the mode "events" never connects. */
 async function connect(
-  { context, told }: RunParts,
-  queue: ReturnType<typeof arrivalQueue>,
+  { context, told }: RunDeps,
+  queue: ArrivalQueue,
   signal: AbortSignal,
 ): Promise<((end: AbortSignal) => Promise<void>)[]> {
   const { mode, api_url: apiUrl, app_token: appToken = "" } = context.config;
   if (mode !== "socket") return [];
-  const { openSession } = await import("./socket/session.ts");
+  const { openSession } = await import("./socket.ts");
   const session = await openSession({ apiUrl, appToken, told, queue, context }, signal);
   return [(end) => session.run(end)];
 }

@@ -1,24 +1,18 @@
 /** The channel: what goes out by the Web API, and what comes in by Socket Mode or the Events API. */
 import type { Channel, Contributions, FeatureContext } from "@svc/contract";
 import { MEDIA_KINDS, senderGate, sentPartsIn } from "@svc/kit";
-import { type AccountParts, accountLine } from "./account.ts";
-import { webApi } from "./api/web-api.ts";
+import { type AccountDeps, accountLine, setupOf, unknownSelf } from "./account.ts";
 import type { Config } from "./config.ts";
-import { CHANNEL } from "./ids.ts";
-import type { Told } from "./inbound/told.ts";
-import { ingressesOf } from "./ingress/ingress.ts";
-import { setupOf } from "./manifest.ts";
-import { mediaFetcher } from "./media.ts";
-import { draftsOf } from "./outbound/drafts.ts";
-import { placesOf } from "./outbound/place.ts";
-import { readMarksOf, typingOf } from "./outbound/presence.ts";
-import { promptsOf } from "./outbound/prompts.ts";
-import { messageSender, TEXT_CHARS } from "./outbound/send.ts";
-import { MAX_MEDIA_BYTES, uploadsOf } from "./outbound/uploads.ts";
+import { threadsIn, type Told } from "./events.ts";
+import { MAX_MEDIA_BYTES, mediaFetcher, uploadsOf } from "./files.ts";
+import { ingressesOf } from "./ingress.ts";
 import { peopleOf } from "./people.ts";
+import { draftsOf, readMarksOf, typingOf } from "./progress.ts";
+import { promptsOf } from "./prompts.ts";
+import { CHANNEL } from "./protocol.ts";
 import { runChannel } from "./run.ts";
-import { unknownSelf } from "./self.ts";
-import { threadsIn } from "./threads.ts";
+import { messageSender, placesOf, TEXT_CHARS } from "./send.ts";
+import { webApi } from "./web-api.ts";
 
 export function create(context: FeatureContext<Config>): Contributions {
   const { config, log } = context;
@@ -27,7 +21,7 @@ export function create(context: FeatureContext<Config>): Contributions {
   const app =
     config.mode === "socket" && appToken !== undefined ? webApi({ apiUrl, token: appToken }, context) : undefined;
   const self = unknownSelf();
-  const account: AccountParts = { bot: api, app, self };
+  const account: AccountDeps = { bot: api, app, self };
   const threads = threadsIn(context);
   const people = peopleOf(api, context);
   const mayWrite = senderGate({ allowed: config.allowed_users, mode: "exact", log, channel: CHANNEL });

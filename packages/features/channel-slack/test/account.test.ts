@@ -1,9 +1,9 @@
 // Who sets the channel up must be told what is wrong with it, by the name it has on the platform's pages.
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
 import * as v from "valibot";
+import { describe, expect, test } from "vitest";
+import { BOT_EVENTS, BOT_SCOPES } from "../src/account.ts";
 import { config } from "../src/config.ts";
-import { BOT_EVENTS, BOT_SCOPES } from "../src/scopes.ts";
 import { failure, house, houseAndPlatform, never, SECTION } from "./house.ts";
 
 describe("check", () => {

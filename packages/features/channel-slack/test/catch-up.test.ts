@@ -1,4 +1,4 @@
-// What was written while nobody listened must be found, in its order and once; what nobody waits for any more must not be answered.
+// What was written while no one listened must be found, in its order and once; what no one waits for any more must not be answered.
 import type { Section } from "@svc/testkit/conformance/channel-conformance";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { memorySecrets } from "@svc/testkit/memory-secrets";

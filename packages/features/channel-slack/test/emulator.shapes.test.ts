@@ -1,13 +1,13 @@
 // The fake is what all other tests believe: the platform's own client must find in it what it finds in an emulator that is not ours.
 // oxlint-disable unicorn/require-post-message-target-origin -- it posts to a chat, not to a window
-import type { WebClient } from "@slack/web-api";
 import { SocketModeClient } from "@slack/socket-mode";
+import type { WebClient } from "@slack/web-api";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { quietLog } from "../src/api/quiet-log.ts";
+import { quietLog } from "../src/web-api.ts";
 import { ADMIN, clientOf, GENERAL, type OpenWorkspace, startEmulator, startOurs } from "./emulator/workspaces.ts";
 import { NOW_MS, TOKENS } from "./house.ts";
 
-/** What a method answers, as far as anybody may rely on it: its fields, and what kind of value each has. */
+/** What a method answers, as far as anyone may rely on it: its fields, and what kind of value each has. */
 type Outline = string | { readonly [field: string]: Outline } | readonly Outline[];
 
 function outlineOf(value: unknown, fields: readonly string[]): Outline {

@@ -1,4 +1,4 @@
-// A press that is taken for another's answer, or a command that is taken for a message, does what nobody asked for.
+// A press that is taken for another's answer, or a command that is taken for a message, does what no one asked for.
 import type { Inbound, Json } from "@svc/contract";
 import { slackCommand, slackEvent, slackPress } from "@svc/testkit/platforms/slack/events";
 import { SLACK_BOT, slackDmOf } from "@svc/testkit/platforms/slack/workspace";

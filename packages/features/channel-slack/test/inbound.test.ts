@@ -1,4 +1,4 @@
-// What somebody writes must be heard as it was written, by whom and where: a mention that is missed is a question without an
+// What someone writes must be heard as it was written, by whom and where: a mention that is missed is a question without an
 // answer, an edit that is heard is an answer too many.
 import type { Inbound, Json } from "@svc/contract";
 import { slackEvent, slackMention, type SlackMessage, slackMessageEvent } from "@svc/testkit/platforms/slack/events";

@@ -1,4 +1,4 @@
-// Whoever can post what passes for the platform's can write in anybody's name.
+// Anyone who can post what passes for the platform's can write in anyone's name.
 import { rawOf } from "@svc/testkit/conformance/channel-conformance";
 import { slackDelivery, slackFormDelivery, slackSigned } from "@svc/testkit/platforms/slack/delivery";
 import { slackCommand, slackMessageEvent, slackPress } from "@svc/testkit/platforms/slack/events";

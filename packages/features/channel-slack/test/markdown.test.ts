@@ -1,13 +1,10 @@
-// An answer must look as its author meant it: a character too many that formats, or a name that somebody is woken up by, is
+// An answer must look as its author meant it: a character too many that formats, or a name that someone is woken up by, is
 // another answer.
-import { type SeenRun, seenRuns, seenText } from "@svc/testkit/platforms/slack/mrkdwn";
 import { cases } from "@svc/cases";
+import { type SeenRun, seenRuns, seenText } from "@svc/testkit/platforms/slack/mrkdwn";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mrkdwnOf, plainMrkdwn } from "../src/markdown/mrkdwn.ts";
-import { lineOf } from "../src/markdown/mrkdwn-line.ts";
-import { richTextOf } from "../src/markdown/rich-text.ts";
-import type { Run } from "../src/markdown/types.ts";
+import { lineOf, mrkdwnOf, plainMrkdwn, richTextOf, type Run } from "../src/markdown.ts";
 
 describe("what models write", () => {
   test.each([

@@ -1,4 +1,4 @@
-// A sign that stays where nobody is at it any more, or that is asked for where there is none, is worse than no sign.
+// A sign that stays where no one is at it any more, or that is asked for where it is missing, is worse than no sign.
 import { describe, expect, test } from "vitest";
 import { failure, houseAndPlatform, never, PERSON } from "./house.ts";
 

@@ -1,4 +1,4 @@
-// A question that nobody can answer, or that can be answered twice, holds up what waits for it.
+// A question that no one can answer, or that can be answered twice, holds up what waits for it.
 import type { Prompt } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { houseAndPlatform, message, never, PERSON } from "./house.ts";

@@ -2,9 +2,8 @@
 // seconds: for four times the text no reader here takes more than about four times the steps.
 import { worstGrowth } from "@svc/steps";
 import { expect, test } from "vitest";
-import { decoded, mentions, withoutMention } from "../src/inbound/decode.ts";
-import { plainMrkdwn } from "../src/markdown/mrkdwn.ts";
-import { lineOf } from "../src/markdown/mrkdwn-line.ts";
+import { decoded, mentions, withoutMention } from "../src/events.ts";
+import { lineOf, plainMrkdwn } from "../src/markdown.ts";
 
 const READERS: readonly (readonly [string, (text: string) => unknown])[] = [
   ["what a person wrote", (text) => decoded(text, () => undefined)],

@@ -1,5 +1,5 @@
-// A connection that has ended without a word is a bot that nobody is answered by: it must be noticed, told, and made anew, and
-// nobody but the platform may be connected to.
+// A connection that has ended without a word is a bot that no one is answered by: it must be noticed, told, and made anew, and
+// no one but the platform may be connected to.
 import { slackMessageEvent } from "@svc/testkit/platforms/slack/events";
 import { describe, expect, test } from "vitest";
 import { NOW_MS, PERSON, platform } from "./house.ts";

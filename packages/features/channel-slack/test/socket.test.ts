@@ -17,7 +17,7 @@ describe("an envelope", () => {
     const gate = Promise.withResolvers<void>();
     at.hold(gate.promise);
     const { id } = at.slack.socket.send("events_api", say("Hello", "m1"));
-    // Whoever acknowledges too early has done so by then.
+    // Anyone who acknowledges too early has done so by then.
     await aWhile();
     expect(at.slack.socket.acknowledged).toEqual([]);
     gate.resolve();

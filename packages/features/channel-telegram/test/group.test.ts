@@ -1,4 +1,4 @@
-// In a group the bot must answer who talks to it, in the topic where that is, and nobody else: neither other people's talk, nor
+// In a group the bot must answer who talks to it, in the topic where that is, and no one else: neither other people's talk, nor
 // other bots' commands, nor who is not on the list.
 import { describe, expect, test } from "vitest";
 import { ADA, FORUM, GROUP, house as unnamed, only, posted, said, STRANGER } from "./house.ts";

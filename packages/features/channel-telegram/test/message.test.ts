@@ -1,4 +1,4 @@
-// A message of the platform must become what somebody said: whole, with its files, and in the conversation it belongs to.
+// A message of the platform must become what someone said: whole, with its files, and in the conversation it belongs to.
 import { describe, expect, test } from "vitest";
 import { ADA, NOW_MS, only, posted, said } from "./house.ts";
 

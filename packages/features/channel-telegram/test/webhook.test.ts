@@ -1,5 +1,5 @@
 // In webhook mode the platform proves itself by a secret; a press is answered in the answer to its delivery, since parsing may
-// ask nobody anything.
+// ask no one anything.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { rawOf } from "@svc/testkit/conformance/channel-conformance";

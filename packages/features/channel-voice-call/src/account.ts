@@ -1,7 +1,9 @@
-/** Who we are on the platform. https://www.twilio.com/docs/iam/api/account */
-import { asCheckFailure } from "@svc/kit";
+/** The account on the platform, and `svc channels setup voice_call`. */
+import { type Json, SvcError } from "@svc/contract";
+import { asCheckFailure, fieldsOf, listOf } from "@svc/kit";
+import type { PlatformApi } from "./api.ts";
 import type { Config } from "./config.ts";
-import type { PlatformApi } from "./platform/api.ts";
+import { PATHS } from "./protocol.ts";
 
 /** One line for a person. */
 export async function accountLine(
@@ -25,3 +27,32 @@ const word = (value: unknown): string =>
         .trim()
         .slice(0, 100)
     : "";
+
+/**
+ * `svc channels setup voice_call`: the phone number calls this service.
+ * https://www.twilio.com/docs/phone-numbers/api/incomingphonenumber-resource
+ */
+export async function setUp(api: PlatformApi, config: Config, base: string, signal: AbortSignal): Promise<string> {
+  signal.throwIfAborted();
+  const { from_number: number, allowed_numbers: allowed } = config;
+  const found = await api.get("/IncomingPhoneNumbers", { PhoneNumber: number }, signal).catch(asCheckFailure);
+  const sid = sidIn(found["incoming_phone_numbers"]);
+  if (sid === undefined) {
+    throw new SvcError("CHANNEL_CANNOT", `The account has no phone number ${number}.`, {
+      hint: "Buy one in the platform's console, or set from_number to one it has.",
+    });
+  }
+  const voice = { VoiceUrl: `${base}${PATHS.incoming}`, VoiceMethod: "POST" };
+  const status = { StatusCallback: `${base}${PATHS.status}`, StatusCallbackMethod: "POST" };
+  await api.post(`/IncomingPhoneNumbers/${sid}`, { ...voice, ...status }, signal).catch(asCheckFailure);
+  return [
+    `Calls to ${number} come in at ${base}${PATHS.incoming}, and how they end at ${base}${PATHS.status}.`,
+    ...(/^https:/i.test(base) ? [] : ["The platform should reach it by https: set gateway.public_url."]),
+    ...(allowed.length > 0 ? [] : ["Nobody may call yet: put numbers into allowed_numbers."]),
+  ].join(" ");
+}
+
+function sidIn(list: Json | undefined): string | undefined {
+  const { sid } = fieldsOf(listOf(list)[0]);
+  return typeof sid === "string" && /^PN[0-9a-fA-F]{32}$/.test(sid) ? sid : undefined;
+}

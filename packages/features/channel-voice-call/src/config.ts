@@ -1,7 +1,7 @@
 /** The section: the account, who may call, and how a call goes. */
 import { allowlist, apiUrl, channelKeys, httpUrl, integer, secret, trimEndOf } from "@svc/contract";
 import * as v from "valibot";
-import { E164 } from "./platform/number.ts";
+import { E164 } from "./protocol.ts";
 
 /** A sentence that callers hear. Blank: nothing is said. */
 const phrase = (standard: string, description: string) =>

@@ -1,8 +1,8 @@
 /** What callers said, as recordings. https://www.twilio.com/docs/voice/api/recording#fetch-a-recording-media-file */
 import { type FeatureContext, type Media, SvcError } from "@svc/contract";
 import { downloadMedia } from "@svc/kit";
-import { RECORDING_SID } from "./ingress/heard.ts";
-import type { PlatformApi } from "./platform/api.ts";
+import type { PlatformApi } from "./api.ts";
+import { RECORDING_SID } from "./webhooks.ts";
 
 /** An hour and a half; a minute is what is recorded. */
 const MAX_RECORDING_BYTES = 26_214_400;
@@ -13,7 +13,7 @@ export function recordings(api: PlatformApi, { clock, fetch }: Pick<FeatureConte
     sends: [],
     async fetch({ ref }, write, signal) {
       signal.throwIfAborted();
-      // It becomes a path of the API, and whoever made the delivery chose it.
+      // It becomes a path of the API, and anyone who made the delivery chose it.
       if (!RECORDING_SID.test(ref))
         throw new SvcError("MEDIA_REFUSED", "The recording's id is none of the platform's.");
       const url = `${api.root}/Recordings/${ref}.mp3`;

@@ -1,27 +1,19 @@
 /** The channel: calls come in by webhooks, everything else goes through the REST API. */
 import { type Contributions, type FeatureContext, SvcError } from "@svc/contract";
 import { isAllowed, runChannel, senderGate } from "@svc/kit";
-import { accountLine } from "./account.ts";
-import { stopped } from "./calls/call.ts";
-import { Calls } from "./calls/calls.ts";
-import { dialogue } from "./calls/dialogue.ts";
-import { followUp } from "./calls/follow-up.ts";
+import { accountLine, setUp } from "./account.ts";
+import { platformApi } from "./api.ts";
+import { Calls, stopped } from "./calls.ts";
 import type { Config } from "./config.ts";
-import { audioFiles } from "./ingress/audio.ts";
-import { incomingCalls } from "./ingress/incoming.ts";
-import { nextDocuments } from "./ingress/next.ts";
-import { callersSpeech } from "./ingress/speech.ts";
-import { callStates } from "./ingress/status.ts";
-import { CHANNEL } from "./names.ts";
-import { platformApi } from "./platform/api.ts";
+import { dialogue } from "./dialogue.ts";
+import { followUp } from "./follow-up.ts";
+import { MAX_CHARS } from "./message.ts";
+import { CHANNEL } from "./protocol.ts";
 import { recordings } from "./recordings.ts";
-import { AudioShelf } from "./send/audio-shelf.ts";
-import { MAX_CHARS } from "./send/message.ts";
-import { placedCalls } from "./send/placed-calls.ts";
-import { asChannel, messageSender } from "./send/send.ts";
-import { createSpeaker } from "./send/speaker.ts";
-import { setUp } from "./setup.ts";
-import { documents } from "./twiml/documents.ts";
+import { asChannel, messageSender, placedCalls } from "./send.ts";
+import { AudioShelf, createSpeaker } from "./speaker.ts";
+import { documents } from "./twiml.ts";
+import { audioFiles, callersSpeech, callStates, incomingCalls, nextDocuments } from "./webhooks.ts";
 
 export function create(context: FeatureContext<Config>): Contributions {
   const { config, log, clock, publicUrl } = context;

@@ -1,15 +1,15 @@
 // One field that is not what the platform's documents say, in whichever webhook and its URL: it must be no error, which ends the
 // call, no message that can't be kept, and no document that the platform can't read.
+import { cases } from "@svc/cases";
+import type { RawRequest } from "@svc/contract";
 import { everyAlteredForm, flawOf } from "@svc/testkit/conformance/channel-conformance";
 import { fakeSpeech } from "@svc/testkit/fake-speech";
 import { openChannel } from "@svc/testkit/open-channel";
 import { parseTwiml } from "@svc/testkit/platforms/voice-call/twiml";
-import type { RawRequest } from "@svc/contract";
-import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { firstPlace, onward, placeOf, queryOf } from "../src/calls/place.ts";
 import definition from "../src/index.ts";
+import { firstPlace, onward, placeOf, queryOf } from "../src/place.ts";
 import { create } from "../src/voice-call.ts";
 import { ACCOUNT, NUMBER, PERSON, SECTION } from "./house.ts";
 

@@ -156,7 +156,7 @@ describe("what the caller hears", () => {
     const phone = await at.platform.ring(PERSON);
     await phone.hears("listening");
     await phone.says("Buy it");
-    // A question in between, which is nobody's answer: they are silent, and the agent goes on.
+    // A question in between, which is no one's answer: they are silent, and the agent goes on.
     await at.channel.send(at.message("By the way, it is raining."), never);
     await phone.waits(30_000);
     expect(phone.texts).toEqual([GREETING, "By the way, it is raining.", "One moment, please."]);
@@ -197,7 +197,7 @@ describe("what the caller hears", () => {
   });
 });
 
-/** In another task of this process: what happens there tells nobody. */
+/** In another task of this process: what happens there tells no one. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,5 +1,4 @@
 // What every feature and every channel keeps, against a platform that takes only what its documents say.
-import { createHash } from "node:crypto";
 import {
   channelConformance,
   type DeliverySubject,
@@ -9,9 +8,10 @@ import {
 import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
 import { startVoicePlatform, type VoicePlatform } from "@svc/testkit/platforms/voice-call/server";
 import { signedForm, voiceDelivery } from "@svc/testkit/platforms/voice-call/signed";
-import { type TwimlNode, parseTwiml } from "@svc/testkit/platforms/voice-call/twiml";
-import { firstPlace, queryOf } from "../src/calls/place.ts";
+import { parseTwiml, type TwimlNode } from "@svc/testkit/platforms/voice-call/twiml";
+import { createHash } from "node:crypto";
 import definition from "../src/index.ts";
+import { firstPlace, queryOf } from "../src/place.ts";
 import { ACCOUNT, NUMBER, PERSON, SECTION, STRANGER, TOKEN } from "./house.ts";
 
 const root = `${import.meta.dirname}/..`;
@@ -75,7 +75,7 @@ for (const recognizer of ["platform", "transcription"] as const) {
       api_url: url,
       webhook_url: base,
       recognizer,
-      // Who is on nobody's mind is not called up: this is the number that is.
+      // Who is on no one's mind is not called up: this is the number that is.
       notification_target: PERSON,
     }),
     conversation: () => ({ id: PERSON }),

@@ -1,8 +1,8 @@
-// The fake platform was written by whoever wrote the channel: another one, written by others, must take the same requests, and
+// The fake platform was written by anyone who wrote the channel: another one, written by others, must take the same requests, and
 // its webhooks must get in.
 import { createEmulator, type Emulator } from "emulate";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { firstPlace, queryOf } from "../src/calls/place.ts";
+import { firstPlace, queryOf } from "../src/place.ts";
 import { ACCOUNT, house, type House, never, NUMBER, PERSON, STRANGER, TOKEN } from "./house.ts";
 
 let at: House;

@@ -1,17 +1,17 @@
 // What we take for the platform's own signature, document or answer, and what the fake platform takes for ours, must be what the
 // platform's own client library takes and makes.
+import { cases } from "@svc/cases";
 import { startVoicePlatform } from "@svc/testkit/platforms/voice-call/server";
 import { parseTwiml, treeOf } from "@svc/testkit/platforms/voice-call/twiml";
-import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import twilio from "twilio";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { firstPlace, onward, type Place } from "../src/calls/place.ts";
 import { config } from "../src/config.ts";
-import { formOf } from "../src/platform/form.ts";
-import { isSigned, signatureOf } from "../src/platform/signature.ts";
-import { documents } from "../src/twiml/documents.ts";
+import { firstPlace, onward, type Place } from "../src/place.ts";
+import { formOf } from "../src/protocol.ts";
+import { isSigned, signatureOf } from "../src/signature.ts";
+import { documents } from "../src/twiml.ts";
 import { ACCOUNT, NUMBER, PERSON, SECTION, TOKEN } from "./house.ts";
 
 const { getExpectedTwilioSignature, validateRequest } = twilio;

@@ -1,4 +1,4 @@
-// A phone that rings unasked, twice, or for nobody; a callee who is heard although nobody allowed it; a question that can't be
+// A phone that rings unasked, twice, or for no one; a callee who is heard although no one allowed it; a question that can't be
 // answered by a key.
 import { describe, expect, test } from "vitest";
 import { failure, house, never, NUMBER, PERSON, STRANGER } from "./house.ts";

@@ -2,8 +2,8 @@
 // seconds: for four times the text no reader here takes more than about four times the steps.
 import { worstGrowth } from "@svc/steps";
 import { expect, test } from "vitest";
-import { numberOf, personOf } from "../src/platform/number.ts";
-import { isSigned } from "../src/platform/signature.ts";
+import { numberOf, personOf } from "../src/protocol.ts";
+import { isSigned } from "../src/signature.ts";
 
 const READERS: readonly (readonly [string, (text: string) => unknown])[] = [
   ["the URL that was signed", (text) => isSigned("t", { url: `https://${text}`, form: new Map(), header: "x" })],

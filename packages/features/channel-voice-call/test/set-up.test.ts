@@ -1,4 +1,4 @@
-// A section that is half right, a number that nobody can call, a channel that cannot be reached: told before the first call.
+// A section that is half right, a number that no one can call, a channel that cannot be reached: told before the first call.
 import { openChannel } from "@svc/testkit/open-channel";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";

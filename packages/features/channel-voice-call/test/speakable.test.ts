@@ -1,16 +1,15 @@
-// An asterisk that is spelt out, an address that is read to the end, code that nobody can follow; and a text of a model's, or of
-// somebody who talked it into it, that breaks out of the document, or makes one the platform refuses.
+// An asterisk that is spelt out, an address that is read to the end, code that no one can follow; and a text of a model's, or of
+// someone who talked it into it, that breaks out of the document, or makes one the platform refuses.
+import { cases } from "@svc/cases";
 import { speakableOf as speakable } from "@svc/kit/markdown";
 import { parseTwiml, type TwimlNode } from "@svc/testkit/platforms/voice-call/twiml";
-import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { firstPlace, onward } from "../src/calls/place.ts";
 import { config } from "../src/config.ts";
-import { MAX_CHARS, wordsOf } from "../src/send/message.ts";
-import { documents } from "../src/twiml/documents.ts";
-import { sayable } from "../src/twiml/xml.ts";
+import { MAX_CHARS, wordsOf } from "../src/message.ts";
+import { firstPlace, onward } from "../src/place.ts";
+import { documents, sayable } from "../src/twiml.ts";
 import { SECTION } from "./house.ts";
 
 const CODE = "Code is left out.";

@@ -1,9 +1,9 @@
-// Speech of [tts] that nobody hears, that everybody can fetch, that fills the memory, or that leaves a caller in silence; and what
+// Speech of [tts] that no one hears, that everybody can fetch, that fills the memory, or that leaves a caller in silence; and what
 // callers say as recordings.
 import { type SpokenText, SvcError } from "@svc/contract";
 import { fakeSpeech } from "@svc/testkit/fake-speech";
 import { describe, expect, test } from "vitest";
-import { AudioShelf } from "../src/send/audio-shelf.ts";
+import { AudioShelf } from "../src/speaker.ts";
 import { failure, house, never, PERSON } from "./house.ts";
 
 const GREETING = "Hello. How can I help you?";

@@ -7,7 +7,7 @@ import type { VoicePhone } from "@svc/testkit/platforms/voice-call/phone";
 const GREETING = "Hello. How can I help you?";
 const FILLER = "One moment, please.";
 
-/** A call in which somebody has asked something. */
+/** A call in which someone has asked something. */
 async function asked(at: House): Promise<VoicePhone> {
   const phone = await at.platform.ring(PERSON);
   await phone.hears("listening");

@@ -91,7 +91,7 @@ function withoutMention(text: string, mentions: readonly Mention[], { bot }: Rea
     .trimStart()
     .slice(own.name.length + 1)
     .trimStart();
-  // Somebody who only calls the bot wants something of it.
+  // Someone who only calls the bot wants something of it.
   return rest === "" ? text : rest;
 }
 

@@ -1,11 +1,18 @@
 /** `plugins-wasm`, when it is on: a tool for each plugin, and the processes that they run in. */
-import type { Contributions, FeatureContext } from "@svc/contract";
-import { PluginHost } from "./host/plugin-host.ts";
+import {
+  type Contributions,
+  defineTool,
+  type FeatureContext,
+  type FeatureSurroundings,
+  type Json,
+  type Tool,
+} from "@svc/contract";
+import * as v from "valibot";
 import type { PluginsConfig } from "./index.ts";
-import { pluginTool } from "./plugin-tool.ts";
-import { surveyed } from "./survey.ts";
-
-export { survey } from "./survey.ts";
+import { type InstalledPlugin, pluginsFolderOf, readPlugins } from "./installed.ts";
+import { toolNameOf } from "./manifest.ts";
+import { PluginHost } from "./plugin-host.ts";
+import { callServices } from "./requests.ts";
 
 /** A plugin that changes has all of this made anew by a reload; calls that run go on with the old one. */
 export function create({ survey, child, clock }: FeatureContext<PluginsConfig>): Contributions {
@@ -15,3 +22,39 @@ export function create({ survey, child, clock }: FeatureContext<PluginsConfig>):
     shutdown: async () => host.close(),
   };
 }
+
+/** A plugin as a tool. */
+export function pluginTool(plugin: InstalledPlugin, host: PluginHost): Tool {
+  return defineTool({
+    name: toolNameOf(plugin.name),
+    description: descriptionOf(plugin),
+    input: v.strictObject({
+      input: v.pipe(
+        v.string(),
+        v.maxLength(MAX_INPUT_CHARS, `at most ${MAX_INPUT_CHARS} characters`),
+        v.description("The text that the plugin is given."),
+      ),
+    }),
+    // Without a host to talk to it computes: it is told something, and answers. What one with hosts does there no one can tell.
+    approval: plugin.allowedHosts.length === 0 ? "auto" : "ask",
+    run: ({ input }, context) => host.call(plugin, input, callServices(plugin, context), context.signal),
+  });
+}
+
+const MAX_INPUT_CHARS = 1_000_000;
+
+function descriptionOf({ description, allowedHosts }: InstalledPlugin): string {
+  const reach = allowedHosts.length === 0 ? "It has no network." : `It talks to ${allowedHosts.join(", ")}.`;
+  return `${description}\n\nA plugin's tool. ${reach}`;
+}
+
+// What the feature is made of beside its section: the plugins as they are installed, hashes and approved hosts included.
+
+/** A plugin that is another one than before has the feature made anew; one that can't be used is told and left out. */
+export async function survey({ config, homeFolder, log }: FeatureSurroundings<PluginsConfig>): Promise<Json> {
+  const { plugins } = await readPlugins(pluginsFolderOf(homeFolder, config.plugins_dir), log);
+  return plugins.map((plugin) => ({ ...plugin, limits: { ...plugin.limits } }));
+}
+
+/** What `survey` told, as it told it; nothing where it was not asked. */
+const surveyed = (told: Json): readonly InstalledPlugin[] => (told ?? []) as unknown as readonly InstalledPlugin[];

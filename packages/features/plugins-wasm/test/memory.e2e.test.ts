@@ -1,7 +1,7 @@
 // A plugin that wants all the memory there is gets none of the service's, and little of the machine's.
-import { afterAll, expect, it } from "vitest";
-import { watchMemory } from "../src/host/watch-memory.ts";
 import { fakeClock } from "@svc/testkit/fake-clock";
+import { afterAll, expect, it } from "vitest";
+import { watchMemory } from "../src/plugin-process.ts";
 import { gcArrays } from "./running/gc-arrays.ts";
 import { pluginRoom } from "./running/plugin-room.ts";
 import { ECHO, pluginWat } from "./running/wat.ts";

@@ -1,10 +1,9 @@
 // What a wasm file asks for is told before an engine sees it: a module that can't run here is refused when it is installed.
-import { SvcError } from "@svc/contract";
 import { cases } from "@svc/cases";
+import { SvcError } from "@svc/contract";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { HOST_FUNCTIONS } from "../src/host/module/abi.ts";
-import { checkModule } from "../src/host/module/check-module.ts";
+import { checkModule, HOST_FUNCTIONS } from "../src/module.ts";
 import { ECHO, pluginWat, wasmOf } from "./running/wat.ts";
 
 const RUN = '(func (export "run"))';

@@ -1,5 +1,6 @@
 // The whole feature: what is installed becomes tools, what changes is another tool after a reload, and calls of the old one end well.
 import type { Contributions, Json, Tool } from "@svc/contract";
+import { createGuardedFetch } from "@svc/kit";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
 import { fakeClock } from "@svc/testkit/fake-clock";
@@ -8,12 +9,10 @@ import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createGuardedFetch } from "@svc/kit";
 import { afterAll, describe, expect, it } from "vitest";
 import definition from "../src/index.ts";
-import type { InstalledPlugin } from "../src/manifest/types.ts";
-import { create, survey } from "../src/plugins.ts";
-import { pluginTool } from "../src/plugin-tool.ts";
+import type { InstalledPlugin } from "../src/installed.ts";
+import { create, pluginTool, survey } from "../src/plugins.ts";
 import { HOST_COMMAND, pluginRoom } from "./running/plugin-room.ts";
 import { ECHO, pluginWat, text, wasmOf } from "./running/wat.ts";
 

@@ -1,11 +1,10 @@
 // A plugin that got out of the engine has a process that holds nothing, and whose words are not believed.
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { fakeClock } from "@svc/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
-import { launch } from "../src/host/launch.ts";
-import { type CallServices, PluginProcess } from "../src/host/plugin-process.ts";
+import { type CallServices, launch, PluginProcess } from "../src/plugin-process.ts";
 import { HOST_COMMAND } from "./running/plugin-room.ts";
 import { pluginWat, text, wasmOf } from "./running/wat.ts";
 
@@ -107,7 +106,7 @@ it("a process has no environment, no folder, no files of the service, and limits
   try {
     // It answers a load, so that it is what it will be.
     const plugin = await wasmOf('(module (func (export "run")))');
-    const { encodeFrame } = await import("../src/host/frames.ts");
+    const { encodeFrame } = await import("../src/frames.ts");
     child.stdin?.write(encodeFrame({ kind: "load", maxPages: 1, maxHostBytes: 1, maxOutputBytes: 1 }, plugin));
     await once(child.stdout!, "data");
     const proc = `/proc/${child.pid}`;

@@ -1,12 +1,12 @@
 // Requests of plugins reach approved hosts and nobody else, whatever the URL, the redirect or the name's address is. Real servers,
 // the guarded client itself.
-import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createGuardedFetch, type Lookup } from "@svc/kit";
 import { captureLogger } from "@svc/testkit/capture-logger";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { pluginRequests } from "../src/http/plugin-requests.ts";
-import type { InstalledPlugin } from "../src/manifest/types.ts";
+import type { InstalledPlugin } from "../src/installed.ts";
+import { pluginRequests } from "../src/requests.ts";
 
 interface Seen {
   readonly method: string | undefined;

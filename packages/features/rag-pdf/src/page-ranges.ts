@@ -33,3 +33,18 @@ export function asRanges(pages: readonly number[]): string {
     .map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`))
     .join(", ");
 }
+
+/** What is said of pages without text. */
+export interface Unread {
+  /** Ascending. */
+  readonly empty: readonly number[];
+  readonly damaged: readonly number[];
+}
+
+export const notesOf = ({ empty, damaged }: Unread): string[] => [
+  ...said(empty, "has no text; it may be a scan.", "have no text; they may be scans."),
+  ...said(damaged, "is damaged and can't be read.", "are damaged and can't be read."),
+];
+
+const said = (pages: readonly number[], one: string, many: string): string[] =>
+  pages.length === 0 ? [] : [pages.length === 1 ? `Page ${pages[0]} ${one}` : `Pages ${asRanges(pages)} ${many}`];

@@ -1,13 +1,11 @@
 /** Reads PDFs of the workspace, a few at a time, each in a process of its own. */
 import type { FeatureContext, SharedHandle, ToolContext } from "@svc/contract";
-import { LIMITS, type Limits } from "./process/limits.ts";
-import { failed, notAPdf, tooMuch } from "./process/pdf-errors.ts";
-import { tellPages } from "./process/pdf-process.ts";
+import { failed, LIMITS, type Limits, notAPdf, tellPages, tooMuch } from "./pdf-process.ts";
 import type { DocumentFacts, PageRange } from "./protocol.ts";
 
 export interface PageOfPdf {
   readonly page: number;
-  /** Empty where there is none: a scan, perhaps. */
+  /** Empty where it is missing: a scan, perhaps. */
   readonly text: string;
   /** Something is there that can't be read. */
   readonly isDamaged: boolean;

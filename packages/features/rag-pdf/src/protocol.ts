@@ -1,6 +1,6 @@
 /**
  * What a process that reads one PDF is told and tells. In: one line of JSON, then the file until the end of the input. Out: lines
- * of JSON. Its fourth descriptor is a pipe that nobody writes to: when it closes, whoever asked is gone, and so is the process.
+ * of JSON. Its fourth descriptor is a pipe that no one writes to: when it closes, anyone who asked is gone, and so is the process.
  */
 
 /** First and last page, from 1; null: to the end. */
@@ -41,6 +41,6 @@ export type InfoKey = (typeof INFO_KEYS)[number];
 export const MAX_INFO_CHARS = 300;
 /** Of one page. */
 export const MAX_PAGE_CHARS = 1_000_000;
-/** What a process that reads may take, its program included: from inside, should whoever watches from outside be too slow. */
+/** What a process that reads may take, its program included: from inside, should anyone who watches from outside be too slow. */
 export const MAX_MEMORY_BYTES = 640 * 1024 * 1024;
 export const LIFELINE_FD = 3;

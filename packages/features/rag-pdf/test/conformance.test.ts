@@ -1,4 +1,4 @@
-// `pdf_read` keeps what every tool keeps, asks nobody, and starts no process before it is called.
+// `pdf_read` keeps what every tool keeps, asks no one, and starts no process before it is called.
 import { SvcError } from "@svc/contract";
 import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
 import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
@@ -7,9 +7,9 @@ import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import definition from "../src/index.ts";
-import { create } from "../src/pdf.ts";
 import type { PdfPages } from "../src/pdf-pages.ts";
 import { pdfRead } from "../src/pdf-read.ts";
+import { create } from "../src/pdf.ts";
 
 featureConformance(definition, { root: `${import.meta.dirname}/..` });
 

@@ -1,14 +1,14 @@
 // Reads PDFs as the feature does, in its child process, out of a workspace that holds one file.
-import { readFileSync } from "node:fs";
 import { type ClientId, type Clock, type DocumentText, SvcError, type ToolContext } from "@svc/contract";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import { fakeFeatureContext } from "@svc/testkit/feature-context";
+import { readFileSync } from "node:fs";
 import * as v from "valibot";
 import { type PdfPages, pdfPages } from "../src/pdf-pages.ts";
+import { LIMITS, type Limits } from "../src/pdf-process.ts";
 import { pdfRead } from "../src/pdf-read.ts";
-import { pdfReader } from "../src/pdf-reader.ts";
-import { LIMITS, type Limits } from "../src/process/limits.ts";
+import { pdfReader } from "../src/pdf.ts";
 
 export const CHILD = `${import.meta.dirname}/child.ts`;
 export const fixture = (name: string): Uint8Array =>

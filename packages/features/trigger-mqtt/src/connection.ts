@@ -14,7 +14,7 @@ const KEEPALIVE_SECS = 30;
 /** After an acknowledgement, until the broker is asked whether it has seen it. */
 const CONFIRM_MS = 1_000;
 
-export interface ConnectionParts extends Pick<FeatureContext<Config>, "config" | "clock" | "resolve" | "state"> {
+export interface ConnectionDeps extends Pick<FeatureContext<Config>, "config" | "clock" | "resolve" | "state"> {
   readonly clientId: string;
   readonly deliveries: Deliveries;
   /** The message is acknowledged when this resolves. `tooLarge`: bytes of a payload that was not read. */
@@ -23,12 +23,12 @@ export interface ConnectionParts extends Pick<FeatureContext<Config>, "config" |
 }
 
 /** Resolves when the signal ends it. Rejects when the connection ends, with CHANNEL_UNAUTHORIZED, REMOTE_* and what `handle` rejects with. */
-export async function follow(parts: ConnectionParts, signal: AbortSignal): Promise<void> {
-  const socket = await openSocket(parts.config, parts, signal);
-  const connection = new Connection(parts, socket);
+export async function follow(deps: ConnectionDeps, signal: AbortSignal): Promise<void> {
+  const socket = await openSocket(deps.config, deps, signal);
+  const connection = new Connection(deps, socket);
   try {
     await unlessAborted(connection.subscribed(), signal);
-    parts.onSubscribed();
+    deps.onSubscribed();
     await unlessAborted(connection.ended, signal);
   } catch (error) {
     if (!signal.aborted) throw failureOf(error);
@@ -40,7 +40,7 @@ export async function follow(parts: ConnectionParts, signal: AbortSignal): Promi
 class Connection {
   /** Rejects when it ends. */
   readonly ended: Promise<never>;
-  readonly #parts: ConnectionParts;
+  readonly #deps: ConnectionDeps;
   readonly #client: MqttClient;
   readonly #fail: (error: unknown) => void;
   readonly #guard = new PacketGuard();
@@ -52,19 +52,19 @@ class Connection {
   #asked = 0;
   #cancelConfirm: (() => void) | undefined;
 
-  constructor(parts: ConnectionParts, socket: Socket) {
-    this.#parts = parts;
+  constructor(deps: ConnectionDeps, socket: Socket) {
+    this.#deps = deps;
     const ended = Promise.withResolvers<never>();
     this.ended = ended.promise;
     this.ended.catch(() => undefined);
     this.#fail = (error) => ended.reject(failureOf(error));
     pipeline(socket, this.#guard, (error) => this.#fail(error ?? new SvcError("REMOTE_UNREACHABLE", ENDED)));
-    const client = new MqttClient(() => joined(this.#guard, socket), optionsOf(parts));
+    const client = new MqttClient(() => joined(this.#guard, socket), optionsOf(deps));
     this.#client = client;
     const connected = Promise.withResolvers<void>();
     this.#connected = connected.promise;
     client.once("connect", ({ sessionPresent }: IConnackPacket) => {
-      parts.deliveries.begin(sessionPresent).then(connected.resolve, this.#fail);
+      deps.deliveries.begin(sessionPresent).then(connected.resolve, this.#fail);
     });
     client.on("error", this.#fail);
     client.on("close", () => this.#fail(new SvcError("REMOTE_UNREACHABLE", ENDED)));
@@ -76,13 +76,13 @@ class Connection {
       if (cmd === "pingreq") this.#asked = this.#acknowledged;
     });
     client.on("packetreceive", ({ cmd }) => {
-      if (cmd === "pingresp") parts.deliveries.confirm(this.#asked).catch(this.#fail);
+      if (cmd === "pingresp") deps.deliveries.confirm(this.#asked).catch(this.#fail);
     });
   }
 
   /** Resolves once the broker has taken the subscriptions. */
   async subscribed(): Promise<void> {
-    const { config, clock, state } = this.#parts;
+    const { config, clock, state } = this.#deps;
     const error = (): Error => new SvcError("REMOTE_TIMEOUT", "The broker did not answer in time.");
     const subscribe = async (): Promise<void> => {
       await this.#connected;
@@ -109,7 +109,7 @@ class Connection {
     const tooLarge = this.#guard.oversized.get(this.#handled);
     this.#guard.oversized.delete(this.#handled);
     await Promise.race([this.#connected, this.ended]);
-    const { deliveries, handle } = this.#parts;
+    const { deliveries, handle } = this.#deps;
     const number = qos === 0 ? undefined : messageId;
     const bytes = typeof payload === "string" ? Buffer.from(payload) : payload;
     await handle({ topic, payload: bytes, retained: retain, repeated: dup, number }, tooLarge);
@@ -119,7 +119,7 @@ class Connection {
 
   #confirmSoon(): void {
     if (this.#cancelConfirm) return;
-    this.#cancelConfirm = this.#parts.clock.after(CONFIRM_MS, () => {
+    this.#cancelConfirm = this.#deps.clock.after(CONFIRM_MS, () => {
       this.#cancelConfirm = undefined;
       if (this.#client.connected) this.#client.sendPing();
     });
@@ -136,7 +136,7 @@ const ENDED = "The broker ended the connection. Another client may use the same 
 const topicsOf = (text: string | undefined): readonly string[] =>
   text === undefined ? [] : (JSON.parse(text) as readonly string[]);
 
-const optionsOf = ({ config, clientId }: ConnectionParts): IClientOptions => ({
+const optionsOf = ({ config, clientId }: ConnectionDeps): IClientOptions => ({
   clientId,
   clean: false,
   protocolVersion: 4,

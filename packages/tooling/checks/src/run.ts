@@ -20,10 +20,9 @@ import { outgoingClient } from "./checks/outgoing-client.ts";
 import { pageTexts } from "./checks/page-texts.ts";
 import { pageTokens } from "./checks/page-tokens.ts";
 import { platformWords } from "./checks/platform-words.ts";
-import { random } from "./checks/random.ts";
 import { retiredWords } from "./checks/retired-words.ts";
 import { securityPage } from "./checks/security-page.ts";
-import { testFocus } from "./checks/test-focus.ts";
+import { testSkips } from "./checks/test-skips.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** `pages` throws when the code that they are made of can't be read. */
@@ -40,10 +39,9 @@ export const allChecks = (pages: () => readonly GeneratedPage[]): readonly Check
   pageTexts,
   pageTokens,
   platformWords,
-  random,
   linearRegexes,
   leftBehind,
-  testFocus,
+  testSkips,
   errorCodes(Object.keys(ERRORS)),
   generatedPages(pages),
   docLinks,

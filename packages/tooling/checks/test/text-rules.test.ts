@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest";
 import { leftBehind } from "../src/checks/left-behind.ts";
 import { platformWords } from "../src/checks/platform-words.ts";
-import { random } from "../src/checks/random.ts";
 import { judge } from "./judge.ts";
 
 describe("platform-words", () => {
@@ -57,15 +56,5 @@ describe("left-behind", () => {
     expect(
       judge(leftBehind, { "docs/a.md": "/etc/hosts /tmp/x /home/you/x ~/x https://example.org/home/page/x" }),
     ).toEqual([]);
-  });
-});
-
-describe("random", () => {
-  test("a token made of Math.random fails; an injected source passes", () => {
-    const file = "packages/core/gateway/src/a.ts";
-    expect(judge(random, { [file]: "\nconst token = Math.random().toString(36);" })).toEqual([
-      `${file}:2 Math.random() is called.`,
-    ]);
-    expect(judge(random, { [file]: "const wait = (random: () => number = Math.random) => random();" })).toEqual([]);
   });
 });

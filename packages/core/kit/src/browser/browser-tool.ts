@@ -1,5 +1,5 @@
-import { type Clock, type Json, type Tool, type ToolContext, defineTool } from "@svc/contract";
-import { type BrowserAction, actionOf, browserApproval, browserInput } from "./actions.ts";
+import { type Clock, defineTool, type Json, type Tool, type ToolContext } from "@svc/contract";
+import { actionOf, type BrowserAction, browserApproval, browserInput } from "./actions.ts";
 import { performIn } from "./call.ts";
 import type { BrowserDriver } from "./driver.ts";
 import { uploads } from "./files.ts";
@@ -13,7 +13,7 @@ export interface BrowserToolParts {
   readonly clock: Clock;
 }
 
-/** The one tool `browser`, whoever drives it. */
+/** The one tool `browser`, anyone who drives it. */
 export const browserTool = (parts: BrowserToolParts): Tool<typeof browserInput> =>
   defineTool({
     name: "browser",

@@ -3,13 +3,13 @@ import { type Clock, type Json, SvcError, type ToolContext } from "@svc/contract
 import { withTimeout } from "../async/timeout.ts";
 import type { BrowserAction, BrowserActionName } from "./actions.ts";
 import type { BrowserDriver, DriverResult, UploadFile } from "./driver.ts";
-import { MAX_FILE_BYTES, keepFile } from "./files.ts";
 import { FailedAddress } from "./errors.ts";
+import { keepFile, MAX_FILE_BYTES } from "./files.ts";
 import { type BrowserGuard, shownHost } from "./guard.ts";
+import { newestOfPage, type Refusal } from "./guarding-proxy.ts";
 import { judgePage } from "./judge.ts";
-import type { OpenSession } from "./open-session.ts";
-import { newestOfPage, type Refusal } from "./proxy/refusals.ts";
 import { resultOf } from "./result.ts";
+import type { OpenSession } from "./sessions.ts";
 
 export interface CallParts {
   readonly driver: BrowserDriver;

@@ -2,7 +2,7 @@
 import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A profile that tells nobody anything, guesses nothing and keeps nothing. `profile`: a folder that is not there yet. */
+/** A profile that tells no one anything, guesses nothing and keeps nothing. `profile`: a folder that is not there yet. */
 export async function makeProfile(profile: string): Promise<void> {
   const folder = join(profile, "Default");
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -27,7 +27,7 @@ const PREFERENCES = {
   webrtc: { ip_handling_policy: "disable_non_proxied_udp" },
 };
 
-/** Bytes of the files in a folder, those that are still being written included. 0: there is none. */
+/** Bytes of the files in a folder, those that are still being written included. 0: it is missing. */
 export async function sizeOf(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
   const sizes = await Promise.all(

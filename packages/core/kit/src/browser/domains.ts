@@ -5,7 +5,7 @@ import { isPublicAddress } from "../outgoing/address.ts";
 
 /**
  * Whether `browser.allowed_domains` lists a host. `example.com` and `*.example.com` are that host and all below it, `*` is
- * every host. An address is only itself. An empty list lists nobody.
+ * every host. An address is only itself. An empty list lists no one.
  */
 export function isAllowedHost(host: string, allowed: readonly string[]): boolean {
   const wanted = plainHost(host);

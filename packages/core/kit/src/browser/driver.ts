@@ -15,7 +15,7 @@ export interface BrowserDriver {
   /** What can be checked before it is needed. Rejects with BROWSER_UNAVAILABLE, which disables the feature. */
   check?(signal: AbortSignal): Promise<void>;
   /**
-   * Starts a browser without anybody's cookies, storage or history. Rejects with BROWSER_UNAVAILABLE. One that comes after the
+   * Starts a browser without anyone's cookies, storage or history. Rejects with BROWSER_UNAVAILABLE. One that comes after the
    * signal was aborted is closed at once.
    */
   open(request: OpenRequest): Promise<DriverSession>;
@@ -29,7 +29,7 @@ export interface OpenRequest {
   readonly signal: AbortSignal;
 }
 
-/** The way out of one session: nobody else knows the password. */
+/** The way out of one session: no one else knows the password. */
 export interface ProxyAccess {
   /** `http://127.0.0.1:<port>`. */
   readonly server: string;
@@ -50,7 +50,7 @@ export interface DriverSession {
   close(): Promise<void>;
   /** Whether its page did not answer the last action. An `open` is given another browser then, whatever keeps this one. */
   readonly isStuck?: boolean;
-  /** Resolves when the browser is gone, whoever ended it. */
+  /** Resolves when the browser is gone, anyone who ended it. */
   readonly ended: Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export interface UploadFile {
 }
 
 export interface DriverResult {
-  /** The page's address now, as the browser says. `about:blank` where there is none yet. */
+  /** The page's address now, as the browser says. `about:blank` where it is missing yet. */
   readonly url: string;
   readonly title: string;
   /** What the page says, of snapshot (refs as `[ref=@e3]`), get_text and find. Of any length: the tool cuts it. */

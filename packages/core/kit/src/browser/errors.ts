@@ -1,4 +1,4 @@
-/** What drivers say when something can't be done, in the same words whoever drives. */
+/** What drivers say when something can't be done, in the same words anyone who drives. */
 import { SvcError } from "@svc/contract";
 
 export const staleRef = (): SvcError =>
@@ -32,7 +32,7 @@ export const pageUnreachable = (address?: string): SvcError =>
     cause: address === undefined ? undefined : new FailedAddress(address),
   });
 
-/** Why a page could not be had; never shown to anybody. */
+/** Why a page could not be had; never shown to anyone. */
 export class FailedAddress extends Error {
   readonly address: string;
   constructor(address: string) {

@@ -1,7 +1,7 @@
-/** Whether what the browser shows now may be told. Beside the proxy, which lets nothing else through, and where there is none. */
+/** Whether what the browser shows now may be told. Beside the proxy, which lets nothing else through, and where it is missing. */
 import { SvcError } from "@svc/contract";
 import { type BrowserGuard, shownHost } from "./guard.ts";
-import { newestOfPage, type Refusal } from "./proxy/refusals.ts";
+import { newestOfPage, type Refusal } from "./guarding-proxy.ts";
 
 export interface Verdict {
   /** Why the page may not be told. */

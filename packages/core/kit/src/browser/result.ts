@@ -3,7 +3,7 @@ import type { Json } from "@svc/contract";
 import type { BrowserActionName } from "./actions.ts";
 import type { DriverResult } from "./driver.ts";
 import type { KeptFile } from "./files.ts";
-import type { Refusal } from "./proxy/refusals.ts";
+import type { Refusal } from "./guarding-proxy.ts";
 
 export interface ResultParts {
   readonly action: BrowserActionName;
@@ -64,7 +64,7 @@ const plain = (text: string): string => text.replaceAll(/[^\P{Cc}\n\t]|\p{Bidi_C
 const cut = (text: string, maxChars: number): string =>
   text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 
-/** Parts of the page that are missing, so that nobody wonders. */
+/** Parts of the page that are missing, so that no one wonders. */
 function refusedNote(refusals: readonly Refusal[]): string[] {
   const hosts = [...new Set(refusals.map(({ host }) => host))];
   if (hosts.length === 0) return [];

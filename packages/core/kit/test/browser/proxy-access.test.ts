@@ -1,10 +1,10 @@
 // Who may use the proxy of a browser, for how long, and what it remembers of what it refused.
-import { createServer } from "node:net";
-import { SvcError } from "@svc/contract";
 import { cases } from "@svc/cases";
+import { SvcError } from "@svc/contract";
 import * as fc from "fast-check";
+import { createServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { refusalList } from "../../src/browser/proxy/refusals.ts";
+import { refusalList } from "../../src/browser/guarding-proxy.ts";
 import { basic, closeAll, connectTo, echo, portOf, proxyFor, raw } from "./proxy-house.ts";
 
 afterEach(closeAll);

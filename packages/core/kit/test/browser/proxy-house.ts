@@ -1,8 +1,8 @@
 /** Proxies of the browser, servers behind them, and requests over raw sockets. */
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, type Server, type Socket } from "node:net";
+import { type GuardingProxy, startGuardingProxy } from "../../src/browser/guarding-proxy.ts";
 import { browserGuard } from "../../src/browser/index.ts";
-import { type GuardingProxy, startGuardingProxy } from "../../src/browser/proxy/guarding-proxy.ts";
 import { createGuardedResolve } from "../../src/index.ts";
 
 export const quiet = { debug() {}, info() {}, warn() {}, error() {} };

@@ -2,7 +2,7 @@
 import { request as httpRequest } from "node:http";
 import { createServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { startGuardingProxy } from "../../src/browser/proxy/guarding-proxy.ts";
+import { startGuardingProxy } from "../../src/browser/guarding-proxy.ts";
 import {
   basic,
   closeAll,

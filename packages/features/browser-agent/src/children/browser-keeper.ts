@@ -1,5 +1,5 @@
 /** `svc __browser-keeper <folders> <prefix>`: waits until svc is gone, then ends the browsers that it had. */
-import { endAll } from "../keeper/left-overs.ts";
+import { endAll } from "../keeper.ts";
 
 export async function run([folders, prefix]: readonly string[]): Promise<number | undefined> {
   if (folders === undefined || prefix === undefined || !/^[0-9]+-[0-9]+-[0-9a-f]{6}-$/.test(prefix)) return 64;

@@ -2,6 +2,7 @@
  * IndexedDB in a file: what a transaction wrote is on disk, encrypted, before its `complete` event. For the crypto of
  * matrix-js-sdk, which stores keys and sessions in IndexedDB alone. docs/decisions/0008-indexeddb-in-a-sealed-file.md
  */
+import { SvcError } from "@svc/contract";
 import {
   IDBCursor,
   IDBCursorWithValue,
@@ -16,7 +17,6 @@ import {
   IDBTransaction,
   IDBVersionChangeEvent,
 } from "fake-indexeddb";
-import { SvcError } from "@svc/contract";
 import { DurableFactory, type Persistence, proveHooks, type Schema } from "./durable-factory.ts";
 import type { RecordChange } from "./durable-records.ts";
 import { learnLibrary } from "./library.ts";

@@ -65,7 +65,7 @@ function passedOf(kind: "plain" | "store", file: string, scratch: string): Promi
     env: { ...process.env, SVC_WPT_SCRATCH: scratch },
   } as const;
   return new Promise((resolve) => {
-    // Many of these tests end a process by an error that nobody handles; what was printed before counts.
+    // Many of these tests end a process by an error that no one handles; what was printed before counts.
     execFile(process.execPath, [CHILD, kind, file], options, (_error, stdout) => {
       const lines = stdout.split("\n").filter((line) => line.startsWith('{"testResult"'));
       const results = lines.map((line) => JSON.parse(line) as { testResult: Record<string, { passed: boolean }> });

@@ -29,7 +29,7 @@ const POLL_MS = 50;
 
 const run = promisify(execFile);
 
-/** Why there is none; undefined: it can be started. */
+/** Why it is missing; undefined: it can be started. */
 export function missingSynapse(): MissingPart | undefined {
   const name = "Matrix Synapse";
   if (process.getuid?.() !== 0) return { name, reason: "its system is entered as root only", tier: "B" };

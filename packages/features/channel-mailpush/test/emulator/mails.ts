@@ -1,4 +1,4 @@
-/** What is put into a mailbox, as the bytes that somebody wrote. */
+/** What is put into a mailbox, as the bytes that someone wrote. */
 
 const mail = (...lines: readonly string[]): string => Buffer.from(lines.join("\r\n")).toString("base64url");
 

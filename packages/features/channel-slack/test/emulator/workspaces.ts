@@ -1,8 +1,8 @@
 /** Two workspaces that answer as the platform does, and its own client for either. */
-import { type Slack, startSlack } from "@svc/testkit/platforms/slack/server";
 import { WebClient } from "@slack/web-api";
+import { type Slack, startSlack } from "@svc/testkit/platforms/slack/server";
 import { createEmulator } from "emulate";
-import { quietLog } from "../../src/api/quiet-log.ts";
+import { quietLog } from "../../src/web-api.ts";
 import { TOKENS } from "../house.ts";
 
 export const GENERAL = "C000000001";

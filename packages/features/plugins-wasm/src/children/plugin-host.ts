@@ -1,12 +1,20 @@
 /**
  * `svc __plugin-host`: the process that one plugin runs in. It holds nothing of the service: no configuration, no environment,
- * no file; the module comes by its standard input, then one call after the other. Whoever gets out of the engine is in here.
+ * no file; the module comes by its standard input, then one call after the other. Anyone who gets out of the engine is in here.
  */
-import { boundEngine, memoryKeeper } from "../host/inside/engine.ts";
-import { endWithService } from "../host/inside/end-with-service.ts";
-import { type CallEnd, failed, runCall } from "../host/inside/run-call.ts";
-import { receive, send, type ServiceFrame } from "../host/inside/service-pipe.ts";
-import { engine, type WasmModule } from "../host/inside/web-assembly.ts";
+import {
+  boundEngine,
+  type CallEnd,
+  endWithService,
+  engine,
+  failed,
+  memoryKeeper,
+  receive,
+  runCall,
+  send,
+  type ServiceFrame,
+  type WasmModule,
+} from "../inside.ts";
 
 /** Ends when the service has done with it. */
 export async function run(): Promise<number> {

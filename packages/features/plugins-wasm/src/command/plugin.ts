@@ -1,7 +1,7 @@
 /** `svc plugin list | install | remove | info`. */
-import type { FeatureCommandContext } from "@svc/contract";
+import type { FeatureCommandContext, Logger } from "@svc/contract";
 import type { PluginsConfig } from "../index.ts";
-import { pluginsFolderOf } from "../manifest/plugins-folder.ts";
+import { pluginsFolderOf } from "../installed.ts";
 
 export type PluginCommand = (context: PluginContext) => Promise<number>;
 
@@ -24,8 +24,38 @@ export async function run(context: FeatureCommandContext<PluginsConfig>): Promis
     case "remove":
       return (await import("./remove.ts")).remove(plugin);
     case "info":
-      return (await import("./info.ts")).info(plugin);
+      return (await import("./show.ts")).info(plugin);
     default:
-      return (await import("./list.ts")).list(plugin);
+      return (await import("./show.ts")).list(plugin);
   }
 }
+
+/** After a change: the feature is turned on where it is off, and a running daemon is told. */
+export interface InForce {
+  /** The config turns plugins on. */
+  readonly enabled: boolean;
+  /** A sentence. */
+  readonly reload: string;
+}
+
+/** Throws what the daemon has against it; what was changed stays so. */
+export async function putIntoForce(context: PluginContext): Promise<InForce> {
+  if (!(await isOn(context))) {
+    const reload =
+      "Plugins are off in the config, so that it does not run. Turn them on: svc config set plugins.enabled true";
+    return { enabled: false, reload };
+  }
+  return { enabled: true, reload: await context.reload() };
+}
+
+async function isOn({ isEnabled, options, json, confirm, enable }: PluginContext): Promise<boolean> {
+  if (isEnabled) return true;
+  const isAsked = !options.flag("yes") && !json;
+  if (isAsked && (await confirm("Plugins are off in the config. Turn them on?")) !== true) return false;
+  if (json && !options.flag("yes")) return false;
+  await enable();
+  return true;
+}
+
+/** Of commands that show all there is to say themselves. */
+export const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

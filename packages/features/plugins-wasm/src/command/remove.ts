@@ -1,10 +1,8 @@
 /** `svc plugin remove`. */
 import { EXIT, SvcError } from "@svc/contract";
 import * as v from "valibot";
-import { installedAt } from "../install/installed.ts";
-import { withPluginLock } from "../install/lock.ts";
-import { clearLeftovers, removePlugin, unwritable } from "../install/place.ts";
-import { pluginName } from "../manifest/manifest.ts";
+import { clearLeftovers, installedAt, removePlugin, unwritable, withPluginLock } from "../install/place.ts";
+import { pluginName } from "../manifest.ts";
 import type { PluginCommand, PluginContext } from "./plugin.ts";
 
 /** Throws PLUGIN_UNKNOWN, CANCELLED, HOME_UNWRITABLE, and what a reload throws. */

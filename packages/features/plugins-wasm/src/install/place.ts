@@ -1,14 +1,14 @@
 /**
  * Puts plugins in their place. A new plugin's folder appears whole; of one that is there `approved.json` is replaced, which names
- * the release in force. A process killed at any instant leaves the old plugin or the new one, and perhaps what the next one clears.
+ * the release in effect. A process killed at any instant leaves the old plugin or the new one, and perhaps what the next one clears.
  */
+import { type Clock, SvcError } from "@svc/contract";
+import { removePath } from "@svc/kit/files";
 import { randomBytes } from "node:crypto";
 import { chmod, lstat, mkdir, open, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { SvcError } from "@svc/contract";
-import { removePath } from "@svc/kit/files";
-import { APPROVAL_FILE, type Approval, approvalText, readApproval, RELEASE_NAME } from "../manifest/approval.ts";
-import { MANIFEST_FILE } from "../manifest/manifest.ts";
+import { type Approval, APPROVAL_FILE, approvalText, readApproval, readPlugin, RELEASE_NAME } from "../installed.ts";
+import { MANIFEST_FILE } from "../manifest.ts";
 import type { PluginPackage } from "./package.ts";
 
 /** Of folders that are not in their place yet, or no more. */
@@ -56,7 +56,7 @@ export async function removePlugin(pluginsFolder: string, name: string): Promise
   await removePath(aside);
 }
 
-/** Only under the lock, where nobody else is at work: removes what killed commands left, and releases that nothing names. */
+/** Only under the lock, where no one else is at work: removes what killed commands left, and releases that nothing names. */
 export async function clearLeftovers(pluginsFolder: string): Promise<void> {
   for (const entry of await readdir(pluginsFolder, { withFileTypes: true })) {
     const path = join(pluginsFolder, entry.name);
@@ -67,7 +67,7 @@ export async function clearLeftovers(pluginsFolder: string): Promise<void> {
 
 async function clearReleases(folder: string): Promise<void> {
   const approval = await readApproval(folder).catch(() => undefined);
-  // Without a record nobody knows what is in force.
+  // Without a record no one knows what is in effect.
   if (!approval) return;
   for (const name of await readdir(folder)) {
     if (RELEASE_NAME.test(name) && name !== approval.release) await removePath(join(folder, name));
@@ -122,3 +122,67 @@ async function syncFolder(folder: string): Promise<void> {
     await handle.close();
   }
 }
+
+/**
+ * One change of the plugins at a time, over all processes. The lock is SQLite's own file lock on an empty database, which the
+ * system drops with the process, so that a killed install stops no other.
+ */
+const SQLITE_BUSY = 5;
+const RETRY_MS = 20;
+/** A change writes at most 20 MiB; no one is asked and nothing is fetched meanwhile. */
+const LONGEST_MS = 30_000;
+
+/** Throws BUSY when others change the plugins all the time. */
+export async function withPluginLock<T>(
+  pluginsFolder: string,
+  clock: Pick<Clock, "monotonic" | "sleep">,
+  signal: AbortSignal,
+  change: () => Promise<T>,
+): Promise<T> {
+  const { DatabaseSync } = await import("node:sqlite");
+  for (const startMs = clock.monotonic(); ;) {
+    const database = new DatabaseSync(join(pluginsFolder, ".lock"), { timeout: 0 });
+    try {
+      database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;");
+      return await change();
+    } catch (error) {
+      if (((error as { errcode?: number }).errcode ?? 0) % 256 !== SQLITE_BUSY) throw error;
+      if (clock.monotonic() - startMs > LONGEST_MS) {
+        throw new SvcError("BUSY", "Another svc command changes the plugins all the time.", { cause: error });
+      }
+    } finally {
+      database.close();
+    }
+    await clock.sleep(RETRY_MS, signal);
+  }
+}
+
+/** What is in a plugin's place before an install changes it. */
+export interface Installed {
+  /** undefined: it is missing that can be read. */
+  readonly approval: Approval | undefined;
+  /** It is as it was approved. */
+  readonly isIntact: boolean;
+}
+
+/** undefined: nothing. */
+export async function installedAt(pluginsFolder: string, name: string): Promise<Installed | undefined> {
+  const folder = join(pluginsFolder, name);
+  const isThere = await lstat(folder).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) return undefined;
+  const approval = await readApproval(folder).catch(() => undefined);
+  const isIntact = await readPlugin(folder, name).then(
+    () => true,
+    () => false,
+  );
+  return { approval, isIntact };
+}
+
+/** No one changed it since it was looked at. */
+export const isUnchanged = (before: Installed | undefined, now: Installed | undefined): boolean =>
+  (before === undefined) === (now === undefined) &&
+  before?.isIntact === now?.isIntact &&
+  before?.approval?.release === now?.approval?.release;

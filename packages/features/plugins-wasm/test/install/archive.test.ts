@@ -1,13 +1,13 @@
 // An archive from the internet: two files are taken out of it, in memory, and no name in it is ever a path on this machine. What no
 // honest archive has is refused as a whole.
-import { randomBytes } from "node:crypto";
-import { gzipSync } from "node:zlib";
-import { SvcError } from "@svc/contract";
 import { cases } from "@svc/cases";
+import { SvcError } from "@svc/contract";
 import * as fc from "fast-check";
 import { packTar, type TarEntry, type TarHeader } from "modern-tar";
+import { randomBytes } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { MAX_UNPACKED_BYTES, unpackPlugin } from "../../src/install/archive.ts";
+import { MAX_UNPACKED_BYTES, unpackPlugin } from "../../src/install/source.ts";
 import { archiveOf, entry, sampleEntries, sampleToml, sampleWasm } from "./sample.ts";
 
 const MiB = 1024 * 1024;

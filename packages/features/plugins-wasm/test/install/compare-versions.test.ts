@@ -1,7 +1,7 @@
 // A downgrade is said to be one: a plugin's older version may have the hole that the newer one closed.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { compareVersions } from "../../src/install/compare-versions.ts";
+import { compareVersions } from "../../src/install/package.ts";
 
 // The order of https://semver.org/#spec-item-11.
 const ORDER = [

@@ -1,16 +1,15 @@
 // The way from a URL to a plugin: real HTTP between the guarded client and servers that are slow, stop half-way, never end, lie, or
 // lead elsewhere. Whatever they do, nothing is kept that nobody agreed to, and no private address is reached by a redirect.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import { existsSync, readdirSync } from "node:fs";
-import { gzipSync } from "node:zlib";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { type TemporaryHome, temporaryHome } from "@svc/testkit/temporary-home";
+import { existsSync, readdirSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { hashOf } from "../../src/manifest/approval.ts";
-import { readPlugins } from "../../src/manifest/read-plugins.ts";
+import { hashOf, readPlugins } from "../../src/installed.ts";
 import { plugin, type Surroundings } from "./house.ts";
 import { archiveOf, entry, sampleEntries, sampleWasm } from "./sample.ts";
 

@@ -1,5 +1,7 @@
 // What is installed is what somebody agreed to: shown, asked, and checked before a byte of it is kept. Here a person says yes and no,
 // a script says it all by options, and plugins come again as upgrades, downgrades, from elsewhere, wanting more.
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { type TemporaryHome, temporaryHome } from "@svc/testkit/temporary-home";
 import {
   chmodSync,
   existsSync,
@@ -12,13 +14,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { captureLogger } from "@svc/testkit/capture-logger";
-import { type TemporaryHome, temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { hashOf } from "../../src/manifest/approval.ts";
-import { readPlugins } from "../../src/manifest/read-plugins.ts";
+import { hashOf, readPlugins } from "../../src/installed.ts";
 import { plugin, type Surroundings } from "./house.ts";
-import { sampleWasm, type Sample, writeSample } from "./sample.ts";
+import { type Sample, sampleWasm, writeSample } from "./sample.ts";
 
 let home: TemporaryHome;
 let source = "";

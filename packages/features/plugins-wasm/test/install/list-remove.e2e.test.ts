@@ -1,11 +1,10 @@
 // What is installed is listed as it is, and removed as a whole; a name that no plugin has is no path either.
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { type TemporaryHome, temporaryHome } from "@svc/testkit/temporary-home";
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { hashOf } from "../../src/manifest/approval.ts";
-import { readPlugins } from "../../src/manifest/read-plugins.ts";
+import { hashOf, readPlugins } from "../../src/installed.ts";
 import { plugin, type Surroundings } from "./house.ts";
 import { sampleWasm, writeSample } from "./sample.ts";
 

@@ -1,11 +1,10 @@
 // plugin.toml comes from whoever wrote the plugin. What is not exactly a manifest is refused with the key that is wrong, nothing of
 // it is quoted, and no text, however strange, writes into an object that others use.
-import { SvcError } from "@svc/contract";
 import { cases } from "@svc/cases";
+import { SvcError } from "@svc/contract";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isHostName } from "../../src/manifest/host-name.ts";
-import { readManifest } from "../../src/manifest/manifest.ts";
+import { isHostName, readManifest } from "../../src/manifest.ts";
 import { sampleToml } from "./sample.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

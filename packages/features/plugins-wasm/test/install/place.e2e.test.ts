@@ -1,15 +1,15 @@
 // A plugin's place has the old plugin or the new one, whole, whatever ends the process that changes it: a kill at any instant, a disk
 // that is full in the middle. What is left over is cleared by the next change.
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { requireReal } from "@svc/testkit/require-real";
+import { type TemporaryHome, temporaryHome } from "@svc/testkit/temporary-home";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { watch } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { captureLogger } from "@svc/testkit/capture-logger";
-import { requireReal } from "@svc/testkit/require-real";
-import { type TemporaryHome, temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readPlugins } from "../../src/manifest/read-plugins.ts";
+import { readPlugins } from "../../src/installed.ts";
 import { plugin } from "./house.ts";
 import { sampleWasm, writeSample } from "./sample.ts";
 

@@ -1,5 +1,8 @@
 // A plugin runs as it was approved or not at all. Whatever changed since in its folder, by hand, by another program or by an attack,
 // it is left out, and why is told; the others run on.
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { type TemporaryHome, temporaryHome } from "@svc/testkit/temporary-home";
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -12,16 +15,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { captureLogger } from "@svc/testkit/capture-logger";
-import { type TemporaryHome, temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { putPlugin } from "../../src/install/place.ts";
-import { hashOf } from "../../src/manifest/approval.ts";
-import { readManifest } from "../../src/manifest/manifest.ts";
-import { pluginsFolderOf } from "../../src/manifest/plugins-folder.ts";
-import { readPlugins } from "../../src/manifest/read-plugins.ts";
+import { hashOf, pluginsFolderOf, readPlugins } from "../../src/installed.ts";
+import { readManifest } from "../../src/manifest.ts";
 import { type Sample, sampleToml, sampleWasm } from "./sample.ts";
 
 let home: TemporaryHome;

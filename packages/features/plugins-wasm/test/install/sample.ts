@@ -1,10 +1,10 @@
 /** Plugins as tests need them: real modules, right manifests, and archives as `tar -czf` makes them. */
+import { packTar, type TarEntry } from "modern-tar";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { packTar, type TarEntry } from "modern-tar";
 import openWabt from "wabt";
-import { hashOf } from "../../src/manifest/approval.ts";
+import { hashOf } from "../../src/installed.ts";
 
 const wabt = await openWabt();
 

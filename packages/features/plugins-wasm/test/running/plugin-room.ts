@@ -1,14 +1,14 @@
 /** Plugins that run: real processes, and a clock that only the test moves. */
-import { createHash, randomUUID } from "node:crypto";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { FetchOptions, FetchResult } from "@svc/contract";
 import { type CapturedLogger, captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock, type FakeClock } from "@svc/testkit/fake-clock";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { callServices } from "../../src/host/call-services.ts";
-import { PluginHost } from "../../src/host/plugin-host.ts";
-import type { InstalledPlugin } from "../../src/manifest/types.ts";
+import { createHash, randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { InstalledPlugin } from "../../src/installed.ts";
+import { PluginHost } from "../../src/plugin-host.ts";
+import { callServices } from "../../src/requests.ts";
 import { wasmOf } from "./wat.ts";
 
 export const HOST_COMMAND = [

@@ -1,6 +1,6 @@
 /** A service that has a plugin running, tells the process's id once it runs, and waits for it. Argument: the module, base64. */
-import { encodeFrame } from "../../src/host/frames.ts";
-import { launch } from "../../src/host/launch.ts";
+import { encodeFrame } from "../../src/frames.ts";
+import { launch } from "../../src/plugin-process.ts";
 import { HOST_COMMAND } from "./plugin-room.ts";
 
 const child = launch(HOST_COMMAND, 16);

@@ -1,19 +1,18 @@
 /**
  * `svc __pdf-text`: the process in which a PDF is read. It takes bytes and gives text: no argument, no path, no environment, no
- * request. Whoever wrote the file may take this process over or bring it down, and nothing else.
+ * request. Anyone who wrote the file may take this process over or bring it down, and nothing else.
  */
 import { fstatSync } from "node:fs";
 import { setPriority } from "node:os";
 import { LIFELINE_FD, MAX_MEMORY_BYTES, type PagesRequest, type PdfLine } from "../protocol.ts";
-import { withoutTheWorld } from "../text/confine.ts";
-import { watchFromInside } from "../text/inside-watch.ts";
+import { watchFromInside, withoutTheWorld } from "../text/inside.ts";
 
 const NO_USE = 64;
 
 export async function run(args: readonly string[]): Promise<number | undefined> {
   if (args.length > 0 || !hasLifeline()) return NO_USE;
   watchFromInside(LIFELINE_FD, MAX_MEMORY_BYTES);
-  // Nobody reads any more: then there is nobody to tell why.
+  // No one reads any more: then there is no one to tell why.
   process.stdout.on("error", () => process.exit(1));
   makeWay();
   withoutTheWorld(globalThis, console);
@@ -52,7 +51,7 @@ async function input(): Promise<{ request: PagesRequest; bytes: Uint8Array<Array
   return { request, bytes: new Uint8Array(all.subarray(line + 1)) };
 }
 
-/** Resolves once the line is taken: what nobody reads is not worked out. */
+/** Resolves once the line is taken: what no one reads is not worked out. */
 const tell = (line: PdfLine): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.write(`${JSON.stringify(line)}\n`, (error) => (error ? reject(error) : resolve()));

@@ -78,17 +78,17 @@ const MADE: readonly Made[] = [
     like: "/^populated (\\d+)$/m",
   },
   {
-    file: "packages/features/channel-discord/src/outbound/buttons.ts",
+    file: "packages/features/channel-discord/src/interactions.ts",
     made: "`^${ID_START}([a-z0-9-]{1,32}):(yes|no)$`",
     like: "/^svc-prompt:([a-z0-9-]{1,32}):(yes|no)$/",
   },
   {
-    file: "packages/features/channel-email/src/mail/invitation.ts",
+    file: "packages/features/channel-email/src/body.ts",
     made: '`^${name}((?:;[^:";]*(?:"[^"]*"[^:";]*)*)*):(.*)$`, "i"',
     like: '/^DTSTART((?:;[^:";]*(?:"[^"]*"[^:";]*)*)*):(.*)$/i',
   },
   {
-    file: "packages/features/channel-mailpush/src/mail/base64-field.ts",
+    file: "packages/features/channel-mailpush/src/attachments.ts",
     made: '`"${name}"\\\\s*:\\\\s*"`',
     like: '/"data"\\s*:\\s*"/',
   },
@@ -98,17 +98,17 @@ const MADE: readonly Made[] = [
     like: "/^svc-prompt:([a-z0-9-]{1,32}):(yes|no)$/",
   },
   {
-    file: "packages/features/channel-slack/src/inbound/decode.ts",
+    file: "packages/features/channel-slack/src/events.ts",
     made: "`^\\\\s*<@${bot}(?:\\\\|[^<>]*)?>[\\\\s,:]*`",
     like: "/^\\s*<@U1(?:\\|[^<>]*)?>[\\s,:]*/",
   },
   {
-    file: "packages/features/channel-slack/src/inbound/decode.ts",
+    file: "packages/features/channel-slack/src/events.ts",
     made: "`<@${bot}[|>]`",
     like: "/<@U1[|>]/",
   },
   {
-    file: "packages/features/rag-pdf/src/process/memory-of.ts",
+    file: "packages/features/rag-pdf/src/pdf-process.ts",
     made: '`^${name}:\\\\s+(\\\\d+) kB$`, "m"',
     like: "/^VmHWM:\\s+(\\d+) kB$/m",
   },

@@ -15,7 +15,7 @@ const GLOBALS = new Set(["fetch", "WebSocket", "EventSource", "XMLHttpRequest"])
 const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
   { path: /^packages\/core\/kit\/src\/outgoing\//, why: "the guarded client itself" },
   {
-    path: /^packages\/core\/kit\/src\/browser\/proxy\//,
+    path: /^packages\/core\/kit\/src\/browser\/guarding-proxy\.ts$/,
     why: "the proxy that guards browsers connects to addresses that FeatureContext.resolve has checked",
   },
   { path: /^packages\/core\/agent\/src\/models\//, why: "the model's address is the operator's own choice" },

@@ -1,0 +1,286 @@
+/**
+ * One session with the platform's gateway. The library connects, beats and resumes; here is decided where it may connect to,
+ * how often, and when it has failed.
+ * https://docs.discord.com/developers/events/gateway
+ */
+import {
+  Encoding,
+  type IContextFetchingStrategy,
+  type SessionInfo,
+  WebSocketShard,
+  WebSocketShardStatus,
+} from "@discordjs/ws";
+import { type FeatureContext, SvcError } from "@svc/contract";
+import { asCheckFailure } from "@svc/kit";
+import type { GatewayDispatchPayload } from "discord-api-types/v10";
+import { fieldsOf, numberOf, PORTAL, textOf } from "./protocol.ts";
+import { API_VERSION, type IdentifyPace, type Rest } from "./rest.ts";
+
+export interface GatewayOptions {
+  /** As the platform told it: `wss://…`. */
+  readonly url: string;
+  readonly token: string;
+  readonly context: Pick<FeatureContext, "clock" | "resolve" | "log">;
+  readonly pace: IdentifyPace;
+  /** In the order of the platform. */
+  readonly onDispatch: (payload: GatewayDispatchPayload) => void;
+}
+
+export interface Gateway {
+  /** Rejects with why it is over: FEATURE_FAILED, REMOTE_*. Never resolves. */
+  readonly over: Promise<never>;
+  /** At once; `over` stays as it is. */
+  stop(): void;
+}
+
+/** Connections in a row that came to nothing. */
+const MOST_ATTEMPTS = 3;
+/** From a connection that was lost, or the first try, until events come again. */
+const READY_MS = 60_000;
+/** The platform's beats are 41 s apart, and the library gives up a connection that missed one; it may take a while to close. */
+const SILENCE_MS = 150_000;
+
+export function openGateway({ url, token, context, pace, onDispatch }: GatewayOptions): Gateway {
+  const { clock, resolve, log } = context;
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  over.catch(() => undefined);
+  const ending = new AbortController();
+  let session: SessionInfo | null = null;
+  let attempts = 0;
+  let cancelLimit = (): void => undefined;
+
+  const stop = (): void => {
+    if (ending.signal.aborted) return;
+    ending.abort();
+    cancelLimit();
+    end();
+  };
+  const fail = (error: SvcError): void => {
+    if (!ending.signal.aborted) reject(error);
+    stop();
+  };
+  const limit = (ms: number, message: string): void => {
+    cancelLimit();
+    if (!ending.signal.aborted) cancelLimit = clock.after(ms, () => fail(lost(message)));
+  };
+  const beginsAnew = (): void => limit(READY_MS, "The platform's gateway does not get ready.");
+  const isAlive = (): void => limit(SILENCE_MS, "The platform's gateway says nothing any more.");
+  const isReady = (): void => {
+    attempts = 0;
+    isAlive();
+  };
+
+  const strategy: IContextFetchingStrategy = {
+    options: optionsOf(url, token),
+    async retrieveSessionInfo() {
+      if (shard.status !== WebSocketShardStatus.Idle) return session;
+      // It is about to connect, and asks here first.
+      return (await mayConnect()) ? session : never();
+    },
+    updateSessionInfo(_id, info) {
+      session = info && { ...info, resumeURL: typeof info.resumeURL === "string" ? info.resumeURL : url };
+    },
+    async waitForIdentify(_id, signal) {
+      await pace.pass(AbortSignal.any([signal, ending.signal])).catch(async (reason: unknown) => {
+        // Whatever it is told, it would identify.
+        if (ending.signal.aborted) await never();
+        throw reason;
+      });
+    },
+  };
+  const { shard, end } = shardOf(strategy, () => fail(lost("The platform's gateway breaks its protocol.")));
+
+  async function mayConnect(): Promise<boolean> {
+    attempts += 1;
+    if (attempts > MOST_ATTEMPTS) fail(lost("The platform's gateway can't be reached."));
+    else await resolve(session?.resumeURL ?? url).catch((cause: unknown) => fail(refused(cause)));
+    return !ending.signal.aborted;
+  }
+
+  shard.on("closed", ({ code }) => {
+    const final = finalError(code);
+    if (final !== undefined) return fail(final);
+    log.debug("the gateway's connection is closed", { code });
+    beginsAnew();
+  });
+  shard.on("ready", isReady);
+  shard.on("resumed", isReady);
+  shard.on("heartbeat", isAlive);
+  shard.on("dispatch", ({ data }) => {
+    if (!ending.signal.aborted) onDispatch(data);
+  });
+  beginsAnew();
+  // What it resolves or rejects with shows in its events.
+  shard.connect().catch(() => undefined);
+  return { over, stop };
+}
+
+/** The library can't be told to connect no more. What it waits for here is never there, and is forgotten with it. */
+const never = (): Promise<never> => new Promise(() => undefined);
+
+const optionsOf = (url: string, token: string): IContextFetchingStrategy["options"] => ({
+  token,
+  intents: INTENTS,
+  gatewayInformation: {
+    url,
+    shards: 1,
+    session_start_limit: { total: 1, remaining: 1, reset_after: 0, max_concurrency: 1 },
+  },
+  shardCount: 1,
+  version: String(API_VERSION),
+  encoding: Encoding.JSON,
+  compression: null,
+  identifyProperties: { os: process.platform, browser: "svc", device: "svc" },
+  initialPresence: null,
+  largeThreshold: 50,
+  handshakeTimeout: 30_000,
+  helloTimeout: 30_000,
+  readyTimeout: 15_000,
+});
+
+const lost = (message: string): SvcError => new SvcError("REMOTE_UNREACHABLE", message);
+
+/** An address that may not be connected to is the platform's fault, or of who stands in for it: it is tried again. */
+const refused = (cause: unknown): SvcError =>
+  cause instanceof SvcError && cause.code === "ADDRESS_REFUSED"
+    ? new SvcError("REMOTE_UNREACHABLE", "The gateway's address, which the platform hands out, is refused.", {
+        cause,
+        ...(cause.hint !== undefined && { hint: cause.hint }),
+      })
+    : new SvcError("REMOTE_UNREACHABLE", "The gateway's name could not be resolved.", { cause });
+
+/**
+ * The library's connection, with what it keeps to itself: it can't be ended while it connects, and a frame that is none of the
+ * platform's would end the process, as no one waits for the promise that rejects. So would a connection that no one answers: the
+ * library no longer listens to one that it has given up before it was made.
+ */
+export interface Shard {
+  readonly shard: WebSocketShard;
+  /** Ends it at once, in whatever state it is, if its strategy lets it connect no more. */
+  end(): void;
+}
+
+/** Private members of the library's class, in the version that the catalog pins; shard.test.ts would miss each. */
+interface Inside {
+  connection: Connection | null;
+  onMessage(data: unknown, isBinary: boolean): Promise<void>;
+  internalConnect(): Promise<void>;
+}
+
+interface Connection {
+  on(event: "error", listener: () => void): void;
+  terminate(): void;
+}
+
+/** `onFailed`: what the platform sent can't be read, or it can't be connected to at all. */
+export function shardOf(strategy: IContextFetchingStrategy, onFailed: () => void): Shard {
+  const shard = new WebSocketShard(strategy, 0);
+  const inside = shard as unknown as Inside;
+  keepConnections(inside);
+  const { onMessage, internalConnect } = inside;
+  let isOver = false;
+  inside.onMessage = async (data, isBinary) => {
+    if (!isOver) await onMessage.call(shard, data, isBinary).catch(onFailed);
+  };
+  inside.internalConnect = () => internalConnect.call(shard).catch(onFailed);
+  // Without a listener it would be thrown. That it could not connect shows in that it tries again.
+  shard.on("error", () => undefined);
+  return {
+    shard,
+    end() {
+      isOver = true;
+      const { connection } = inside;
+      // 1000: the bot is shown as offline at once.
+      shard.destroy({ code: 1000 }).catch(() => undefined);
+      // By then the frame that closes it is written; a platform that is gone would be waited for half a minute.
+      setImmediate(() => connection?.terminate());
+    },
+  };
+}
+
+/** Each has someone who listens, and the one before it is ended when the next one comes. */
+function keepConnections(inside: Inside): void {
+  let current = inside.connection;
+  Object.defineProperty(inside, "connection", {
+    get: () => current,
+    set(next: Connection | null) {
+      next?.on("error", () => undefined);
+      if (next !== current) current?.terminate();
+      current = next;
+    },
+  });
+}
+
+// Where the gateway is, and whether a session may begin.
+// https://docs.discord.com/developers/events/gateway#get-gateway-bot
+
+/** Throws CHANNEL_UNAUTHORIZED, REMOTE_*. */
+export async function gatewayUrl(rest: Rest, signal: AbortSignal): Promise<string> {
+  const json = fieldsOf(await rest.call({ path: "gateway/bot" }, signal).catch(asCheckFailure));
+  const url = textOf(json["url"]);
+  if (url === undefined || !/^wss?:\/\//i.test(url)) {
+    throw new SvcError("REMOTE_UNREACHABLE", "The platform does not tell where its gateway is.", {
+      hint: "Check the channel's api_url.",
+    });
+  }
+  const { remaining, reset_after: resetAfter } = fieldsOf(json["session_start_limit"]);
+  // Anyone who begins more than a thousand in a day has the token taken away.
+  if (numberOf(remaining) === 0) {
+    throw new SvcError("REMOTE_UNREACHABLE", "The platform lets the bot begin no more sessions today.", {
+      retryAfterMs: Math.max(1_000, numberOf(resetAfter) ?? 3_600_000),
+    });
+  }
+  return url;
+}
+
+/**
+ * What the platform tells a connection of. Message content is the one that has to be turned on in the developer portal.
+ * https://docs.discord.com/developers/events/gateway#list-of-intents
+ */
+const GUILDS = 1 << 0;
+const GUILD_MESSAGES = 1 << 9;
+const GUILD_MESSAGE_REACTIONS = 1 << 10;
+const DIRECT_MESSAGES = 1 << 12;
+const DIRECT_MESSAGE_REACTIONS = 1 << 13;
+const MESSAGE_CONTENT = 1 << 15;
+
+const INTENTS =
+  GUILDS | GUILD_MESSAGES | GUILD_MESSAGE_REACTIONS | DIRECT_MESSAGES | DIRECT_MESSAGE_REACTIONS | MESSAGE_CONTENT;
+
+// Why the platform ends a connection for good. After all other codes one may connect again.
+// https://docs.discord.com/developers/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
+
+/** FEATURE_FAILED: the channel stays off until its config changes. Undefined: it may be tried again. */
+function finalError(closeCode: number): SvcError | undefined {
+  const [message, hint] = FINAL.get(closeCode) ?? [];
+  return message === undefined
+    ? undefined
+    : new SvcError("FEATURE_FAILED", `${message} (close code ${closeCode}).`, { ...(hint !== undefined && { hint }) });
+}
+
+const FINAL: ReadonlyMap<number, readonly [message: string, hint?: string]> = new Map([
+  [
+    4004,
+    [
+      "The platform refuses bot_token",
+      "Set it to the token of the bot: in the developer portal under Bot, Reset Token.",
+    ],
+  ],
+  [4010, ["The platform refuses this part of the bot's connections"]],
+  [
+    4011,
+    [
+      "The bot is on more servers than one connection may serve",
+      "That are 2500. Take it off some of them: connections can't be shared out here.",
+    ],
+  ],
+  [4012, ["The platform has given up this version of its gateway", "Is there a newer version of svc?"]],
+  [4013, ["The platform does not know what the connection asks for", "Is there a newer version of svc?"]],
+  [
+    4014,
+    [
+      "The bot may not read messages: its Message Content Intent is off",
+      `Turn on "Message Content Intent" at ${PORTAL}, under Bot, Privileged Gateway Intents; then: svc reload`,
+    ],
+  ],
+]);

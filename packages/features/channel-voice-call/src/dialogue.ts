@@ -1,0 +1,129 @@
+/** What the platform is told to do next in a call, by what waits to be said in it and by who is silent. */
+import { type Call, OVER, type Utterance } from "./calls.ts";
+import type { Config } from "./config.ts";
+import { type Asked, onward, type Place } from "./place.ts";
+import type { Documents, Spoken } from "./twiml.ts";
+
+export interface Dialogue {
+  greeting(call: Call, nowMs: number): string;
+  /** After a pause, after something was said, after silence. */
+  goOn(call: Call, nowMs: number): string;
+  /** After the caller has said something that an answer is due to. */
+  heard(call: Call, nowMs: number): string;
+  /** To a webhook that came late: the call has gone on already. */
+  late(call: Call, nowMs: number): string;
+  /** A document that says it. `place`: its own. */
+  words(person: string, utterance: Utterance, spoken: Spoken, place: Place): string;
+  /** Where a call is once it was said. */
+  placeAfter(place: Place, utterance: Utterance, nowMs: number): Place;
+}
+
+export interface DialogueDeps {
+  readonly config: Config;
+  readonly documents: Documents;
+  /** As it is said best at the moment; undefined for a blank one. */
+  readonly phrase: (text: string, nowMs: number) => Spoken | undefined;
+  /** Whether what they say is heard. */
+  readonly isAllowed: (person: string) => boolean;
+}
+
+/** While an answer is due; an update ends the pause. */
+const HOLD_SECS = 10;
+/** What is being made is there soon. */
+const SHORT_SECS = 1;
+/** Some five minutes: no turn takes longer, unless it waits for a person. */
+const MOST_HOLDS = 30;
+/** The caller may begin to speak; more is said if not. */
+const BETWEEN_PARTS_SECS = 1;
+
+export function dialogue({ config, documents, phrase, isAllowed }: DialogueDeps): Dialogue {
+  const { silence_timeout_secs: silenceSecs, filler_after_secs: fillerSecs, max_call_secs: maxSecs } = config;
+  const isTooLong = (call: Call, nowMs: number): boolean => nowMs - call.place.beganMs >= maxSecs * 1000;
+
+  const end = (call: Call, nowMs: number, last = ""): string => {
+    call.end(OVER, nowMs);
+    return documents.ending(phrase(last, nowMs));
+  };
+
+  const hold = (call: Call, place: Place, secs: number): string => {
+    call.doing = "holding";
+    call.place = place;
+    return documents.holding(place, secs);
+  };
+
+  const listen = (call: Call, place: Place, spoken?: Spoken): string => {
+    call.doing = "busy";
+    call.place = place;
+    return documents.listening(place, { spoken, silenceSecs, onSilence: { ...place, quiet: place.quiet + 1 } });
+  };
+
+  const words: Dialogue["words"] = (person, { goesOn }, spoken, place) => {
+    // Who is not heard is told what there is to tell, and left.
+    if (!isAllowed(person)) return documents.telling(spoken, { ...place, ask: undefined });
+    if (!goesOn) return documents.listening(place, { spoken, silenceSecs, onSilence: { ...place, quiet: 1 } });
+    if (config.recognizer === "transcription") return documents.telling(spoken, place);
+    return documents.listening(place, { spoken, silenceSecs: BETWEEN_PARTS_SECS, onSilence: place });
+  };
+
+  const placeAfter: Dialogue["placeAfter"] = (place, { tag, ask }, nowMs) =>
+    onward(place, nowMs, { said: tag, hold: undefined, quiet: 0, ask });
+
+  /** Undefined: nothing waits to be said. */
+  const nextWords = (call: Call, nowMs: number): string | undefined => {
+    const utterance = call.next;
+    if (!utterance) return undefined;
+    // Its speech is being made; or the platform was told already, and has not heard of it yet.
+    if (!utterance.spoken || call.pushing) return hold(call, onward(call.place, nowMs), SHORT_SECS);
+    const place = placeAfter(call.place, utterance, nowMs);
+    call.doing = "busy";
+    call.place = place;
+    call.wasSaid(utterance);
+    return words(call.person.id, utterance, utterance.spoken, place);
+  };
+
+  const listenAgain = (call: Call, quiet: number, nowMs: number, ask: Asked | undefined): string => {
+    const place = onward(call.place, nowMs, { ask, quiet, hold: undefined });
+    return listen(call, place, quiet === 1 ? phrase(config.reprompt, nowMs) : undefined);
+  };
+
+  const holdOn = (call: Call, holds: number, nowMs: number): string => {
+    const next = onward(call.place, nowMs, { hold: holds + 1, quiet: 0 });
+    const filler = holds === 1 ? phrase(config.filler, nowMs) : undefined;
+    if (!filler) return hold(call, next, HOLD_SECS);
+    // Nothing interrupts what is said: it comes back by itself.
+    call.doing = "busy";
+    call.place = next;
+    return documents.telling(filler, next);
+  };
+
+  /** Who is asked something in the middle of a turn may think about it: then the line is not held, it listens. */
+  const waitForAnswer = (call: Call, nowMs: number): string => {
+    const { ask, quiet, hold: holds = 1 } = call.place;
+    if ((ask ? quiet : holds) <= MOST_HOLDS) {
+      return ask ? listenAgain(call, quiet, nowMs, ask) : holdOn(call, holds, nowMs);
+    }
+    call.awaitNothing();
+    return listenAgain(call, 1, nowMs, ask);
+  };
+
+  return {
+    words,
+    placeAfter,
+    greeting: (call, nowMs) => listen(call, onward(call.place, nowMs), phrase(config.greeting, nowMs)),
+    late: (call, nowMs) => documents.holding(onward(call.place, nowMs), SHORT_SECS),
+    heard(call, nowMs) {
+      if (isTooLong(call, nowMs)) return end(call, nowMs, config.goodbye);
+      call.place = onward(call.place, nowMs, { turn: call.place.turn + 1, hold: 1, quiet: 0 });
+      return nextWords(call, nowMs) ?? hold(call, call.place, fillerSecs);
+    },
+    goOn(call, nowMs) {
+      if (isTooLong(call, nowMs)) return end(call, nowMs, config.goodbye);
+      const next = nextWords(call, nowMs);
+      if (next !== undefined) return next;
+      if (!isAllowed(call.person.id)) return end(call, nowMs);
+      const { ask, hold: holds, quiet } = call.place;
+      if (holds !== undefined || call.isAwaited) return waitForAnswer(call, nowMs);
+      return quiet >= 2 ? end(call, nowMs, config.goodbye) : listenAgain(call, quiet, nowMs, ask);
+    },
+  };
+}

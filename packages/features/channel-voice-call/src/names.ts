@@ -1,2 +1,0 @@
-/** What this channel is called in conversations and in the log. */
-export const CHANNEL = "voice_call";

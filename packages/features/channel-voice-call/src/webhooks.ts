@@ -1,0 +1,317 @@
+/** The public endpoints: a call begins, the caller speaks, the platform asks what comes next, a call ends. */
+import {
+  DEDUPE_MS,
+  type DeliveryUpdate,
+  type Inbound,
+  type Ingress,
+  type Logger,
+  type Parsed,
+  type RawRequest,
+  type SampleDelivery,
+  type SampleMessage,
+  trimEndOf,
+  type Verdict,
+} from "@svc/contract";
+import { createHash } from "node:crypto";
+import { type Call, type Calls, OVER } from "./calls.ts";
+import type { Config } from "./config.ts";
+import type { Dialogue } from "./dialogue.ts";
+import { firstPlace, queryOf } from "./place.ts";
+import { CHANNEL, formOf, PATHS } from "./protocol.ts";
+import { isSigned, SIGNATURE_HEADER, signatureOf } from "./signature.ts";
+import type { AudioShelf } from "./speaker.ts";
+import type { Documents } from "./twiml.ts";
+import { began, twiml, type Webhook, webhookOf } from "./webhook.ts";
+
+/** `/voice-call`: someone calls. */
+export function incomingCalls(parts: IngressDeps): Ingress {
+  const { config, base, documents } = parts;
+  return {
+    path: PATHS.incoming,
+    methods: ["POST"],
+    signed: true,
+    verify: signatureCheck(config.auth_token, base),
+    parse(request) {
+      const webhook = webhookOf(request);
+      return webhook ? answered(parts, webhook) : { reply: twiml(documents.nothing) };
+    },
+  };
+}
+
+function answered(parts: IngressDeps, webhook: Webhook): Parsed {
+  const { config, calls, dialogue, documents, letsIn, log } = parts;
+  const { sid, person, nowMs } = webhook;
+  if (!letsIn(person.id)) return { reply: twiml(documents.refusal) };
+  if (config.verified_callers_only && !isVouchedFor(webhook.field("StirVerstat"))) {
+    log.info("a call was refused: nobody vouches for the caller's number", { call: sid });
+    return { reply: twiml(documents.refusal) };
+  }
+  const call = calls.open({ sid, person, place: firstPlace(nowMs), seenAtMs: nowMs });
+  return { notices: [began(sid)], reply: twiml(dialogue.greeting(call, nowMs)) };
+}
+
+/** https://www.twilio.com/docs/voice/trusted-calling-with-shakenstir: A and B say that the caller may use the number. */
+const isVouchedFor = (stir: string | undefined): boolean =>
+  stir !== undefined && /^TN-Validation-Passed-[AB](?:-|$)/.test(stir);
+
+/** `/voice-call/speech`: the caller has said something, or pressed a key. */
+export function callersSpeech(parts: IngressDeps): Ingress {
+  const { config, base, documents, letsIn } = parts;
+  return {
+    path: PATHS.speech,
+    methods: ["POST"],
+    signed: true,
+    // What was said is in no webhook twice; an older one is a replay whose id was forgotten.
+    maxAgeMs: DEDUPE_MS,
+    verify: signatureCheck(config.auth_token, base),
+    parse(request) {
+      const webhook = webhookOf(request);
+      if (!webhook) return { reply: twiml(documents.nothing) };
+      // Whom we called, and who is not on the list, was asked nothing.
+      if (!letsIn(webhook.person.id)) return { reply: twiml(documents.ending(undefined)) };
+      return heardIn(parts, webhook);
+    },
+    ...(base !== undefined && { sample: (message) => sampleSpeech(message, config, base) }),
+  };
+}
+
+function heardIn(parts: IngressDeps, webhook: Webhook): Parsed {
+  const { calls, dialogue, config } = parts;
+  const { sid, person, place, nowMs } = webhook;
+  const call = calls.open({ sid, person, place, seenAtMs: nowMs });
+  const heard = heardOf(webhook, config.recognizer);
+  const answer = (): string => {
+    if (!heard) return dialogue.goOn(call, nowMs);
+    call.spoke(place.turn);
+    return dialogue.heard(call, nowMs);
+  };
+  const reply = twiml(answerOnce(parts, call, webhook, { path: PATHS.speech, answer }));
+  return heard ? { inbound: [inboundOf(webhook, heard)], reply } : { reply };
+}
+
+/**
+ * The conversation is the caller's and goes on in the next call; who hides the number has one for each call. The call itself
+ * is where the answer goes to.
+ */
+function inboundOf({ sid, person, place, field }: Webhook, heard: Pick<Inbound, "text" | "media" | "choice">): Inbound {
+  const name = field("CallerName")?.slice(0, 100);
+  return {
+    id: `${sid}.${place.turn}`,
+    conversation: { channel: CHANNEL, id: person.id, ...(!person.isKnown && { thread: sid }) },
+    sender: person.id,
+    ...(name !== undefined && { senderName: name }),
+    ...heard,
+    sentAtMs: place.atMs,
+    replyData: { call: sid, turn: place.turn },
+  };
+}
+
+/** `/voice-call/next`: the platform has done what it was told, and asks what comes next. */
+export function nextDocuments(parts: IngressDeps): Ingress {
+  const { config, base, documents } = parts;
+  return {
+    path: PATHS.next,
+    methods: ["POST"],
+    signed: true,
+    verify: signatureCheck(config.auth_token, base),
+    parse(request) {
+      const webhook = webhookOf(request);
+      return { reply: twiml(webhook ? documentAfter(parts, webhook) : documents.nothing) };
+    },
+  };
+}
+
+function documentAfter(parts: IngressDeps, webhook: Webhook): string {
+  const { calls, dialogue } = parts;
+  const { sid, person, place, nowMs } = webhook;
+  const call = calls.open({ sid, person, place, seenAtMs: nowMs });
+  return answerOnce(parts, call, webhook, { path: PATHS.next, answer: () => dialogue.goOn(call, nowMs) });
+}
+
+/**
+ * `/voice-call/status`: what became of a call. https://www.twilio.com/docs/voice/api/call-resource#statuscallback
+ * Anyone who was called is a message of ours that was delivered, or was not.
+ */
+export function callStates(parts: IngressDeps): Ingress {
+  const { config, base, documents } = parts;
+  return {
+    path: PATHS.status,
+    methods: ["POST"],
+    signed: true,
+    verify: signatureCheck(config.auth_token, base),
+    parse(request) {
+      const webhook = webhookOf(request);
+      const updates = webhook ? updatesOf(parts, webhook) : [];
+      return { updates, reply: twiml(documents.nothing) } satisfies Parsed;
+    },
+  };
+}
+
+const UNDER_WAY: ReadonlyMap<string, DeliveryUpdate["status"]> = new Map([
+  ["initiated", "sent"],
+  ["queued", "sent"],
+  ["ringing", "sent"],
+  ["in-progress", "delivered"],
+  ["completed", "delivered"],
+]);
+
+/** Sentences of ours. */
+const FAILED: ReadonlyMap<string, string> = new Map([
+  ["busy", "The line was busy."],
+  ["no-answer", "Nobody answered."],
+  ["failed", "The call could not be put through."],
+  ["canceled", "The call was called off before anybody answered."],
+]);
+
+function updatesOf({ calls, log }: IngressDeps, webhook: Webhook): DeliveryUpdate[] {
+  const { sid, isOutgoing, field, nowMs } = webhook;
+  const status = field("CallStatus") ?? "";
+  const reason = FAILED.get(status);
+  const known = UNDER_WAY.get(status);
+  if (reason === undefined && known === undefined) return [];
+  const call = calls.get(sid);
+  if (call) call.seenAtMs = nowMs;
+  if (reason !== undefined || status === "completed") {
+    // Before a document is asked for once more, so that nothing is said to no one.
+    call?.end(reason ?? OVER, nowMs, reason === undefined);
+    const secs = /^[0-9]{1,6}$/.exec(field("CallDuration") ?? "")?.[0];
+    log.info("a call is over", { call: sid, how: status, secs, answeredBy: answeredBy(webhook) });
+  }
+  if (!isOutgoing) return [];
+  return [{ platformId: sid, ...(reason === undefined ? { status: known! } : { status: "failed", reason }) }];
+}
+
+/** Where it was to be found out: a person, or a machine. */
+const answeredBy = ({ field }: Webhook): string | undefined => /^[a-z_]{1,40}$/.exec(field("AnsweredBy") ?? "")?.[0];
+
+/** `/voice-call/audio`: speech that the platform plays. Who knows the id was told it in a call. */
+export function audioFiles(shelf: AudioShelf): Ingress {
+  return {
+    path: PATHS.audio,
+    methods: ["GET"],
+    signed: true,
+    verify({ query, receivedAtMs }) {
+      if (shelf.get(query.get("id") ?? "", receivedAtMs)) return { ok: true };
+      return { ok: false, code: "BAD_VERIFY_TOKEN", why: "there is no such audio, or not any more" };
+    },
+    parse({ query, receivedAtMs }) {
+      const audio = shelf.get(query.get("id") ?? "", receivedAtMs);
+      return {
+        reply: { status: 200, contentType: audio?.mimeType ?? "audio/mpeg", body: audio?.bytes ?? new Uint8Array() },
+      };
+    },
+  };
+}
+
+/** What is answered to a webhook; to the same once more the same, so that nothing is said twice, or never. */
+function answerOnce(
+  { dialogue, documents }: Pick<IngressDeps, "dialogue" | "documents">,
+  call: Call,
+  { place, nowMs }: Webhook,
+  { path, answer }: { readonly path: string; readonly answer: () => string },
+): string {
+  const at = `${path} ${place.step}`;
+  const told = call.documentOf(at);
+  if (told !== undefined) return told;
+  if (call.over !== undefined) return documents.ending(undefined);
+  if (!call.cameTo(place, nowMs)) return dialogue.late(call, nowMs);
+  const document = answer();
+  call.toldAt(at, document);
+  return document;
+}
+
+/**
+ * What a caller said, as words, as a recording, or as a key. https://www.twilio.com/docs/voice/twiml/gather#action
+ */
+type Heard = Pick<Inbound, "text" | "media" | "choice">;
+
+/** Undefined: nothing that could be answered. */
+function heardOf({ place, field }: Webhook, recognizer: Config["recognizer"]): Heard | undefined {
+  const { ask } = place;
+  const key = field("Digits");
+  if (ask && (key === "1" || key === "2")) {
+    const approved = key === "1";
+    return { text: approved ? ask.approve : ask.reject, choice: { prompt: ask.prompt, approved } };
+  }
+  const recording = field("RecordingSid") ?? "";
+  if (recognizer === "transcription" && RECORDING_SID.test(recording)) return recorded(recording);
+  const said = field("SpeechResult");
+  return said === undefined ? undefined : { text: wordsOf(said) };
+}
+
+export const RECORDING_SID = /^RE[0-9a-fA-F]{32}$/;
+
+const recorded = (ref: string): Heard => {
+  const placeholder = "[audio]";
+  return { text: placeholder, media: [{ kind: "audio", ref, placeholder, mimeType: "audio/mpeg" }] };
+};
+
+/**
+ * Recognisers put marks where they like: "Yes." and "No, thanks." begin with yes and no to anyone who compares them with a keyword.
+ */
+function wordsOf(said: string): string {
+  const words = said.replace(/^([\p{L}\p{N}]+)[.,!;:…。，！]+(?=\s|$)/u, "$1");
+  return words.split(/\s+/).length > FEW_WORDS ? words : trimEndOf(words, ".!…。！");
+}
+
+const FEW_WORDS = 4;
+
+// Words of a caller as the platform would post them, for `svc webhook send` and tests.
+
+/** Numbers of this kind are no one's. */
+const ANYBODY = "+15550001111";
+
+function sampleSpeech(message: SampleMessage, config: Config, base: string): SampleDelivery {
+  const { text, id, atMs, from = config.allowed_numbers.find((number) => number.trim() !== "*") ?? ANYBODY } = message;
+  const query = queryOf(firstPlace(atMs));
+  const body = Buffer.from(
+    new URLSearchParams({
+      AccountSid: config.account_sid,
+      ApiVersion: "2010-04-01",
+      CallSid: `CA${createHash("md5").update(id).digest("hex")}`,
+      CallStatus: "in-progress",
+      Confidence: "0.9",
+      Direction: "inbound",
+      From: from.replaceAll(/[\s().-]/g, ""),
+      SpeechResult: text,
+      To: config.from_number,
+    }).toString(),
+  );
+  const signature = signatureOf(config.auth_token, `${base}${PATHS.speech}${query}`, formOf(body)!);
+  return {
+    method: "POST",
+    query,
+    headers: { "content-type": "application/x-www-form-urlencoded", "x-twilio-signature": signature },
+    body,
+  };
+}
+
+// Whether a webhook is the platform's.
+
+/** `base`: the public URL of this service, which is a part of what is signed; undefined: no one knows it. */
+function signatureCheck(authToken: string, base: string | undefined): Ingress["verify"] {
+  return ({ target, headers, body }: RawRequest): Verdict => {
+    if (base === undefined) return refused("neither webhook_url nor gateway.public_url says what the platform calls");
+    const header = headers[SIGNATURE_HEADER];
+    if (header === undefined) return refused("X-Twilio-Signature is missing");
+    const form = formOf(body);
+    if (form === undefined) return refused("the body is no form of the platform's");
+    if (isSigned(authToken, { url: base + target, form, header })) return { ok: true };
+    return refused("X-Twilio-Signature does not fit: other auth_token, or webhook_url is not what the platform calls");
+  };
+}
+
+const refused = (why: string): Verdict => ({ ok: false, code: "BAD_SIGNATURE", why });
+
+/** What the ways in share. */
+interface IngressDeps {
+  readonly config: Config;
+  /** Public URL of this service. */
+  readonly base: string | undefined;
+  readonly calls: Calls;
+  readonly dialogue: Dialogue;
+  readonly documents: Documents;
+  /** Tells the log of who may not call, once each. */
+  readonly letsIn: (caller: string) => boolean;
+  readonly log: Logger;
+}
