@@ -1,19 +1,15 @@
 /**
- * An answer of which each paragraph is a message as soon as it is complete, what is said between tool calls too. The paragraphs
- * go the way of every answer, by the outbox; the end of the turn adds what is left.
+ * An answer of which each paragraph is a message as soon as it is complete, also the text between tool calls. The paragraphs go
+ * by the outbox, as every answer does; the end of the turn adds the rest.
  *
- * A model that is asked again, after a failure or in another process, may say it otherwise. What it says in the same words is
- * not said twice. From where it differs on everything is said, behind a line that tells so: no word of the answer is
- * missing, and nobody takes what stands above for a part of it.
+ * A model that is asked again, after a failure or in another process, may use other words. Text in the same words is not sent
+ * twice. From the first difference on everything is sent, behind a line that says so: no word of the answer is missing, and no
+ * reader takes the text above for a part of it.
  */
-import type { NewDelivery } from "@svc/store";
-import { outgoingRows } from "../channel-send/outgoing-rows.ts";
-import { answerRows, MAX_FILES } from "../inbox/answer-rows.ts";
-import type { Attempt } from "../inbox/attempt.ts";
-import type { InboxParts } from "../inbox/parts.ts";
-import { Paragraphs } from "./paragraphs.ts";
-import { saidBefore, saidKey, saysTheSame } from "./said-rows.ts";
-import type { AnswerSource, Writing } from "./writing.ts";
+import type { Delivery, NewDelivery, Store } from "@svc/store";
+import type { Attempt } from "../attempt.ts";
+import { answerRows, MAX_FILES, outgoingRows } from "../outgoing-rows.ts";
+import type { Streaming, StreamingDeps, TargetSource } from "./streaming.ts";
 
 export const ANEW = "(The answer broke off. From here on it is written anew.)";
 
@@ -24,11 +20,11 @@ interface Unsaid {
   readonly isNote: boolean;
 }
 
-export class ParagraphSender implements Writing {
+export class ParagraphSender implements Streaming {
   readonly draft = undefined;
-  readonly #parts: InboxParts;
+  readonly #deps: StreamingDeps;
   readonly #attempt: Attempt;
-  readonly #source: AnswerSource;
+  readonly #target: TargetSource;
   /** Of the try that runs, as it comes in. */
   #tries = 0;
   #asked = 0;
@@ -47,10 +43,10 @@ export class ParagraphSender implements Writing {
   #files = 0;
   #unsaid: Unsaid[] = [];
 
-  constructor(parts: InboxParts, attempt: Attempt, source: AnswerSource) {
-    this.#parts = parts;
+  constructor(deps: StreamingDeps, attempt: Attempt, target: TargetSource) {
+    this.#deps = deps;
     this.#attempt = attempt;
-    this.#source = source;
+    this.#target = target;
   }
 
   begin(step: number): void {
@@ -105,7 +101,7 @@ export class ParagraphSender implements Writing {
       if (!this.#isOver) await work();
     });
     this.#work = this.#work.catch((error: unknown) => {
-      this.#parts.log.error("a part of an answer could not be sent before its end", { error: String(error) });
+      this.#deps.log.error("a part of an answer could not be sent before its end", { error: String(error) });
     });
   }
 
@@ -119,13 +115,13 @@ export class ParagraphSender implements Writing {
       this.#unsaid = this.#unsaid.filter((one) => one.step !== step);
       return;
     }
-    const { rows, count } = saidBefore(this.#parts.store, this.#attempt.message.turnId, step);
+    const { rows, count } = saidBefore(this.#deps.store, this.#attempt.message.turnId, step);
     [this.#step, this.#said, this.#count] = [step, [...rows], count];
   }
 
   async #say(paragraph: string): Promise<void> {
     const { inbound, message } = this.#attempt;
-    const rows = await answerRows(this.#source(), inbound, message.turnId, paragraph, MAX_FILES - this.#files);
+    const rows = await answerRows(this.#target(), inbound, message.turnId, paragraph, MAX_FILES - this.#files);
     for (const row of rows) {
       this.#files += row.files.length;
       const before = this.#said[this.#place];
@@ -168,7 +164,7 @@ export class ParagraphSender implements Writing {
 
   /** What the disk refuses is tried with what comes next, and at the latest with the end of the turn. */
   async #flush(): Promise<void> {
-    const { store, clock, dispatcher } = this.#parts;
+    const { store, clock, dispatcher } = this.#deps;
     const rows = this.#unsaid.map(({ row }) => row);
     if (rows.length === 0) return;
     const kept = await store
@@ -182,6 +178,81 @@ export class ParagraphSender implements Writing {
   /** Inside the transaction: nobody has stopped or dropped it. */
   #isWanted(): boolean {
     const { message, calledOff } = this.#attempt;
-    return calledOff === undefined && this.#parts.store.inbox.read(message.n)?.state === "waiting";
+    return calledOff === undefined && this.#deps.store.inbox.read(message.n)?.state === "waiting";
   }
 }
+
+// Paragraphs that were sent before the answer was whole are rows of the outbox whose keys name turn, step and place. A later
+// attempt finds by them what need not be sent again.
+
+interface SaidBefore {
+  /** In order, as the last attempt that said something left them. */
+  readonly rows: readonly NewDelivery[];
+  /** All there are, those of earlier attempts too. */
+  readonly count: number;
+}
+
+const prefixOf = (turnId: string, step: number): string => `said:${turnId}:${step}:`;
+const NOTE = "note";
+
+/** `count`: of those before it, which makes it a name of its own. */
+const saidKey = (turnId: string, step: number, place: number | undefined, count: number): string =>
+  `${prefixOf(turnId, step)}${place ?? NOTE}:${count}`;
+
+function saidBefore({ outbox }: Pick<Store, "outbox">, turnId: string, step: number): SaidBefore {
+  const prefix = prefixOf(turnId, step);
+  const all = outbox.ofTurn(turnId).filter(({ key }) => key?.startsWith(prefix));
+  const rows: Delivery[] = [];
+  for (const row of all) {
+    const [place] = row.key!.slice(prefix.length).split(":");
+    if (place === NOTE) continue;
+    // One that said something else began there.
+    rows.length = Math.min(rows.length, Number(place));
+    rows.push(row);
+  }
+  return { rows, count: all.length };
+}
+
+const saysTheSame = (one: NewDelivery, other: NewDelivery): boolean =>
+  one.text === other.text && JSON.stringify(one.files) === JSON.stringify(other.files);
+
+/** A text that comes in pieces, as paragraphs: the text between two blank lines; a code block with all that is in it. */
+export class Paragraphs {
+  /** Whole lines of the paragraph that is not complete yet. */
+  #lines: string[] = [];
+  /** The line that is not. */
+  #line = "";
+  /** What opened the block that it ends in; blank outside of any. */
+  #fence = "";
+
+  /** `found`: told each that is complete now, in order. */
+  push(text: string, found: (paragraph: string) => void): void {
+    let from = 0;
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", from)) {
+      this.#endLine(this.#line + text.slice(from, at), found);
+      this.#line = "";
+      from = at + 1;
+    }
+    this.#line += from === 0 ? text : text.slice(from);
+  }
+
+  /** What is left, at the end of the text. Blank: nothing. */
+  rest(): string {
+    return [...this.#lines, this.#line].join("\n").trimEnd();
+  }
+
+  #endLine(line: string, found: (paragraph: string) => void): void {
+    if (this.#fence === "" && line.trim() === "") {
+      if (this.#lines.length > 0) found(this.#lines.join("\n").trimEnd());
+      this.#lines = [];
+      return;
+    }
+    this.#lines.push(line);
+    const [, fence = "", info = ""] = FENCE.exec(line) ?? [];
+    if (this.#fence === "") this.#fence = fence;
+    else if (fence.startsWith(this.#fence) && info.trim() === "") this.#fence = "";
+  }
+}
+
+/** A block ends with as many of the same as it began with, or more. Three backticks and three more in one line are no block. */
+const FENCE = /^\s*(`{3,}(?=[^`]*$)|~{3,})(.*)$/s;

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { type Channel, type MediaKind, SvcError, type Workspace } from "@svc/contract";
 import type { FileContent, KeptFile } from "@svc/store";
-import { mediaKindOf, mediaTypeOf } from "../media-type.ts";
+import { mediaKindOf, mediaTypeOf } from "./media-type.ts";
 
 export interface Attaching {
   readonly workspace: Workspace;

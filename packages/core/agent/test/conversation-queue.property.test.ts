@@ -1,15 +1,15 @@
-// Order over lanes that rest, are held and lose messages: one that is passed, begun twice, or forgotten with its lane.
+// Order over conversations that wait, are held and lose messages: a message that is passed, begun twice, or forgotten with its queue.
 import type { WaitingMessage } from "@svc/store";
 import { fakeClock, settled } from "@svc/testkit/fake-clock";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Attempted } from "../src/messaging/inbox/lane-options.ts";
-import { InboxLanes } from "../src/messaging/inbox/lanes.ts";
+import type { Attempted } from "../src/messaging/attempt.ts";
+import { ConversationQueue } from "../src/messaging/conversation-queue.ts";
 
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant("add" as const), lane: fc.nat(3), crashes: fc.nat(3) }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("end" as const, "rest" as const), which: fc.nat(5) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("end" as const, "retry" as const), which: fc.nat(5) }) },
   fc.record({ do: fc.constant("take" as const), n: fc.nat(20) }),
   fc.record({ do: fc.constant("hold" as const), lane: fc.nat(3), for: fc.nat(4) }),
   fc.record({ do: fc.constant("resize" as const), to: fc.integer({ min: 1, max: 3 }) }),
@@ -17,7 +17,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constant("time" as const), ms: fc.constantFrom(10, 1_000, 5_000) }),
 );
 
-/** Lanes begin a turn of the event loop later. */
+/** Conversations begin a turn of the event loop later. */
 const quiet = async (): Promise<void> => {
   for (let turn = 0; turn < 4; turn += 1) await settled();
 };
@@ -26,8 +26,8 @@ const isSuspect = ({ crashes = 0 }: WaitingMessage): boolean => crashes >= 2;
 
 const isEqual = (got: number, expected: number): void => expect(got).toBe(expected);
 
-describe("lanes", () => {
-  test("whatever happens to them: in order, one at a time, all of them, within the limit", async () => {
+describe("the conversation queue", () => {
+  test("runs all messages in order, one of a conversation at a time, within the limit, whatever happens", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const clock = fakeClock();
@@ -36,7 +36,7 @@ describe("lanes", () => {
         const isDown = new Set<string>();
         const holds = new Map<string, number>();
         const hold = (lane: string, channel: string): (() => void) => {
-          const release = lanes.hold({ lane, channel });
+          const release = queue.hold({ lane, channel });
           holds.set(lane, (holds.get(lane) ?? 0) + 1);
           return () => {
             holds.set(lane, holds.get(lane)! - 1);
@@ -44,7 +44,7 @@ describe("lanes", () => {
           };
         };
         let limit = 2;
-        const lanes = new InboxLanes({
+        const queue = new ConversationQueue({
           clock,
           maxParallel: limit,
           canBegin: (channel) => !isDown.has(channel),
@@ -60,14 +60,14 @@ describe("lanes", () => {
             return promise;
           },
         });
-        lanes.start();
+        queue.start();
         const left = new Map<number, string>();
         const releases: { at: number; release: () => void }[] = [];
         let n = 0;
         const finish = (which: number, attempted: Attempted): void => {
           const [one] = [...running.values()].slice(which % (running.size || 1));
           if (!one) return;
-          // Nothing before it in its lane is left.
+          // Nothing before it in its conversation is left.
           const lane = [...left].filter(([, name]) => name === one.message.lane).map(([number]) => number);
           expect(Math.min(...lane)).toBe(one.message.n);
           running.delete(one.message.n);
@@ -84,18 +84,18 @@ describe("lanes", () => {
               crashes: each.crashes,
             };
             left.set(message.n, message.lane);
-            lanes.add(message);
+            queue.add(message);
           } else if (each.do === "end") finish(each.which, "over");
-          else if (each.do === "rest") finish(each.which, { restMs: 1_000 });
+          else if (each.do === "retry") finish(each.which, { retryDelayMs: 1_000 });
           else if (each.do === "take" && left.has(each.n)) {
-            const taken = lanes.take(left.get(each.n)!, (message) => message.n === each.n);
+            const taken = queue.take(left.get(each.n)!, (message) => message.n === each.n);
             isEqual(taken.length, running.has(each.n) ? 0 : 1);
             for (const message of taken) left.delete(message.n);
           } else if (each.do === "hold") {
             releases.push({ at: at + each.for, release: hold(`l${each.lane}`, `c${each.lane % 2}`) });
           } else if (each.do === "resize") {
             limit = Math.max(each.to, running.size);
-            lanes.resize(limit);
+            queue.resize(limit);
           } else if (each.do === "switch") {
             const channel = `c${each.channel}`;
             if (!isDown.delete(channel)) isDown.add(channel);
@@ -105,7 +105,7 @@ describe("lanes", () => {
             else releases.push(due);
           }
           await quiet();
-          expect(lanes.size).toBe(left.size);
+          expect(queue.size).toBe(left.size);
         }
         isDown.clear();
         for (const { release } of releases) release();
@@ -115,8 +115,8 @@ describe("lanes", () => {
           finish(0, "over");
           await quiet();
         }
-        expect([lanes.size, lanes.all()]).toEqual([0, []]);
-        lanes.stop();
+        expect([queue.size, queue.all()]).toEqual([0, []]);
+        queue.stop();
         await clock.advance(10_000);
         expect(clock.waiting).toBe(0);
       }),
@@ -124,19 +124,19 @@ describe("lanes", () => {
     );
   });
 
-  test("a lane that lost all it had while it was ready is the same lane when more comes", async () => {
+  test("a conversation that lost all its messages while it was ready is used again when more come", async () => {
     const begun: WaitingMessage[] = [];
     const ends: ((attempted: Attempted) => void)[] = [];
     const attempt = (message: WaitingMessage) => (begun.push(message), new Promise<Attempted>((end) => ends.push(end)));
-    const lanes = new InboxLanes({ clock: fakeClock(), maxParallel: 1, canBegin: () => true, attempt });
-    const add = (n: number, lane: string) => lanes.add({ n, lane, channel: "c", kind: "message" });
-    lanes.start();
+    const queue = new ConversationQueue({ clock: fakeClock(), maxParallel: 1, canBegin: () => true, attempt });
+    const add = (n: number, lane: string) => queue.add({ n, lane, channel: "c", kind: "message" });
+    queue.start();
     add(1, "other");
     await quiet();
     add(2, "lane");
-    lanes.take("lane", () => true);
+    queue.take("lane", () => true);
     add(3, "lane");
-    lanes.resize(3);
+    queue.resize(3);
     await quiet();
     add(4, "lane");
     await quiet();
