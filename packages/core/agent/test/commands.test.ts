@@ -153,7 +153,7 @@ describe("a command", () => {
   test("to an agent that the config does not have fails like a message", async () => {
     using made = messagingHouse({ settings: { agentOf: () => "gone" } });
     await made.receive(said("/help"));
-    expect(made.chat.taken).toEqual([expect.stringMatching(/^Sorry, .*no agent of this name/)]);
+    expect(made.chat.taken).toEqual([expect.stringMatching(/^Sorry, .*no agent with this name/)]);
     expect(made.row(1)).toMatchObject({ state: "failed", error: "AGENT_UNKNOWN" });
   });
 

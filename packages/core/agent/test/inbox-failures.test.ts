@@ -38,7 +38,7 @@ describe("a message whose turn fails", () => {
     using made = messagingHouse({ settings: { agentOf: () => "nobody" } });
     await made.receive(said("hello"));
     expect(made.chat.taken).toEqual([
-      "Sorry, this message could not be answered: there is no agent of this name in the config.",
+      "Sorry, this message could not be answered: there is no agent with this name in the config.",
     ]);
     made.messaging.reconfigure(made.settings({ agentOf: () => undefined }));
     await made.messaging.messageAdmin.replay("in-1");
@@ -211,7 +211,7 @@ describe("a message that the process dies of", () => {
     await quiet();
     expect(last.model.asked).toHaveLength(0);
     expect(last.chat.taken).toEqual([
-      expect.stringContaining("Sorry, this message could not be answered: the process ended"),
+      expect.stringContaining("Sorry, this message could not be answered: the process crashed"),
     ]);
     expect(last.events).toMatchObject([{ type: "message-failed", messageId: "in-1", code: "TURN_CRASHED" }, {}]);
     afterKill(last.folder, homes[1].path);

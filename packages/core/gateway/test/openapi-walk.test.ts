@@ -3,7 +3,7 @@
 import { ERRORS, type ErrorCode, SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { CORE_ROUTES } from "../src/openapi/index.ts";
-import { errorsOf, type RouteSpec } from "../src/routes/spec.ts";
+import { errorsOf, type RouteSpec } from "../src/routes/route.ts";
 import { CORE_PROMISES } from "./document.ts";
 import { GOVERNING_EVERYWHERE, GOVERNING_REFUSALS, GOVERNING_SUCCESSES } from "./governing-provocations.ts";
 import { FILE_REFUSALS, FILE_SUCCESSES } from "./file-provocations.ts";
