@@ -22,7 +22,7 @@ import { DEFAULT_AGENT, type Instruments, type Scope } from "@svc/kernel";
 import type { Author, Delivery, InboxMessage, NewDelivery, Store } from "@svc/store";
 import { type Command, commandOf } from "../commands/command.ts";
 import { mayPass, ModelError } from "../models/model-error.ts";
-import { keepQuestion } from "../turn/kept-steps.ts";
+import { keepQuestion } from "../turn/checkpoint.ts";
 import type { Agent, AskPerson } from "../types.ts";
 import type { Attempt, Attempted } from "./attempt.ts";
 import { InboxSpans } from "./inbox-spans.ts";

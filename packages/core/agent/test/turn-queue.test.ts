@@ -2,8 +2,8 @@
 // when somebody who waited went away.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Lanes } from "../src/turn/lanes.ts";
-import type { Place } from "../src/turn/place.ts";
+import { TurnQueue } from "../src/turn/turn-queue.ts";
+import type { Permit } from "../src/turn/turn-queue.ts";
 
 /** What happens to a lane's job, in ticks of the microtask queue. */
 const job = fc.record({
@@ -23,7 +23,7 @@ const ticks = async (count: number): Promise<void> => {
   for (let tick = 0; tick < count; tick += 1) await Promise.resolve();
 };
 
-describe("lanes", () => {
+describe("the turn queue", () => {
   test("any arrivals and departures: one at a time per lane, in order, never more than the limit, nobody forgotten", async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -31,7 +31,7 @@ describe("lanes", () => {
         fc.integer({ min: 1, max: 3 }),
         fc.array(fc.record({ tick: fc.nat(12), limit: fc.integer({ min: 1, max: 5 }) }), { maxLength: 4 }),
         async (jobs, limit, resizes) => {
-          const lanes = new Lanes(limit);
+          const lanes = new TurnQueue(limit);
           const running = new Set<string>();
           const order: Record<string, number[]> = {};
           let most = limit;
@@ -47,14 +47,14 @@ describe("lanes", () => {
                 places += isAlone ? 0 : 1;
                 expect(places).toBeLessThanOrEqual(most);
               };
-              const work = async (place?: Place): Promise<number> => {
+              const work = async (place?: Permit): Promise<number> => {
                 expect(running.has(lane)).toBe(false);
                 running.add(lane);
                 goOn();
                 if (place && lends !== undefined) {
                   places -= 1;
                   try {
-                    await place.lend(() => ticks(lends), leave.signal);
+                    await place.whileReleased(() => ticks(lends), leave.signal);
                   } catch (error) {
                     running.delete(lane);
                     (order[lane] ??= []).push(index);
@@ -66,7 +66,7 @@ describe("lanes", () => {
                 const storing = place && stores;
                 if (storing !== undefined) {
                   places -= 1;
-                  place!.giveUp();
+                  place!.release();
                   await ticks(storing);
                 }
                 (order[lane] ??= []).push(index);
@@ -97,7 +97,7 @@ describe("lanes", () => {
   });
 
   test("a busy lane does not starve the others", async () => {
-    const lanes = new Lanes(1);
+    const lanes = new TurnQueue(1);
     const order: string[] = [];
     const add = (name: string) => lanes.run(name[0]!, async () => void order.push(name));
     await Promise.all([add("a1"), add("a2"), add("a3"), add("b1")]);
@@ -105,7 +105,7 @@ describe("lanes", () => {
   });
 
   test("more places are used at once; fewer let what runs end first", async () => {
-    const lanes = new Lanes(1);
+    const lanes = new TurnQueue(1);
     const ends = new Map<string, () => void>();
     const add = (name: string) => lanes.run(name, () => new Promise<void>((end) => ends.set(name, end)));
     const all = ["a", "b", "c", "d"].map(add);
@@ -126,11 +126,11 @@ describe("lanes", () => {
   });
 
   test("those that only wait for the disk hold up no others", async () => {
-    const lanes = new Lanes(1);
+    const lanes = new TurnQueue(1);
     const stored: (() => void)[] = [];
     const add = (name: string) =>
       lanes.run(name, async (place) => {
-        place.giveUp();
+        place.release();
         await new Promise<void>((resolve) => stored.push(resolve));
       });
     const all = ["a", "b", "a", "c"].map(add);
@@ -146,7 +146,7 @@ describe("lanes", () => {
   });
 
   test("who goes alone waits for its lane and not for a place", async () => {
-    const lanes = new Lanes(1);
+    const lanes = new TurnQueue(1);
     const { promise, resolve } = Promise.withResolvers<void>();
     const stranger = lanes.run("b", () => promise);
     expect(await lanes.alone("a", async () => "done")).toBe("done");

@@ -14,22 +14,22 @@ import type { AgentProfile } from "../profiles.ts";
 import type { TurnRequest } from "../types.ts";
 import { REMOVED } from "./active-turns.ts";
 import type { Conversation, History } from "./history.ts";
-import type { KeptSteps } from "./kept-steps.ts";
+import type { StepCheckpoints } from "./checkpoint.ts";
 import { questionWith } from "../attachments/question.ts";
 import { cutOff, forModel, redactInputs, userMessage } from "./messages.ts";
-import type { TurnProgress } from "./turn.ts";
+import type { TurnProgress } from "./progress.ts";
 
-export interface TurnKeeperOptions {
+export interface TurnStoreDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
   readonly history: History;
   readonly spending: Spending;
-  /** Takes the configured secrets out of what is kept. */
+  /** Takes the configured secrets out of what is stored. */
   readonly redact: (text: string) => string;
 }
 
-/** What there is to keep. */
+/** A turn that has ended, as it is stored. */
 export interface EndedTurn {
   readonly request: Pick<TurnRequest, "author" | "claim" | "kind" | "resumable" | "title">;
   /** What its message came with. */
@@ -38,8 +38,8 @@ export interface EndedTurn {
   readonly progress: TurnProgress;
   /** The agent as it was when the turn began. */
   readonly profile: AgentProfile;
-  /** What of it is on disk before its end. */
-  readonly steps: KeptSteps | undefined;
+  /** Its checkpoints. */
+  readonly steps: StepCheckpoints | undefined;
 }
 
 /** How it ended without a whole answer. */
@@ -50,7 +50,7 @@ export interface BadEnd {
   readonly refused?: boolean;
 }
 
-/** A reply of a person in the place of the model. */
+/** A reply that a person writes in place of the model. */
 export interface ReplyByHand {
   readonly turnId: string;
   /** What waited for an answer, and has it now. */
@@ -63,20 +63,20 @@ export interface ReplyByHand {
   readonly alongside: () => void;
 }
 
-export class TurnKeeper {
-  readonly #options: TurnKeeperOptions;
+export class TurnStore {
+  readonly #deps: TurnStoreDeps;
 
-  constructor(options: TurnKeeperOptions) {
-    this.#options = options;
+  constructor(deps: TurnStoreDeps) {
+    this.#deps = deps;
   }
 
-  /** The turn, its idempotency key and its cost, on disk together before anybody is answered. */
+  /** The turn, its idempotency key and its cost, on disk together before the caller is answered. */
   keep(turn: EndedTurn, alongside?: () => void): Promise<void> {
     return this.#keep(turn, undefined, alongside);
   }
 
   async #keep(turn: EndedTurn, end: BadEnd | undefined, alongside?: () => void): Promise<void> {
-    const { store, clock, history, spending, redact } = this.#options;
+    const { store, clock, history, spending, redact } = this.#deps;
     const { request, conversation, progress, profile, steps } = turn;
     const { claim } = request;
     const { meter } = progress;
@@ -120,7 +120,7 @@ export class TurnKeeper {
    * next start, which keeps it then.
    */
   async keepFailed(turn: EndedTurn, error: SvcError): Promise<void> {
-    const { store, log, history, spending } = this.#options;
+    const { store, log, history, spending } = this.#deps;
     const { request, conversation, progress, profile } = turn;
     const notKept = (what: string) => (error: unknown) =>
       log.error(`${what} could not be kept`, { turn: progress.id, error: String(error) });
@@ -139,7 +139,7 @@ export class TurnKeeper {
   }
 
   async #forget({ progress, profile, steps }: EndedTurn): Promise<void> {
-    const { store, spending } = this.#options;
+    const { store, spending } = this.#deps;
     const spent = spending.toRecord(profile, progress.meter);
     progress.ending = store.write(() => {
       store.openTurns.remove(progress.id);
@@ -155,12 +155,12 @@ export class TurnKeeper {
    * `text`, its message, is given; undefined: nothing of it stays. Rejects with STORE_*, and then nothing has changed.
    */
   async abandon(
-    turn: EndedTurn & { readonly steps: KeptSteps },
+    turn: EndedTurn & { readonly steps: StepCheckpoints },
     { text, end, alongside }: { readonly text?: string; readonly end?: BadEnd; readonly alongside: () => void },
   ): Promise<void> {
-    const { store, spending } = this.#options;
+    const { store, spending } = this.#deps;
     const { request, progress, profile, steps } = turn;
-    const { done, calls } = steps.takeUp(progress);
+    const { done, calls } = steps.resume(progress);
     for (const call of calls) {
       const result = steps.resultOf(call);
       if (result) progress.messages.push(result);
@@ -186,7 +186,7 @@ export class TurnKeeper {
     conversation: Conversation,
     { turnId, asked, sender, text, author, alongside }: ReplyByHand,
   ): Promise<void> {
-    const { store, clock, history } = this.#options;
+    const { store, clock, history } = this.#deps;
     const reply = { role: "assistant", content: [{ type: "text", text }] };
     const messages = [...asked.map(userMessage), reply] as unknown as Json;
     const meta: TurnMeta = { kind: "by_hand", author, sender };
@@ -204,7 +204,7 @@ export class TurnKeeper {
 
   /** In words for people. */
   endOf(error: SvcError): BadEnd {
-    const { redact } = this.#options;
+    const { redact } = this.#deps;
     const { code, message, fix, said } = turnFailure(error);
     const isStopped = code === "TURN_CANCELLED";
     const problem: TurnProblem = {

@@ -1,16 +1,16 @@
 /**
- * The steps of a turn that can be taken up again. What the model answered is on disk before the first tool call of that
- * answer starts, in the same transaction. The results are in the journal of tool calls; what came of a call that never
- * started (a refusal) stands with the step after it, or else the call could run behind the model's back.
+ * Checkpoints: what is on disk of a turn before its end. The steps of a turn that can be resumed: the model's answer is written
+ * before its first tool call starts, in the same transaction. The results are in the journal of tool calls; the result of a call
+ * that never started (a refusal) is with the step after it, or else the call could run without the model's knowledge.
  */
 import type { LanguageModelV4Content, LanguageModelV4Message, LanguageModelV4ToolCall } from "@ai-sdk/provider";
-import type { Json } from "@svc/contract";
-import type { JournalledCall, Store, TurnStep } from "@svc/store";
+import type { Clock, Json } from "@svc/contract";
+import type { JournalledCall, PartialAnswer, Store, TurnStep } from "@svc/store";
 import type { ModelAnswer } from "../models/call-model.ts";
 import type { CoreTool } from "../tools/core-tool-context.ts";
 import type { Unsettled } from "../money/spending.ts";
 import { assistantMessage, INTERRUPTED, kept, toolCallsOf, toolMessage, userMessage } from "./messages.ts";
-import type { TurnProgress } from "./turn.ts";
+import type { TurnProgress } from "./progress.ts";
 
 type StepStore = Pick<Store, "steps" | "toolCalls">;
 
@@ -28,11 +28,11 @@ interface KeptStep {
   readonly isCounted: boolean;
 }
 
-/** Inside a transaction: asked in these words, whoever takes the turn up. For a question that costs something to make. */
+/** Inside a transaction: a resumed turn asks in these words. For a question that costs something to make. */
 export const keepQuestion = (store: Pick<Store, "steps">, turnId: string, text: string): void =>
   store.steps.add(turnId, questionStep(userMessage(text)));
 
-export interface KeptStepsOptions {
+export interface StepCheckpointsDeps {
   readonly store: StepStore;
   readonly turnId: string;
   /** What the turn has used and nobody has recorded. */
@@ -41,18 +41,18 @@ export interface KeptStepsOptions {
   readonly toolOf: (name: string) => CoreTool | undefined;
 }
 
-export class KeptSteps {
+export class StepCheckpoints {
   readonly #store: StepStore;
   readonly #turnId: string;
   readonly #spent: () => Unsettled | undefined;
   readonly #toolOf: (name: string) => CoreTool | undefined;
   #journal: ReadonlyMap<string, JournalledCall> = new Map();
-  #unkept: TurnStep[] = [];
+  #unwritten: TurnStep[] = [];
   #results: LanguageModelV4Message[] = [];
   #cost: Unsettled | undefined;
   #isEmpty = true;
 
-  constructor({ store, turnId, spent, toolOf }: KeptStepsOptions) {
+  constructor({ store, turnId, spent, toolOf }: StepCheckpointsDeps) {
     this.#store = store;
     this.#turnId = turnId;
     this.#spent = spent;
@@ -60,7 +60,7 @@ export class KeptSteps {
   }
 
   /** Brings `progress` to where the last attempt ended. The calls of the last step, and how many steps there are. */
-  takeUp(progress: TurnProgress): { readonly done: number; readonly calls: readonly LanguageModelV4ToolCall[] } {
+  resume(progress: TurnProgress): { readonly done: number; readonly calls: readonly LanguageModelV4ToolCall[] } {
     const rows = this.#store.steps.of(this.#turnId);
     this.#isEmpty = rows.length === 0;
     this.#journal = new Map(this.#store.toolCalls.of(this.#turnId).map((call) => [call.callId, call]));
@@ -104,11 +104,11 @@ export class KeptSteps {
   /** The model wants tools called. */
   answered(progress: TurnProgress, content: readonly LanguageModelV4Content[], answer: ModelAnswer): void {
     const { inputTokens, outputTokens } = answer;
-    if (this.#isEmpty && this.#unkept.length === 0) this.#unkept.push(questionStep(progress.messages[0]!));
+    if (this.#isEmpty && this.#unwritten.length === 0) this.#unwritten.push(questionStep(progress.messages[0]!));
     const isCounted = inputTokens !== undefined && outputTokens !== undefined;
     const step: KeptStep = { results: this.#results.splice(0), content: kept(content), isCounted };
     const message = step as unknown as Json;
-    this.#unkept.push({ message, inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 });
+    this.#unwritten.push({ message, inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 });
     this.#cost = this.#spent();
   }
 
@@ -119,15 +119,15 @@ export class KeptSteps {
 
   /** Inside the transaction in which a call starts. */
   write(): void {
-    if (this.#unkept.length === 0) return;
-    for (const step of this.#unkept) this.#store.steps.add(this.#turnId, step);
+    if (this.#unwritten.length === 0) return;
+    for (const step of this.#unwritten) this.#store.steps.add(this.#turnId, step);
     this.#cost?.write();
   }
 
   /** That transaction is on disk. */
   written(): void {
-    if (this.#unkept.length === 0) return;
-    this.#unkept = [];
+    if (this.#unwritten.length === 0) return;
+    this.#unwritten = [];
     this.#isEmpty = false;
     this.#cost?.settle();
   }
@@ -149,4 +149,50 @@ const unknown = (call: LanguageModelV4ToolCall): LanguageModelV4Message => toolM
 function callIdOf({ content }: LanguageModelV4Message): string | undefined {
   const [part] = content;
   return typeof part === "object" && part.type === "tool-result" ? part.toolCallId : undefined;
+}
+
+const SAVE_MS = 200;
+
+export interface AnswerCheckpointsDeps {
+  readonly store: Pick<Store, "openTurns" | "write">;
+  readonly clock: Pick<Clock, "after">;
+  readonly turnId: string;
+  /** What has come so far; undefined: nothing that is not saved elsewhere. */
+  readonly partial: () => PartialAnswer | undefined;
+}
+
+/** Saves the text of an answer while it comes. A kill loses at most the text since the last save, and no more than `SAVE_MS` of it. */
+export class AnswerCheckpoints {
+  readonly #deps: AnswerCheckpointsDeps;
+  #cancel: (() => void) | undefined;
+  #isSaving = false;
+  #isOver = false;
+
+  constructor(deps: AnswerCheckpointsDeps) {
+    this.#deps = deps;
+  }
+
+  /** More has come. One save at a time is planned, or under way. */
+  changed(): void {
+    if (this.#isOver || this.#cancel || this.#isSaving) return;
+    this.#cancel = this.#deps.clock.after(SAVE_MS, () => void this.#save());
+  }
+
+  /** The turn is over: whatever ends it writes its text. */
+  end(): void {
+    this.#isOver = true;
+    this.#cancel?.();
+  }
+
+  async #save(): Promise<void> {
+    const { store, turnId, partial } = this.#deps;
+    this.#cancel = undefined;
+    const saved = partial();
+    if (this.#isOver || saved === undefined) return;
+    this.#isSaving = true;
+    // A full disk must not end an answer that is on its way; its end will meet the same disk.
+    await store.write(() => store.openTurns.savePartial(turnId, saved)).catch(() => undefined);
+    this.#isSaving = false;
+    if (partial() !== saved) this.changed();
+  }
 }
