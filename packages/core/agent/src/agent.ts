@@ -1,4 +1,4 @@
-/** The agents of one service: brings lanes, history, models, budget and sessions together. */
+/** The agents of one service: brings queue, history, models, budget and sessions together. */
 import { type ClientId, type Clock, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT, NO_INSTRUMENTS } from "@svc/kernel";
 import type { Store } from "@svc/store";
@@ -18,13 +18,12 @@ import { titleProfile, Titles } from "./sessions/titles.ts";
 import type { SessionService } from "./sessions/types.ts";
 import { ActiveTurn, ActiveTurns, REMOVED } from "./turn/active-turns.ts";
 import { type Conversation, conversationKey, History, newSessionName } from "./turn/history.ts";
+import { TurnExecutor } from "./turn/execute.ts";
 import { followingUp } from "./turn/follow-up.ts";
-import { TurnKeeper } from "./turn/keep-turn.ts";
-import { Lanes } from "./turn/lanes.ts";
-import type { Place } from "./turn/place.ts";
 import { SentMessages } from "./turn/sent-messages.ts";
 import { answerStop, isStopCommand } from "./turn/stop-command.ts";
-import { abandonTurn, endUnstarted, type TurnDeps, wholeTurn } from "./turn/whole-turn.ts";
+import { type Permit, TurnQueue } from "./turn/turn-queue.ts";
+import { TurnStore } from "./turn/turn-store.ts";
 import type { AbandonedTurn, Agent, CommandRequest, TurnRequest, TurnResult } from "./types.ts";
 
 export function createAgent(options: AgentOptions): Agent {
@@ -35,14 +34,18 @@ class RunningAgent implements Agent {
   readonly sessions: SessionService;
   readonly #clock: Clock;
   readonly #store: Store;
-  readonly #lanes: Lanes;
+  readonly #queue: TurnQueue;
   readonly #active = new ActiveTurns();
   readonly #history: History;
   readonly #models: AgentModels;
   readonly #spending: Spending;
   readonly #chosen: ChosenModels;
   readonly #commands: Commands;
-  readonly #turns: TurnDeps;
+  readonly #budget: Budget;
+  readonly #redact: (text: string) => string;
+  readonly #publish: AgentOptions["publish"];
+  readonly #turns: TurnStore;
+  readonly #executor: TurnExecutor;
   readonly #messages: SentMessages;
   readonly #titles: Titles;
   #agents: AgentSet;
@@ -54,7 +57,7 @@ class RunningAgent implements Agent {
     this.#agents = agents;
     this.#clock = clock;
     this.#store = store;
-    this.#lanes = new Lanes(agents.maxParallelTurns);
+    this.#queue = new TurnQueue(agents.maxParallelTurns);
     this.#history = new History(store, agents.historyMaxTokens);
     this.#models = new AgentModels(openerOf(model));
     this.#spending = new Spending(store, budget);
@@ -63,22 +66,28 @@ class RunningAgent implements Agent {
     const profileOf = (name: string): AgentProfile | undefined => this.#agents.profiles.get(name);
     const spending = this.#spending;
     const { redact } = redaction;
-    const keeper = new TurnKeeper({ store, clock, log, history: this.#history, spending, redact });
-    const telling = { log, instruments, redaction, publish, isListened };
-    this.#turns = {
+    this.#budget = budget;
+    this.#redact = redact;
+    this.#publish = publish;
+    const turns = (this.#turns = new TurnStore({ store, clock, log, history: this.#history, spending, redact }));
+    const reporting = { log, instruments, redaction, publish, isListened };
+    this.#executor = new TurnExecutor({
       store,
       clock,
       models: this.#models,
       budget,
       spending,
-      keeper,
-      ...telling,
+      turns,
+      ...reporting,
       ask,
       attachments,
       profileOf,
-    };
+    });
     this.#messages = new SentMessages({
-      turns: this.#turns,
+      store,
+      log,
+      publish,
+      executor: this.#executor,
       active: this.#active,
       history: this.#history,
       attachments,
@@ -87,7 +96,7 @@ class RunningAgent implements Agent {
       store,
       clock,
       active: this.#active,
-      lanes: this.#lanes,
+      queue: this.#queue,
       history: this.#history,
       redact,
       publish,
@@ -102,7 +111,7 @@ class RunningAgent implements Agent {
       budget,
       spending,
       redact,
-      isIdle: () => this.#lanes.running === 0,
+      isIdle: () => this.#queue.running === 0,
       changed: (id) => sessions.changed(id),
     });
   }
@@ -115,7 +124,7 @@ class RunningAgent implements Agent {
     this.#agents = agents;
     this.#models.keepOnly(agents.profiles);
     this.#history.resize(agents.historyMaxTokens);
-    this.#lanes.resize(agents.maxParallelTurns);
+    this.#queue.resize(agents.maxParallelTurns);
   }
 
   reread(): void {
@@ -123,19 +132,18 @@ class RunningAgent implements Agent {
   }
 
   async test(name: string = DEFAULT_AGENT, signal: AbortSignal): Promise<ModelTest> {
-    const { budget, redaction } = this.#turns;
-    const parts = {
+    const deps = {
       models: this.#models,
-      budget,
+      budget: this.#budget,
       spending: this.#spending,
       clock: this.#clock,
-      redact: redaction.redact,
+      redact: this.#redact,
     };
-    return testModel(parts, this.#profileOf(name), signal);
+    return testModel(deps, this.#profileOf(name), signal);
   }
 
   load(): { running: number; waiting: number } {
-    return { running: this.#lanes.running, waiting: this.#lanes.waiting };
+    return { running: this.#queue.running, waiting: this.#queue.waiting };
   }
 
   async warm(): Promise<void> {
@@ -156,9 +164,9 @@ class RunningAgent implements Agent {
     };
     let stored: Promise<void> | undefined;
     let isHanded = false;
-    const start = async (place: Place): Promise<TurnResult> => {
-      turn.place = place;
-      // What it follows or replaces has to be settled first, and its files have to be there.
+    const start = async (permit: Permit): Promise<TurnResult> => {
+      turn.permit = permit;
+      // The turn that it follows or replaces has to be settled first, and its files have to be there.
       if (request.after !== undefined || request.replaces !== undefined || turn.hasFiles) await stored;
       // Its conversation was removed while it waited: it must not begin anew with half of what was said.
       const isGone = request.after !== undefined && this.#store.sessions.find(owner, name) === undefined;
@@ -169,7 +177,7 @@ class RunningAgent implements Agent {
       isHanded = true;
       const conversation = open();
       const isFirst = conversation.place === undefined;
-      const result = await wholeTurn(this.#turns, turn, answering, conversation);
+      const result = await this.#executor.executeTurn(turn, answering, conversation);
       const titling =
         isFirst && request.title === undefined ? titleProfile(profile, this.#agents.titleModel) : undefined;
       if (titling) this.#titles.want({ owner, name, profile: titling });
@@ -181,16 +189,16 @@ class RunningAgent implements Agent {
         return await answerStop(this.#store, turn, profile, this.#active.stop(turn.key, "/stop"));
       }
       const command = request.takesCommands && !turn.hasFiles ? commandOf(request.text) : undefined;
-      if (command) return await this.#lanes.run(turn.key, () => this.#answer(turn, command), turn.limit.signal);
+      if (command) return await this.#queue.run(turn.key, () => this.#answer(turn, command), turn.limit.signal);
       this.#active.add(turn);
       if (!request.resumable) {
         const conversation = open();
         openedAs = conversation.id;
         stored = turn.storing = this.#messages.keep(turn, conversation);
       } else if (request.replaces !== undefined) stored = this.#messages.replace(turn, request.replaces);
-      // Its place in the lane is taken at once: what is said next must not overtake it.
+      // It joins the queue at once: the next message must not overtake it.
       stored?.catch(() => {});
-      return await this.#lanes.run(turn.key, start, turn.limit.signal);
+      return await this.#queue.run(turn.key, start, turn.limit.signal);
     } catch (error) {
       if (!isHanded) await stored?.catch(() => {});
       if (turn.storedIn !== undefined && !isHanded) await this.#endUnstarted(turn, open, error);
@@ -216,12 +224,12 @@ class RunningAgent implements Agent {
     return followingUp(this.#store.sessions, place, { ...request, after });
   }
 
-  /** In the lane: behind what ran before it. */
+  /** In the queue: behind what ran before it. */
   async #endUnstarted(turn: ActiveTurn, open: () => Conversation, error: unknown): Promise<void> {
     const failure = error instanceof SvcError ? error : new SvcError("TURN_FAILED", undefined, { cause: error });
     const profile = this.#profileOrDefault(turn.agent);
-    const end = () => endUnstarted(this.#turns, turn, { profile: profile!, conversation: open(), error: failure });
-    if (profile) await this.#lanes.alone(turn.key, end);
+    const end = () => this.#executor.endUnstarted(turn, { profile: profile!, conversation: open(), error: failure });
+    if (profile) await this.#queue.alone(turn.key, end);
   }
 
   recover(): Promise<void> {
@@ -236,10 +244,10 @@ class RunningAgent implements Agent {
   async replyByHand({ owner, session, ...reply }: Parameters<Agent["replyByHand"]>[0]): Promise<void> {
     const key = conversationKey(owner, session);
     if (this.#active.count(key) > 0) throw new SvcError("TURN_RUNNING", undefined, { hint: "Stop it first." });
-    await this.#lanes.alone(key, () => this.#turns.keeper.keepByHand(this.#history.open(owner, session), reply));
+    await this.#queue.alone(key, () => this.#turns.keepByHand(this.#history.open(owner, session), reply));
     const { turnId } = reply;
     const { id: conversationId } = this.#history.open(owner, session);
-    this.#turns.publish?.({ type: "turn-store", turnId, sessionId: session, conversationId, owner });
+    this.#publish?.({ type: "turn-store", turnId, sessionId: session, conversationId, owner });
   }
 
   stop(owner: ClientId, session: string, by: string): boolean {
@@ -261,7 +269,7 @@ class RunningAgent implements Agent {
       const profile = this.#profileOf(this.#agentFor(agent, owner, session));
       return this.#commands.settle(command, { ...more, profile, owner, name: session });
     };
-    return this.#lanes.alone(conversationKey(owner, session), settle);
+    return this.#queue.alone(conversationKey(owner, session), settle);
   }
 
   async abandon({ agent: asked, owner, session, ...turn }: AbandonedTurn): Promise<void> {
@@ -271,10 +279,10 @@ class RunningAgent implements Agent {
     const abandon = (): Promise<void> => {
       const profile = this.#chosen.profileFor(known, owner, session);
       const conversation = this.#history.open(owner, session);
-      return abandonTurn(this.#turns, { ...turn, profile, conversation, error: turn.error });
+      return this.#executor.abandon({ ...turn, profile, conversation, error: turn.error });
     };
-    // In the lane, as whoever removes the conversation is.
-    await this.#lanes.alone(conversationKey(owner, session), abandon);
+    // In the queue, as the removal of the conversation is.
+    await this.#queue.alone(conversationKey(owner, session), abandon);
   }
 
   /** Who answers there: chosen for the conversation, else asked for. One that the config has no more is not chosen. */

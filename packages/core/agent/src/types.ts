@@ -6,7 +6,7 @@ import type { ModelTest } from "./models/test-model.ts";
 import type { AlwaysRule, CallPattern } from "./policy/lasting.ts";
 import type { AgentSet } from "./profiles.ts";
 import type { SessionService } from "./sessions/types.ts";
-import type { ReplyByHand } from "./turn/keep-turn.ts";
+import type { ReplyByHand } from "./turn/turn-store.ts";
 
 export interface TurnRequest {
   readonly clientId: ClientId;

@@ -3,7 +3,7 @@ import type { Inbound, Media } from "@svc/contract";
 import { fakeWorkspace } from "@svc/testkit/fake-workspace";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { answerRows, filesInstruction } from "../src/messaging/inbox/answer-rows.ts";
+import { answerRows, filesInstruction } from "../src/messaging/outgoing-rows.ts";
 import { platform } from "./delivery-house.ts";
 import { text } from "./house.ts";
 import { messagingHouse, said } from "./messaging-house.ts";

@@ -9,7 +9,8 @@ import { fakeWorkspace } from "@svc/testkit/fake-workspace";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { callTool, type CallOutcome, type CallRequest } from "../src/index.ts";
-import { channelSendTool, type ChannelSendParts } from "../src/messaging/channel-send/channel-send.ts";
+import { channelSendTool } from "../src/messaging/channel-send.ts";
+import type { ChannelSendDeps } from "../src/messaging/types.ts";
 import { platform, talk } from "./delivery-house.ts";
 import { client, house } from "./house.ts";
 
@@ -20,7 +21,7 @@ function desk(channels: Readonly<Record<string, Partial<Channel>>> = { chat: {} 
   const clock = fakeClock();
   const store = openStore({ file: join(home.path, "svc.db"), clock, idempotency: { ttlMs: 300_000, maxKeys: 10 } });
   const woken: number[] = [];
-  const parts: ChannelSendParts = {
+  const parts: ChannelSendDeps = {
     store,
     channels: new Map(Object.entries(channels).map(([id, more]) => [id, platform(more)])),
     redact: (text) => text.replaceAll("sesame", "[redacted]"),
@@ -60,7 +61,7 @@ const request = (input: object, more: Partial<CallRequest> = {}): CallRequest =>
 });
 
 /** Whom it may write to: channel-send-targets.test.ts. */
-const toAnybody: Pick<ChannelSendParts, "identity" | "targetsOf"> = {
+const toAnybody: Pick<ChannelSendDeps, "identity" | "targetsOf"> = {
   identity: { channel: () => client },
   targetsOf: () => ({ allowed: ["*"], notification: undefined }),
 };

@@ -2,7 +2,7 @@
 import { SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import type { Alongside } from "../src/index.ts";
-import { newMessageOf } from "../src/messaging/arrival.ts";
+import { newMessageOf } from "../src/messaging/inbox.ts";
 import { messagingHouse, said } from "./messaging-house.ts";
 
 const arrivalOf = (text: string) => ({ channel: "chat", messages: [newMessageOf(said(text, { id: text }))] });

@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openWorkspace } from "../src/index.ts";
 import { mediaPath } from "../src/messaging/media/file-name.ts";
-import { withMedia } from "../src/messaging/media/placeholders.ts";
+import { withMedia } from "../src/messaging/media/incoming-files.ts";
 
 const file: InboundMedia = { kind: "image", ref: "r", placeholder: "[IMAGE]" };
 

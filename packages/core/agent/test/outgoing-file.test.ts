@@ -6,9 +6,9 @@ import { SvcError, type Workspace } from "@svc/contract";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { openWorkspace } from "../src/index.ts";
-import { attachedFile } from "../src/messaging/channel-send/attached-file.ts";
+import { attachedFile } from "../src/messaging/media/attached-file.ts";
 import { fileOpener } from "../src/messaging/media/outgoing-file.ts";
-import { mediaKindOf, mediaTypeOf } from "../src/messaging/media-type.ts";
+import { mediaKindOf, mediaTypeOf } from "../src/messaging/media/media-type.ts";
 import { failure } from "./house.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -5,7 +5,7 @@ import { temporaryHome } from "@svc/testkit/temporary-home";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ANEW } from "../src/messaging/writing/paragraph-sender.ts";
+import { ANEW } from "../src/messaging/streaming/paragraphs.ts";
 import { gate, until } from "./house.ts";
 import { afterKill, quiet, said } from "./messaging-house.ts";
 import { writingHouse, type WritingOptions } from "./writing-house.ts";

@@ -3,7 +3,7 @@ import type { LanguageModelV4Content } from "@ai-sdk/provider";
 import { fakeWorkspace } from "@svc/testkit/fake-workspace";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
-import { ANEW } from "../src/messaging/writing/paragraph-sender.ts";
+import { ANEW } from "../src/messaging/streaming/paragraphs.ts";
 import { act, call, read, until } from "./house.ts";
 import { afterKill, quiet, said, status } from "./messaging-house.ts";
 import { writingHouse, type WritingOptions } from "./writing-house.ts";

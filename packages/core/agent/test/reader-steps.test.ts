@@ -2,9 +2,9 @@
 // seconds: for four times the text no reader here takes more than about four times the steps.
 import { worstGrowth } from "@svc/steps";
 import { expect, test } from "vitest";
-import { isMarkerBegun, linesOf } from "../src/messaging/inbox/file-markers.ts";
-import { draftText } from "../src/messaging/writing/draft-text.ts";
-import { Paragraphs } from "../src/messaging/writing/paragraphs.ts";
+import { isMarkerBegun, linesOf } from "../src/messaging/outgoing-rows.ts";
+import { draftText } from "../src/messaging/streaming/draft.ts";
+import { Paragraphs } from "../src/messaging/streaming/paragraphs.ts";
 import { takesCommands } from "../src/policy/commands-that-run-commands.ts";
 import { parseLine } from "../src/policy/shell-syntax.ts";
 

@@ -179,7 +179,7 @@ describe("a turn that is taken up", () => {
 
   test("takes its question as it was, when that was kept before", async () => {
     const { agent, store } = house({ model: scripted([text("ok")]) });
-    const { keepQuestion } = await import("../src/turn/kept-steps.ts");
+    const { keepQuestion } = await import("../src/turn/checkpoint.ts");
     await store.write(() => keepQuestion(store, "t-1", "see [IMAGE:a.jpg]"));
     await ask(agent, "see (image)", resumable);
     const [session] = agent.sessions.list({}, 1);

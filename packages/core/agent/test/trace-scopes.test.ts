@@ -3,7 +3,7 @@ import { currentScope, inScope, type Scope } from "@svc/kernel";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { describe, expect, test } from "vitest";
-import { Courtesies } from "../src/messaging/inbox/courtesies.ts";
+import { BestEffortCalls } from "../src/messaging/presence.ts";
 import { platform } from "./delivery-house.ts";
 import { call, gate, read } from "./house.ts";
 import { echo, type MessagingHouseOptions, quiet, saidIn } from "./messaging-house.ts";
@@ -37,7 +37,7 @@ describe("whose it is", () => {
   });
 
   test("stays so for small calls that wait behind others", async () => {
-    const courtesies = new Courtesies({
+    const courtesies = new BestEffortCalls({
       clock: fakeClock(),
       log: captureLogger(),
       stopping: new AbortController().signal,

@@ -1,5 +1,5 @@
 /** Names of files that came with messages: the one that people read, and the path in the workspace. Both are a stranger's words. */
-import { mediaKindOf } from "../messaging/media-type.ts";
+import { mediaKindOf } from "../messaging/media/media-type.ts";
 import { mediaPathOf } from "../messaging/media/file-name.ts";
 
 const MAX_CHARS = 120;

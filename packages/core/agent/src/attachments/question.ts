@@ -4,7 +4,7 @@
  */
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import type { SentFile } from "@svc/store";
-import { mediaKindOf } from "../messaging/media-type.ts";
+import { mediaKindOf } from "../messaging/media/media-type.ts";
 import { userMessage } from "../turn/messages.ts";
 
 /** `transcripts`: by id of the file, what follows its line. */

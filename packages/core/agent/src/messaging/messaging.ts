@@ -3,30 +3,29 @@ import { randomInt } from "node:crypto";
 import { type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
 import { fieldsOf, laneOf } from "@svc/kit";
 import type { Store } from "@svc/store";
-import { newMessageOf } from "./arrival.ts";
 import { StoredMessageAdmin } from "./admin.ts";
 import { ClosingPrompts } from "./close-prompts.ts";
 import { type OutboxDeps, OutboxDispatcher } from "./outbox.ts";
 import { fileOpener } from "./media/outgoing-file.ts";
 import { SpokenAnswers } from "./speech/spoken-answers.ts";
-import { Inbox } from "./inbox/inbox.ts";
-import type { InboxOwned, InboxParts } from "./inbox/parts.ts";
+import { Inbox, newMessageOf } from "./inbox.ts";
+import type { MessageDeps } from "./process-message.ts";
 import { outgoingId } from "./message-id.ts";
 import { SpeechPlaces } from "./speech/places.ts";
 import { createSpeech } from "./speech/speech.ts";
 import type { Alongside, DeliveryFailure, Messaging, MessagingSettings, PromptSource } from "./types.ts";
 
 export interface MessagingOptions extends Omit<
-  InboxParts,
-  InboxOwned | "store" | "dispatcher" | "instruments" | "transcriber" | "settings" | "random"
+  MessageDeps,
+  "store" | "dispatcher" | "instruments" | "transcriber" | "settings" | "random"
 > {
   readonly store: Store;
   readonly settings: MessagingSettings;
-  /** The questions that deliveries ask. */
+  /** The questions of deliveries with an `approval`. */
   readonly prompts?: PromptSource;
   /** Takes the configured secrets out of what a person is shown. */
   readonly redact: (text: string) => string;
-  /** Told of messages that wait and of deliveries. Default: nobody is. */
+  /** For spans of messages that wait and of deliveries. Default: none. */
   readonly instruments?: Instruments;
   /** 0 ≤ x < 1, for the jitter of retries. Default: unpredictable. */
   readonly random?: () => number;
@@ -43,7 +42,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
   const speech = createSpeech({ fetch, runProgram, clock, transcriber, settings: () => settings });
   const spoken = new SpokenAnswers((text, signal, format) => speech.speak(text, signal, format));
   const sending = { openFile, spoken, prompts, closePrompt };
-  const told = { log, instruments, publish };
+  const reporting = { log, instruments, publish };
   const failures = new Map<string, DeliveryFailure>();
   const onFailed: OutboxDeps["onFailed"] = (n, { message, hint }) => {
     const id = outgoingId(n);
@@ -51,7 +50,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
     failures.set(id, { message, hint });
     if (failures.size > MOST_FAILURES) failures.delete(failures.keys().next().value!);
   };
-  const dispatcher = new OutboxDispatcher({ store, clock, random, settings, onFailed, ...told, ...sending });
+  const dispatcher = new OutboxDispatcher({ store, clock, random, settings, onFailed, ...reporting, ...sending });
   const inbox = new Inbox({ ...options, instruments, random, dispatcher, transcriber, settings: () => settings });
   const messageAdmin = new StoredMessageAdmin({
     store,
@@ -113,7 +112,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
   };
 }
 
-/** Ids of the turns of messages that were taken back before they were answered. Inside a transaction. */
+/** Ids of the turns of messages that were withdrawn before they were answered. Inside a transaction. */
 function dropWithdrawn({ inbox }: Store, channel: string, ids: readonly string[]): string[] {
   for (const id of ids) inbox.endLocked(channel, id, "dropped");
   return inbox
@@ -124,10 +123,10 @@ function dropWithdrawn({ inbox }: Store, channel: string, ids: readonly string[]
     .flatMap(({ n, turnId }) => (inbox.end(n, "dropped") ? [turnId] : []));
 }
 
-/** The database keeps their codes alone; this is for somebody who waits for a message that was just sent. */
+/** The database stores only their codes; these are for a person who waits for a message that was just sent. */
 const MOST_FAILURES = 100;
 
-/** A platform that answers at all does so sooner; what is cut off is on disk, and sent again by the next start. */
+/** A platform that answers at all does so sooner; an aborted send is on disk, and repeated by the next start. */
 const LAST_SENDS_MS = 5_000;
 
 const unpredictable = (): number => randomInt(2 ** 32) / 2 ** 32;

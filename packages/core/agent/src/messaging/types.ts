@@ -3,6 +3,7 @@
  * delivered. What is kept survives a kill at any instant; what the platform has accepted is not sent again.
  */
 import type {
+  Channel,
   ClientId,
   Conversation,
   ErrorCode,
@@ -16,12 +17,7 @@ import type {
   ReceivedWith,
   Speech,
 } from "@svc/contract";
-import type { Arrival, Arrived, Delivery, InboxMessage, MessageCounts, MessageFilter } from "@svc/store";
-import type { ChannelSendParts } from "./channel-send/channel-send.ts";
-import type { ByHand, SaidByHand } from "./inbox/reply-by-hand.ts";
-import type { MessagingSettings } from "./settings.ts";
-
-export type * from "./settings.ts";
+import type { Arrival, Arrived, Author, Delivery, InboxMessage, MessageCounts, MessageFilter, Store } from "@svc/store";
 
 export interface DeliveryFailure {
   readonly message: string;
@@ -69,7 +65,7 @@ export interface Messaging {
   /** `FeatureContext.speech`. */
   readonly speech: Speech;
   /** What the tool `channel_send` works with. */
-  readonly channelSend: ChannelSendParts;
+  readonly channelSend: ChannelSendDeps;
 }
 
 /**
@@ -214,4 +210,88 @@ export interface MessageDetail extends MessageSummary {
   readonly platformReason: string | undefined;
   /** Body of a notice. */
   readonly notice: Json | undefined;
+}
+
+/** A reply that a person writes in place of the model. */
+export interface ByHand {
+  /** Of the conversation. */
+  readonly owner: ClientId;
+  readonly conversation: Conversation;
+  readonly text: string;
+  readonly author: Author;
+  /** For the audit log, which has no texts. */
+  readonly by: string;
+}
+
+export interface SaidByHand {
+  readonly turnId: string;
+  readonly deliveries: readonly Delivery[];
+}
+
+/** What the tool `channel_send` and `svc send` work with. */
+export interface ChannelSendDeps {
+  readonly store: Pick<Store, "outbox" | "write" | "knownLanes">;
+  readonly identity: Pick<ChannelIdentity, "channel">;
+  /** The config of the channel's section, as it is in force now. */
+  readonly targetsOf: (channel: string) => ChannelTargets;
+  /** Those in force now. */
+  readonly channels: ReadonlyMap<string, Channel>;
+  /** Takes the configured secrets out of the text. */
+  readonly redact: (text: string) => string;
+  readonly dispatcher: Pick<Messaging, "wake">;
+  readonly now: () => number;
+}
+
+/** The settings of a config that concern messages. */
+export interface MessagingSettings {
+  /** Channels in service, by id. */
+  readonly channels: ReadonlyMap<string, Channel>;
+  /** Whether deliveries of it are tried; a channel that gave up keeps them waiting. */
+  readonly isUp: (channel: string) => boolean;
+  /** The agent that a channel's section names. */
+  readonly agentOf: (channel: string) => string | undefined;
+  /** Whom the agent may write to there with `channel_send`. */
+  readonly targetsOf: (channel: string) => ChannelTargets;
+  /** Of a delivery whose platform does not take it, and of a message while the model is down. */
+  readonly maxAttempts: number;
+  readonly maxParallelTurns: number;
+  readonly transcription: TranscriptionSettings | undefined;
+  readonly speech: SpeechSettings | undefined;
+  /** Which answers of a channel are spoken, too. */
+  readonly spokenAnswers: (channel: string) => SpokenReply;
+}
+
+/** `voice`: those to messages that came as a recording. */
+export type SpokenReply = "never" | "voice" | "always";
+
+/** As the channel's section names them. */
+export interface ChannelTargets {
+  /** `allowed_targets`; `*` is any. */
+  readonly allowed: readonly string[];
+  /** `notification_target`. */
+  readonly notification: string | undefined;
+}
+
+export interface TranscriptionSettings {
+  /** A program and its arguments in place of the service; `{file}` is the recording, `{wav}` the same as WAV. */
+  readonly command?: readonly [string, ...string[]] | undefined;
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly model: string;
+  readonly language: string | undefined;
+  readonly maxBytes: number;
+}
+
+export interface SpeechSettings {
+  /** A program and its arguments in place of the service; it reads the text, or finds it in `{text}`. */
+  readonly command?: readonly [string, ...string[]] | undefined;
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly model: string;
+  /** As the service names it. */
+  readonly voice: string;
+  /** Of what is sent to it; the rest of a longer text is not spoken. */
+  readonly maxChars: number;
+  /** On the loudspeaker of this machine, too, where a channel has one. */
+  readonly play?: boolean;
 }

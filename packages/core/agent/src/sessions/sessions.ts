@@ -8,7 +8,7 @@ import type { AgentProfile } from "../profiles.ts";
 import { type ActiveTurn, type ActiveTurns, REMOVED } from "../turn/active-turns.ts";
 import { followUpsOf } from "../turn/follow-up.ts";
 import { conversationKey, type History } from "../turn/history.ts";
-import type { Lanes } from "../turn/lanes.ts";
+import type { TurnQueue } from "../turn/turn-queue.ts";
 import { questionWith } from "../attachments/question.ts";
 import { cutOff, userMessage } from "../turn/messages.ts";
 import { messagePage } from "./message-page.ts";
@@ -31,7 +31,7 @@ import type {
 export interface SessionParts {
   readonly store: Store;
   readonly active: ActiveTurns;
-  readonly lanes: Lanes;
+  readonly queue: TurnQueue;
   readonly history: History;
   readonly clock: Pick<Clock, "now">;
   readonly redact: (text: string) => string;
@@ -156,14 +156,14 @@ export class Sessions implements SessionService {
   }
 
   async remove(id: string, by = "the removal of its conversation"): Promise<boolean> {
-    const { store, active, lanes, history } = this.#parts;
+    const { store, active, queue, history } = this.#parts;
     const session = this.find(id);
     if (!session) return false;
     const key = conversationKey(session.clientId, session.name);
     active.stop(key, by, REMOVED);
     // In the lane: what was stopped is at its end then, with whatever it still had to write, and what comes after begins
     // anew. Nothing can write the removed conversation back.
-    return lanes.alone(key, async () => {
+    return queue.alone(key, async () => {
       const wasStored = await store.write(() => store.sessions.remove(id));
       history.forget(session);
       // What was sent since begins another conversation, of the same name.

@@ -5,9 +5,9 @@ import type { PartialAnswer, SentFile } from "@svc/store";
 import { newTurnId } from "@svc/store/turn-id";
 import type { TurnRequest } from "../types.ts";
 import { type Conversation, conversationKey } from "./history.ts";
-import type { Place } from "./place.ts";
 import { TimeLimit } from "./time-limit.ts";
-import type { TurnProgress } from "./turn.ts";
+import type { TurnProgress } from "./progress.ts";
+import type { Permit } from "./turn-queue.ts";
 
 /** Why a turn was stopped of which nothing may stay, not even what it did. */
 export const REMOVED = "its conversation was removed";
@@ -19,7 +19,7 @@ export class ActiveTurn {
   readonly owner: ClientId;
   /** What the owner calls the conversation. */
   readonly name: string;
-  /** Names the conversation among all, and its lane. */
+  /** Names the conversation among all, and its queue. */
   readonly key: string;
   readonly limit: TimeLimit;
   /** Undefined while the turn waits. */
@@ -43,7 +43,7 @@ export class ActiveTurn {
   /** Wall clock; 0 while it waits. */
   startedAt = 0;
   /** Among those that run; undefined while it waits. */
-  place: Place | undefined;
+  permit: Permit | undefined;
   /** Where it stands among the active ones. */
   slot = -1;
   /** Order of arrival. */
@@ -102,12 +102,12 @@ export class ActiveTurn {
 
   /** Runs a wait for a person, with the clock stopped, and holding up nobody else. */
   async whileAsking<T>(wait: () => Promise<T>): Promise<T> {
-    const { limit, place } = this;
+    const { limit, permit } = this;
     if (this.#isDraining) this.#callOff();
     limit.signal.throwIfAborted();
     this.#isAsking = true;
     try {
-      return await limit.paused(() => (place ? place.lend(wait, limit.signal) : wait()));
+      return await limit.paused(() => (permit ? permit.whileReleased(wait, limit.signal) : wait()));
     } finally {
       this.#isAsking = false;
     }

@@ -2,17 +2,20 @@
  * Messages on disk before anything of their turns is told or done: a kill loses none that was taken, and what a killed process has
  * left is found again.
  */
-import { SvcError } from "@svc/contract";
-import type { SentFile } from "@svc/store";
+import { type Logger, SvcError, type TurnEvent } from "@svc/contract";
+import type { SentFile, Store } from "@svc/store";
 import type { Attachments } from "../attachments/attachments.ts";
 import type { AgentProfile } from "../profiles.ts";
 import type { TurnRequest } from "../types.ts";
 import type { ActiveTurn, ActiveTurns } from "./active-turns.ts";
 import type { Conversation, History } from "./history.ts";
-import { recoverTurn, tellTurn, type TurnDeps } from "./whole-turn.ts";
+import type { TurnExecutor } from "./execute.ts";
 
 export interface SentMessagesDeps {
-  readonly turns: TurnDeps;
+  readonly store: Store;
+  readonly log: Logger;
+  readonly publish: ((event: TurnEvent) => void) | undefined;
+  readonly executor: Pick<TurnExecutor, "emit" | "recover">;
   readonly active: Pick<ActiveTurns, "count">;
   readonly history: History;
   readonly attachments: Attachments | undefined;
@@ -30,7 +33,7 @@ export class SentMessages {
 
   /** Resolves when the message is on disk. Rejects with STORE_*, and then nothing is kept and the turn is stopped. */
   async keep(turn: ActiveTurn, conversation: Conversation): Promise<void> {
-    const { turns, active } = this.#deps;
+    const { publish, executor, active } = this.#deps;
     const { id: turnId, owner, name, request } = turn;
     const { id: sessionId } = conversation;
     turn.hold();
@@ -46,9 +49,9 @@ export class SentMessages {
     }
     turn.storedIn = sessionId;
     const waits = active.count(turn.key) > 1;
-    if (waits) turns.publish?.({ type: "turn-store", turnId, sessionId: name, conversationId: sessionId, owner });
+    if (waits) publish?.({ type: "turn-store", turnId, sessionId: name, conversationId: sessionId, owner });
     request.onStored?.({ turnId, conversationId: sessionId, sessionId: name, waits });
-    for (const event of turn.release()) tellTurn(turns, turn, event);
+    for (const event of turn.release()) executor.emit(turn, event);
   }
 
   /** Its files are in the workspace, and on disk, before its message is. Resolves with those that are new. */
@@ -62,8 +65,7 @@ export class SentMessages {
   }
 
   async #write(turn: ActiveTurn, conversation: Conversation, placed: readonly SentFile[]): Promise<void> {
-    const { turns, history, attachments } = this.#deps;
-    const { store } = turns;
+    const { store, history, attachments } = this.#deps;
     const { id: turnId, owner, name, agent, request, sentAt: at } = turn;
     const { author, kind, replaces } = request;
     const { id: sessionId, place } = conversation;
@@ -83,8 +85,7 @@ export class SentMessages {
 
   /** What an earlier attempt of the same turn has left in its conversation is told to no model beside this one. */
   async replace({ owner, name }: ActiveTurn, { turnId, sinceMs }: NonNullable<TurnRequest["replaces"]>): Promise<void> {
-    const { turns, history } = this.#deps;
-    const { store } = turns;
+    const { store, history } = this.#deps;
     const place = store.sessions.find(owner, name);
     const row = place && store.sessions.replaceable(place, turnId, REPLACEABLE, sinceMs);
     if (row === undefined) return;
@@ -94,16 +95,16 @@ export class SentMessages {
 
   /** See `Agent.recover`. */
   async recover(profileOf: (agent: string) => AgentProfile | undefined): Promise<void> {
-    const { turns, history } = this.#deps;
-    for (const open of turns.store.openTurns.all()) {
+    const { store, log, history, executor } = this.#deps;
+    for (const open of store.openTurns.all()) {
       const { turnId, owner, name, sessionId, agent } = open;
       const profile = profileOf(agent);
       if (!profile) return;
       try {
-        await recoverTurn(turns, open, { profile, conversation: history.open(owner, name, sessionId) });
+        await executor.recover(open, { profile, conversation: history.open(owner, name, sessionId) });
       } catch (error) {
         history.forget({ clientId: owner, name });
-        turns.log.error("a turn that the last process left could not be kept", { turn: turnId, error: String(error) });
+        log.error("a turn that the last process left could not be kept", { turn: turnId, error: String(error) });
         return;
       }
     }

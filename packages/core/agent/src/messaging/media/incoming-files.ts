@@ -1,29 +1,40 @@
-/** The files of a message, each as the model is told of it: where it is kept, what was said in it, or that it is not there. */
-import type { Channel, Clock, FetchOptions, FetchResult, InboundMedia, Logger, Workspace } from "@svc/contract";
-import { SvcError } from "@svc/contract";
-import type { Aside } from "../inbox/asides.ts";
-import { mediaTypeOf } from "../media-type.ts";
+/** The files of a message, each as a text for the model: where it is stored, what is said in it, or that it could not be fetched. */
+import {
+  type Channel,
+  type Clock,
+  type FetchOptions,
+  type FetchResult,
+  type InboundMedia,
+  type Logger,
+  type Media,
+  SvcError,
+  type Workspace,
+} from "@svc/contract";
+import type { WhileReleased } from "../attempt.ts";
+import { incomingId } from "../message-id.ts";
 import type { SpeechPlaces } from "../speech/places.ts";
 import type { RunProgram } from "../speech/program.ts";
 import { NOT_TRANSCRIBED, tooLarge, transcribe, transcriptText } from "../speech/transcribe.ts";
 import type { TranscriptionSettings } from "../types.ts";
-import { fetchFile } from "./fetch-file.ts";
+import { within } from "../within.ts";
 import { mediaPath } from "./file-name.ts";
-import type { Placed } from "./placeholders.ts";
+import { mediaTypeOf } from "./media-type.ts";
 
-export interface IncomingFiles {
-  readonly channel: Channel;
-  readonly workspace: Workspace | undefined;
-  readonly transcription: TranscriptionSettings | undefined;
+export interface IncomingFilesDeps {
   readonly transcriber: SpeechPlaces;
-  /** The way out to the service that transcribes. */
+  /** The HTTP client for the service that transcribes. */
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchResult>;
   readonly runProgram: RunProgram;
   readonly clock: Clock;
   readonly log: Logger;
+}
+
+export interface FilesRequest {
+  readonly channel: Channel;
+  readonly workspace: Workspace | undefined;
+  readonly transcription: TranscriptionSettings | undefined;
   readonly signal: AbortSignal;
-  /** Waits for others' servers without holding up anybody's turn. */
-  readonly aside: Aside;
+  readonly whileReleased: WhileReleased;
   /** Of the message. */
   readonly n: number;
   readonly receivedAtMs: number;
@@ -31,15 +42,28 @@ export interface IncomingFiles {
   readonly isAgain: boolean;
 }
 
+export interface Placed {
+  readonly placeholder: string;
+  /** What comes in its place. */
+  readonly text: string;
+}
+
+/** Of all files of a message, their transcription included: a hundred, each fetched three times in vain, would take a day. */
+const ALL_LIMIT_MS = 600_000;
+
 /** One after the other. Rejects only with the signal's reason: a message is answered without a file that can't be had. */
-export async function incomingFiles(parts: IncomingFiles, media: readonly InboundMedia[]): Promise<Placed[]> {
+export async function incomingFiles(
+  deps: IncomingFilesDeps,
+  request: FilesRequest,
+  media: readonly InboundMedia[],
+): Promise<Placed[]> {
   const limit = new AbortController();
-  const cancel = parts.clock.after(LIMIT_MS, () => limit.abort(new SvcError("REMOTE_TIMEOUT")));
-  const until = AbortSignal.any([parts.signal, limit.signal]);
+  const cancel = deps.clock.after(ALL_LIMIT_MS, () => limit.abort(new SvcError("REMOTE_TIMEOUT")));
+  const until = AbortSignal.any([request.signal, limit.signal]);
   try {
     const placed: Placed[] = [];
     for (const [place, file] of media.entries()) {
-      placed.push({ placeholder: file.placeholder, text: await told({ ...parts, until }, file, place) });
+      placed.push({ placeholder: file.placeholder, text: await textOf(deps, { ...request, until }, file, place) });
     }
     return placed;
   } finally {
@@ -47,38 +71,40 @@ export async function incomingFiles(parts: IncomingFiles, media: readonly Inboun
   }
 }
 
-/** Of all files of a message, what is said in them included. A hundred, each fetched three times in vain, would take until tomorrow. */
-const LIMIT_MS = 600_000;
-
-interface Files extends IncomingFiles {
+interface Fetching extends FilesRequest {
   readonly until: AbortSignal;
 }
 
-async function told(parts: Files, file: InboundMedia, place: number): Promise<string> {
+async function textOf(deps: IncomingFilesDeps, request: Fetching, file: InboundMedia, place: number): Promise<string> {
   const label = file.kind.toUpperCase();
-  const path = await fetched(parts, file, place);
+  const path = await fetched(deps, request, file, place);
   if (path === undefined) return `[${label}: could not be fetched]`;
   const marker = `[${label}:${path}]`;
-  const { transcription } = parts;
+  const { transcription } = request;
   return file.kind === "audio" && transcription
-    ? `${marker}\n${await heard(parts, transcription, file, path)}`
+    ? `${marker}\n${await transcribed(deps, request, transcription, file, path)}`
     : marker;
 }
 
 /** Where it is now; undefined: nowhere. */
-async function fetched(parts: Files, file: InboundMedia, place: number): Promise<string | undefined> {
-  const { channel, workspace, clock, signal, aside, until, n, receivedAtMs, isAgain } = parts;
+async function fetched(
+  deps: IncomingFilesDeps,
+  request: Fetching,
+  file: InboundMedia,
+  place: number,
+): Promise<string | undefined> {
+  const { channel, workspace, signal, whileReleased, until, n, receivedAtMs, isAgain } = request;
   try {
     const { media } = channel;
     if (!media) throw new SvcError("CHANNEL_CANNOT", "This channel can't fetch files.");
     if (!workspace) throw new SvcError("AGENT_UNKNOWN");
     const path = await mediaPath(file, n, place, receivedAtMs);
     if (isAgain && (await isThere(workspace, path))) return path;
-    await aside(() => fetchFile({ media, file, workspace, path, clock, signal: until }));
+    await whileReleased(() => fetchFile({ media, file, workspace, path, clock: deps.clock, signal: until }));
     return path;
   } catch (error) {
     signal.throwIfAborted();
-    note(parts, "a file that came with a message could not be fetched", error);
+    note(deps, n, "a file that came with a message could not be fetched", error);
     return undefined;
   }
 }
@@ -89,27 +115,105 @@ const isThere = (workspace: Workspace, path: string): Promise<boolean> =>
     () => false,
   );
 
-async function heard(parts: Files, settings: TranscriptionSettings, file: InboundMedia, path: string): Promise<string> {
-  const { fetch, runProgram, clock, signal, until, aside, transcriber } = parts;
-  const transcribed = async (): Promise<string> => {
-    const { bytes, truncated } = await parts.workspace!.read(path, settings.maxBytes);
+async function transcribed(
+  { fetch, runProgram, clock, transcriber, log }: IncomingFilesDeps,
+  { workspace, signal, until, whileReleased, n }: Fetching,
+  settings: TranscriptionSettings,
+  file: InboundMedia,
+  path: string,
+): Promise<string> {
+  const work = async (): Promise<string> => {
+    const { bytes, truncated } = await workspace!.read(path, settings.maxBytes);
     if (truncated) throw tooLarge();
     const name = path.slice(path.lastIndexOf("/") + 1);
     const mimeType = file.mimeType?.split(";")[0]!.trim() || (await mediaTypeOf(path));
     return transcribe({ fetch, runProgram, clock, signal: until }, settings, { name, mimeType, bytes });
   };
   try {
-    return transcriptText(await aside(() => transcriber.whenFree(transcribed, until)));
+    return transcriptText(await whileReleased(() => transcriber.whenFree(work, until)));
   } catch (error) {
     signal.throwIfAborted();
-    note(parts, "a recording could not be transcribed", error);
+    note({ log }, n, "a recording could not be transcribed", error);
     return NOT_TRANSCRIBED;
   }
 }
 
-/** An error that is none of ours may quote the platform. */
-function note({ log, n }: IncomingFiles, message: string, error: unknown): void {
+/** Only an SvcError's message: any other may quote the platform. */
+function note({ log }: Pick<IncomingFilesDeps, "log">, n: number, message: string, error: unknown): void {
   const known = error instanceof SvcError;
   const reason = known ? error.message : error instanceof Error ? error.name : typeof error;
-  log.warn(message, { messageId: `in-${n}`, code: known ? error.code : undefined, reason });
+  log.warn(message, { messageId: incomingId(n), code: known ? error.code : undefined, reason });
+}
+
+interface FileFetch {
+  readonly media: Media;
+  readonly file: InboundMedia;
+  readonly workspace: Workspace;
+  /** Below the workspace. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+const TRIES = 3;
+const FIRST_DELAY_MS = 1_000;
+/** A platform that asks for a longer delay is not waited for: the sender waits for an answer. */
+const LONGEST_DELAY_MS = 15_000;
+/** Of one try. */
+const TRY_LIMIT_MS = 180_000;
+
+/** Throws MEDIA_REFUSED, CHANNEL_UNAUTHORIZED, REMOTE_*, or what the workspace throws; an abort with the signal's reason. */
+async function fetchFile(fetch: FileFetch): Promise<void> {
+  const { clock, signal } = fetch;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await fetchOnce(fetch);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof SvcError) || !mayPass(error) || tries === TRIES) throw error;
+      await clock.sleep(Math.min(LONGEST_DELAY_MS, error.retryAfterMs ?? FIRST_DELAY_MS * 2 ** (tries - 1)), signal);
+    }
+  }
+}
+
+const mayPass = ({ code }: SvcError): boolean => code.startsWith("REMOTE_") || code === "DELIVERY_FAILED";
+
+async function fetchOnce({ media, file, workspace, path, clock, signal }: FileFetch): Promise<void> {
+  const limit = new AbortController();
+  const cancel = clock.after(TRY_LIMIT_MS, () => limit.abort(new SvcError("REMOTE_TIMEOUT")));
+  const until = AbortSignal.any([signal, limit.signal]);
+  let size = 0;
+  const fill = (write: (chunk: Uint8Array) => Promise<void>): Promise<unknown> => {
+    const capped = async (chunk: Uint8Array): Promise<void> => {
+      size += chunk.byteLength;
+      if (size > media.maxBytes) throw new SvcError("MEDIA_REFUSED", "The file is larger than the channel's limit.");
+      await write(chunk);
+    };
+    return within(until, () => media.fetch(file, capped, until));
+  };
+  try {
+    await workspace.write(path, fill, "replace");
+  } catch (error) {
+    if (until.aborted) throw until.reason;
+    throw error;
+  } finally {
+    cancel();
+  }
+}
+
+/** The text with its files in place of their placeholders. One after the other, so that what was put in is not looked at again; what has no place in the text comes behind it. */
+export function withMedia(text: string, media: readonly Placed[]): string {
+  let done = "";
+  let rest = text;
+  const behind: string[] = [];
+  for (const { placeholder, text: placed } of media) {
+    const at = placeholder === "" ? -1 : rest.indexOf(placeholder);
+    if (at === -1) {
+      behind.push(placed);
+      continue;
+    }
+    done += rest.slice(0, at) + placed;
+    rest = rest.slice(at + placeholder.length);
+  }
+  return [done + rest, ...behind].filter((part) => part.trim() !== "").join("\n");
 }

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { type OutgoingFile, SvcError, type Workspace } from "@svc/contract";
 import type { KeptFile } from "@svc/store";
-import { mediaTypeOf } from "../media-type.ts";
+import { mediaTypeOf } from "./media-type.ts";
 
 /** `maxBytes`: what the channel takes. */
 export type FileOpener = (file: KeptFile, maxBytes: number) => Promise<OutgoingFile>;

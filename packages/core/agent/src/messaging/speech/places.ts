@@ -1,10 +1,10 @@
 /** Who may be at a service of speech: a few at a time, for each has its recording in memory, twice. */
-import { Lanes } from "../../turn/lanes.ts";
+import { TurnQueue } from "../../turn/turn-queue.ts";
 
 const AT_ONCE = 8;
 
 export class SpeechPlaces {
-  readonly #places = new Lanes(AT_ONCE);
+  readonly #places = new TurnQueue(AT_ONCE);
   #count = 0;
 
   /** Does `work` when there is a place. Rejects with the signal's reason when it is aborted before, or with BUSY. */

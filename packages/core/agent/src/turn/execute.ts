@@ -1,0 +1,307 @@
+/** One turn, from the moment its conversation is free to its end on disk: loop, events, time limit, and what is stored. */
+import { type Clock, type Logger, SvcError, type TurnEvent } from "@svc/contract";
+import { type Instruments, within } from "@svc/kernel";
+import type { OpenTurn, PartialAnswer, SentFile, Store } from "@svc/store";
+import type { Attachments } from "../attachments/attachments.ts";
+import { questionWith } from "../attachments/question.ts";
+import type { AgentModels, TurnSettings } from "../models/agent-models.ts";
+import { modelName } from "../models/open-model.ts";
+import type { Budget } from "../money/budget.ts";
+import { Meter } from "../money/meter.ts";
+import type { Spending } from "../money/spending.ts";
+import { watched } from "../observe/watched.ts";
+import type { AgentProfile } from "../profiles.ts";
+import type { CoreTool } from "../tools/core-tool-context.ts";
+import type { ToolEnvironment } from "../tools/environment.ts";
+import type { AbandonedTurn, AskPerson, TurnRequest, TurnResult } from "../types.ts";
+import { type ActiveTurn, REMOVED } from "./active-turns.ts";
+import { AnswerCheckpoints, StepCheckpoints } from "./checkpoint.ts";
+import type { Conversation } from "./history.ts";
+import { Grants, TurnLoop, type TurnLoopDeps } from "./loop.ts";
+import type { EmitTurnEvent } from "./model-step.ts";
+import type { TurnProgress } from "./progress.ts";
+import type { Redaction } from "./redacted-stream.ts";
+import type { BadEnd, EndedTurn, TurnStore } from "./turn-store.ts";
+
+export interface TurnExecutorDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly instruments: Instruments;
+  readonly models: AgentModels;
+  readonly budget: Budget;
+  readonly spending: Spending;
+  readonly turns: TurnStore;
+  readonly redaction: Redaction;
+  readonly attachments: Attachments | undefined;
+  /** Called with every event of every turn. */
+  readonly publish: ((event: TurnEvent) => void) | undefined;
+  /** Whether subscribers read what is published now. */
+  readonly isListened: (() => boolean) | undefined;
+  /** Asks a person if the request has no `ask` of its own. */
+  readonly ask: AskPerson | undefined;
+  /** The agent as it is now; undefined when a reload has removed it. */
+  readonly profileOf: (name: string) => AgentProfile | undefined;
+}
+
+interface RunningParts {
+  readonly profile: AgentProfile;
+  readonly conversation: Conversation;
+  readonly model: string;
+  readonly meter: Meter;
+}
+
+export interface AbandonedTurnFields extends Pick<AbandonedTurn, "turnId" | "alongside" | "message"> {
+  readonly profile: AgentProfile;
+  readonly conversation: Conversation;
+  readonly error: SvcError | undefined;
+}
+
+export class TurnExecutor {
+  readonly #deps: TurnExecutorDeps;
+
+  constructor(deps: TurnExecutorDeps) {
+    this.#deps = deps;
+  }
+
+  /** Every line of the log in between names the turn. */
+  executeTurn(turn: ActiveTurn, profile: AgentProfile, conversation: Conversation): Promise<TurnResult> {
+    const { instruments, budget } = this.#deps;
+    const model = modelName(profile.model);
+    const meter = new Meter(profile.model, (usd) => budget.spend(turn.agent, usd), turn.request.channel);
+    const parts = { profile, conversation, model, meter };
+    return within({ turn: turn.id }, () =>
+      instruments.isWatched ? this.#tracedRun(turn, parts) : this.#run(turn, parts),
+    );
+  }
+
+  #tracedRun(turn: ActiveTurn, parts: RunningParts): Promise<TurnResult> {
+    const { instruments, redaction } = this.#deps;
+    const { model, meter, conversation } = parts;
+    const { id: turnId, agent, request } = turn;
+    const span = instruments.begin("turn", {
+      turnId,
+      sessionId: conversation.name,
+      agent,
+      model,
+      channel: request.channel,
+    });
+    const run = (): Promise<TurnResult> => this.#run(turn, parts);
+    const recordedRun = async (): Promise<TurnResult> => {
+      span.content("input", redaction.redact(request.text));
+      const result = await run();
+      span.content("output", redaction.redact(result.response));
+      return result;
+    };
+    return watched(span, span.wantsContent ? recordedRun : run, (error) => ({ error, ...meter.since() }));
+  }
+
+  async #run(turn: ActiveTurn, parts: RunningParts): Promise<TurnResult> {
+    const { store, clock, turns, spending } = this.#deps;
+    const { profile, conversation, model, meter } = parts;
+    const { request, limit, id: turnId, agent } = turn;
+    const { files } = turn;
+    const progress = begun(turnId, [questionWith(request.text, files)], meter);
+    const spent = () => spending.toRecordPart(profile, meter);
+    const steps = new StepCheckpoints({ store, turnId, spent, toolOf: toolsOf(profile) });
+    const ended = { request, files, conversation, progress, profile, steps };
+    const checkpoints = new AnswerCheckpoints({ store, clock, turnId, partial: () => progress.partial });
+    const sessionId = conversation.name;
+    const of = { turnId, sessionId, conversationId: conversation.id, owner: turn.owner };
+    const emit: EmitTurnEvent = (fields) => {
+      const event = { ...fields, ...of } as TurnEvent;
+      if (!turn.holds(event)) this.emit(turn, event);
+    };
+    const startedAt = clock.monotonic();
+    turn.conversation = conversation;
+    turn.progress = progress;
+    turn.startedAt = clock.now();
+    request.onBegin?.();
+    emit({ type: "turn-start", agent, clientId: request.clientId });
+    limit.start(profile.turn.timeoutMs);
+    let ok = false;
+    try {
+      const onPartial = (): void => {
+        if (turn.storing !== undefined) checkpoints.changed();
+      };
+      if (files.length > 0) await this.#transcribe(turn, progress);
+      const response = await this.#answer(ended, { turn, emit, onPartial });
+      await request.beforeEnd?.({ response });
+      turn.close();
+      turn.permit?.release();
+      await turns.keep(ended, request.alongside && (() => request.alongside?.({ response })));
+      ok = true;
+      return { turnId, agent, response, model, sessionId, ...usedOf(meter) };
+    } catch (error) {
+      const cause = turn.fail(error);
+      const failure = cause instanceof SvcError ? cause : new SvcError("TURN_FAILED", undefined, { cause });
+      await turns.keepFailed(ended, failure);
+      throw failure;
+    } finally {
+      checkpoints.end();
+      const durationMs = clock.monotonic() - startedAt;
+      // The event that the message is stored comes before the event that the turn has ended.
+      await turn.storing?.catch(() => {});
+      emit({ type: "turn-end", agent, ok, model, durationMs, ...usedOf(meter) });
+    }
+  }
+
+  async #answer(
+    { conversation, progress, profile, steps }: EndedTurn,
+    { turn, emit, onPartial }: Pick<TurnLoopDeps, "turn" | "emit" | "onPartial">,
+  ): Promise<string> {
+    const { store, clock, log, instruments, models, redaction, budget, profileOf, isListened } = this.#deps;
+    const { name, model } = profile;
+    const { tools, granted = [], ask = this.#deps.ask } = turn.request;
+    const settings = offered(await models.settingsOf(profile), tools);
+    turn.limit.signal.throwIfAborted();
+    noteMissing(log, profile, tools);
+    const loop = new TurnLoop({
+      turn,
+      settings,
+      environment: () => onlyOffered(profileOf(name)?.environment ?? toolless(), tools),
+      ask,
+      grants: granted.length > 0 ? new Grants(granted, store.toolCalls.of(progress.id)) : undefined,
+      promptContext: (profileOf(name) ?? profile).promptContext?.() ?? "",
+      history: conversation.messages,
+      progress,
+      steps,
+      store,
+      clock,
+      instruments,
+      redaction,
+      emit,
+      onPartial,
+      isListened: turn.request.inPieces ? () => true : (isListened ?? (() => false)),
+      // A lower limit holds for running turns, too; an agent that is gone keeps the limit it had.
+      checkBudget: () => budget.check({ name, model, maxCostPerDay: (profileOf(name) ?? profile).maxCostPerDay }),
+    });
+    return loop.run();
+  }
+
+  /** Adds the transcripts of the recordings that the message came with. A slow service holds up no other turn. */
+  async #transcribe(turn: ActiveTurn, progress: TurnProgress): Promise<void> {
+    const { attachments } = this.#deps;
+    const { request, files, limit, permit } = turn;
+    if (!attachments?.hears(files)) return;
+    const listen = () => attachments.transcripts(files, limit.signal);
+    const transcripts = await (permit ? permit.whileReleased(listen, limit.signal) : listen());
+    progress.messages = [questionWith(request.text, files, transcripts)];
+  }
+
+  /** To the caller of the turn, and to all subscribers. */
+  emit({ request }: ActiveTurn, event: TurnEvent): void {
+    request.onEvent?.(event);
+    this.#deps.publish?.(event);
+  }
+
+  /** The message is on disk by itself, and its turn has not begun: it was stopped while it waited, or could not begin. */
+  async endUnstarted(
+    turn: ActiveTurn,
+    {
+      profile,
+      conversation,
+      error,
+    }: Pick<AbandonedTurnFields, "profile" | "conversation"> & { readonly error: SvcError },
+  ): Promise<void> {
+    const { request, files, id } = turn;
+    const progress = begun(id, [questionWith(request.text, files)], new Meter(profile.model, () => {}));
+    await this.#deps.turns.keepFailed({ request, files, conversation, progress, profile, steps: undefined }, error);
+  }
+
+  /** Ends a turn of a channel that is only on disk. */
+  async abandon(abandoned: AbandonedTurnFields): Promise<void> {
+    const { turnId, message, error, alongside } = abandoned;
+    const request = { resumable: true, ...(message?.author && { author: message.author }) } as const;
+    const turn = this.#onDisk(abandoned, { turnId, request });
+    const isKept = error?.cause !== REMOVED;
+    const { turns } = this.#deps;
+    await turns.abandon(turn, {
+      alongside,
+      ...(isKept && message && { text: message.text }),
+      ...(isKept && { end: turns.endOf(error ?? new SvcError("TURN_CANCELLED")) }),
+    });
+  }
+
+  /** Ends a turn that a killed process left: its message, actions and answer stay, marked as failed. */
+  async recover(open: OpenTurn, parts: Pick<AbandonedTurnFields, "profile" | "conversation">): Promise<void> {
+    const { turns } = this.#deps;
+    const { turnId, text, meta, partial } = open;
+    const request = { ...(meta?.author && { author: meta.author }), ...(meta?.kind && { kind: meta.kind }) };
+    const turn = this.#onDisk(parts, { turnId, request, partial, files: meta?.files ?? [] });
+    const end: BadEnd = turns.endOf(new SvcError("TURN_INTERRUPTED"));
+    await turns.abandon(turn, { text, end, alongside: () => {} });
+  }
+
+  #onDisk(
+    { profile, conversation }: Pick<AbandonedTurnFields, "profile" | "conversation">,
+    { turnId, request, partial, files = [] }: LeftTurn,
+  ): EndedTurn & { readonly steps: StepCheckpoints } {
+    const { store } = this.#deps;
+    // Its cost is recorded already.
+    const progress = begun(turnId, [], new Meter(profile.model, () => {}));
+    progress.partial = partial;
+    const steps = new StepCheckpoints({ store, turnId, spent: () => undefined, toolOf: toolsOf(profile) });
+    return { request, files, conversation, progress, profile, steps };
+  }
+}
+
+interface LeftTurn {
+  readonly turnId: string;
+  readonly request: Pick<TurnRequest, "author" | "kind" | "resumable">;
+  readonly partial?: PartialAnswer | undefined;
+  readonly files?: readonly SentFile[];
+}
+
+const begun = (id: string, messages: TurnProgress["messages"], meter: Meter): TurnProgress => ({
+  id,
+  messages,
+  meter,
+  acted: false,
+  partial: undefined,
+});
+
+const toolsOf =
+  ({ environment }: AgentProfile) =>
+  (name: string): CoreTool | undefined =>
+    environment.tools.find((tool) => tool.name === name);
+
+function toolless(): never {
+  throw new SvcError("TOOL_REFUSED", "This agent is no longer in the config, so it can't use tools any more.");
+}
+
+const usedOf = ({ inputTokens, outputTokens, costUsd }: Meter) => ({ inputTokens, outputTokens, costUsd });
+
+// A turn that has only some tools of its agent: the model is offered no other, and its calls of others are refused.
+
+/** `only`: names; undefined for all. */
+function offered(settings: TurnSettings, only: readonly string[] | undefined): TurnSettings {
+  if (!only) return settings;
+  return { ...settings, functionTools: settings.functionTools.filter(({ name }) => only.includes(name)) };
+}
+
+function onlyOffered(environment: ToolEnvironment, only: readonly string[] | undefined): ToolEnvironment {
+  if (!only) return environment;
+  const tools = environment.tools.filter(({ name }) => only.includes(name));
+  return {
+    ...environment,
+    tools,
+    find(name) {
+      if (only.includes(name)) return environment.find(name);
+      const has = tools.length === 0 ? "it has none" : `it has: ${tools.map((tool) => tool.name).join(", ")}`;
+      throw new SvcError("TOOL_REFUSED", `This turn does not have this tool; ${has}.`);
+    },
+  };
+}
+
+/** A name without a tool is left out: it may be meant for another agent, or another build. */
+function noteMissing(
+  log: Logger,
+  { name: agent, environment }: AgentProfile,
+  only: readonly string[] | undefined,
+): void {
+  const missing = only?.filter((name) => !environment.tools.some((tool) => tool.name === name)) ?? [];
+  if (missing.length > 0) {
+    log.warn("a turn names tools that its agent does not have", { agent, tools: missing.join(", ") });
+  }
+}

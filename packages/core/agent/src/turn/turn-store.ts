@@ -1,0 +1,246 @@
+/**
+ * A turn that is over, on disk: with its idempotency key and what it cost in one transaction. One that was stopped or failed
+ * keeps its message and what came of the answer; only the removal of its conversation leaves nothing.
+ */
+import type { LanguageModelV4Message } from "@ai-sdk/provider";
+import { type Clock, type Json, type Logger, type SvcError, turnFailure } from "@svc/contract";
+import { DEFAULT_AGENT } from "@svc/kernel";
+import type { Author, SentFile, Store, TurnMeta, TurnProblem, TurnState } from "@svc/store";
+import { isRefusedContent } from "../models/model-error.ts";
+import { modelName } from "../models/open-model.ts";
+import { estimateTokens } from "../models/tokens.ts";
+import type { Spending } from "../money/spending.ts";
+import type { AgentProfile } from "../profiles.ts";
+import type { TurnRequest } from "../types.ts";
+import { REMOVED } from "./active-turns.ts";
+import type { Conversation, History } from "./history.ts";
+import type { StepCheckpoints } from "./checkpoint.ts";
+import { questionWith } from "../attachments/question.ts";
+import { cutOff, forModel, redactInputs, userMessage } from "./messages.ts";
+import type { TurnProgress } from "./progress.ts";
+
+export interface TurnStoreDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly history: History;
+  readonly spending: Spending;
+  /** Takes the configured secrets out of what is stored. */
+  readonly redact: (text: string) => string;
+}
+
+/** A turn that has ended, as it is stored. */
+export interface EndedTurn {
+  readonly request: Pick<TurnRequest, "author" | "claim" | "kind" | "resumable" | "title">;
+  /** What its message came with. */
+  readonly files: readonly SentFile[];
+  readonly conversation: Conversation;
+  readonly progress: TurnProgress;
+  /** The agent as it was when the turn began. */
+  readonly profile: AgentProfile;
+  /** Its checkpoints. */
+  readonly steps: StepCheckpoints | undefined;
+}
+
+/** How it ended without a whole answer. */
+export interface BadEnd {
+  readonly state: Exclude<TurnState, "done">;
+  readonly problem: TurnProblem;
+  /** See `TurnMeta`. */
+  readonly refused?: boolean;
+}
+
+/** A reply that a person writes in place of the model. */
+export interface ReplyByHand {
+  readonly turnId: string;
+  /** What waited for an answer, and has it now. */
+  readonly asked: readonly string[];
+  /** Who wrote that, as the platform knows them. */
+  readonly sender: string;
+  readonly text: string;
+  readonly author: Author;
+  /** Runs inside the transaction that keeps it. */
+  readonly alongside: () => void;
+}
+
+export class TurnStore {
+  readonly #deps: TurnStoreDeps;
+
+  constructor(deps: TurnStoreDeps) {
+    this.#deps = deps;
+  }
+
+  /** The turn, its idempotency key and its cost, on disk together before the caller is answered. */
+  keep(turn: EndedTurn, alongside?: () => void): Promise<void> {
+    return this.#keep(turn, undefined, alongside);
+  }
+
+  async #keep(turn: EndedTurn, end: BadEnd | undefined, alongside?: () => void): Promise<void> {
+    const { store, clock, history, spending, redact } = this.#deps;
+    const { request, conversation, progress, profile, steps } = turn;
+    const { claim } = request;
+    const { meter } = progress;
+    const { state } = end ?? { state: "done" };
+    const messages = redactInputs(progress.messages, redact) as unknown as Json;
+    const meta = metaOf(turn, end);
+    const shown = forModel({ state, messages, ...(meta && { meta }) });
+    const tokens = tokensOf(shown);
+    const spent = spending.toRecord(profile, meter);
+    const write = store.write(() => {
+      const kept = store.sessions.append(conversation, conversation.place, {
+        id: progress.id,
+        at: clock.now(),
+        model: modelName(profile.model),
+        messages,
+        tokens,
+        inputTokens: meter.inputTokens,
+        outputTokens: meter.outputTokens,
+        costUsd: meter.costUsd,
+        state,
+        ...(meta && { meta }),
+        ...(request.title !== undefined && { title: request.title }),
+      });
+      // A failed turn in which nothing acted may be sent again with the same key.
+      if (claim && (state === "done" || progress.acted)) store.idempotency.keep(claim, progress.id, "done");
+      if (!request.resumable) store.openTurns.remove(progress.id);
+      spent?.write();
+      steps?.drop();
+      alongside?.();
+      return kept;
+    });
+    progress.ending = write;
+    const place = await write;
+    spent?.settle();
+    if (claim) store.idempotency.release(claim);
+    history.append(conversation, place, shown, tokens);
+  }
+
+  /**
+   * A turn that has no whole answer. One that will be taken up again has left its steps. What the disk refuses is found by the
+   * next start, which keeps it then.
+   */
+  async keepFailed(turn: EndedTurn, error: SvcError): Promise<void> {
+    const { store, log, history, spending } = this.#deps;
+    const { request, conversation, progress, profile } = turn;
+    const notKept = (what: string) => (error: unknown) =>
+      log.error(`${what} could not be kept`, { turn: progress.id, error: String(error) });
+    if (request.resumable) {
+      await spending.recordAttempt(profile, progress.meter).catch(notKept("the cost of a failed attempt"));
+    } else if (error.cause === REMOVED) {
+      await this.#forget(turn).catch(notKept("the cost of a failed turn"));
+    } else {
+      progress.messages = cutOff(progress.messages, progress.partial?.text ?? "");
+      await this.#keep(turn, this.endOf(error)).catch((error: unknown) => {
+        history.forget(conversation);
+        notKept("a failed turn")(error);
+      });
+    }
+    if (request.claim) store.idempotency.release(request.claim);
+  }
+
+  async #forget({ progress, profile, steps }: EndedTurn): Promise<void> {
+    const { store, spending } = this.#deps;
+    const spent = spending.toRecord(profile, progress.meter);
+    progress.ending = store.write(() => {
+      store.openTurns.remove(progress.id);
+      steps?.drop();
+      spent?.write();
+    });
+    await progress.ending;
+    spent?.settle();
+  }
+
+  /**
+   * A turn that is on disk and is not resumed. `end`: it stays in the conversation if anything acted in it, or if
+   * `text`, its message, is given; undefined: nothing of it stays. Rejects with STORE_*, and then nothing has changed.
+   */
+  async abandon(
+    turn: EndedTurn & { readonly steps: StepCheckpoints },
+    { text, end, alongside }: { readonly text?: string; readonly end?: BadEnd; readonly alongside: () => void },
+  ): Promise<void> {
+    const { store, spending } = this.#deps;
+    const { request, progress, profile, steps } = turn;
+    const { done, calls } = steps.resume(progress);
+    for (const call of calls) {
+      const result = steps.resultOf(call);
+      if (result) progress.messages.push(result);
+    }
+    if (progress.messages.length === 0 && text !== undefined) progress.messages = [questionWith(text, turn.files)];
+    if (end && (progress.acted || text !== undefined)) {
+      const { partial } = progress;
+      progress.messages = cutOff(progress.messages, partial && partial.step >= done ? partial.text : "");
+      return this.#keep(turn, end, alongside);
+    }
+    const spent = spending.toRecord(profile, progress.meter);
+    await store.write(() => {
+      spent?.write();
+      steps.drop();
+      if (!request.resumable) store.openTurns.remove(progress.id);
+      alongside();
+    });
+    spent?.settle();
+  }
+
+  /** Rejects with STORE_*, and then nothing has changed. */
+  async keepByHand(
+    conversation: Conversation,
+    { turnId, asked, sender, text, author, alongside }: ReplyByHand,
+  ): Promise<void> {
+    const { store, clock, history } = this.#deps;
+    const reply = { role: "assistant", content: [{ type: "text", text }] };
+    const messages = [...asked.map(userMessage), reply] as unknown as Json;
+    const meta: TurnMeta = { kind: "by_hand", author, sender };
+    const shown = forModel({ state: "done", messages, meta });
+    const tokens = tokensOf(shown);
+    const used = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+    const place = await store.write(() => {
+      const turn = { id: turnId, at: clock.now(), model: "", messages, tokens, ...used, meta };
+      const kept = store.sessions.append(conversation, conversation.place, turn);
+      alongside();
+      return kept;
+    });
+    history.append(conversation, place, shown, tokens);
+  }
+
+  /** In words for people. */
+  endOf(error: SvcError): BadEnd {
+    const { redact } = this.#deps;
+    const { code, message, fix, said } = turnFailure(error);
+    const isStopped = code === "TURN_CANCELLED";
+    const problem: TurnProblem = {
+      code,
+      reason: redact(message),
+      ...(!isStopped && { fix: redact(fix) }),
+      ...(said !== undefined && { said: redact(said) }),
+    };
+    return { state: isStopped ? "stopped" : "failed", problem, refused: isRefusedContent(error) };
+  }
+}
+
+function metaOf({ request, files, progress, profile }: EndedTurn, end: BadEnd | undefined): TurnMeta | undefined {
+  const meta: TurnMeta = {
+    ...(request.author && { author: request.author }),
+    ...(request.kind && { kind: request.kind }),
+    ...(files.length > 0 && { files }),
+    ...(profile.name !== DEFAULT_AGENT && { agent: profile.name }),
+    ...(end && progress.acted && { acted: true }),
+    ...(end && { problem: end.problem }),
+    // What it did before has to be told, and was not refused.
+    ...(end?.refused && progress.messages.length === 1 && { refused: true as const }),
+  };
+  return Object.keys(meta).length > 0 ? meta : undefined;
+}
+
+function tokensOf(messages: readonly LanguageModelV4Message[]): number {
+  const [question, answer] = messages;
+  // The common turn, one text each way, without serialising it a second time.
+  if (messages.length === 2 && question && answer) return textTokens(question) + textTokens(answer);
+  return estimateTokens(JSON.stringify(messages));
+}
+
+function textTokens(message: LanguageModelV4Message): number {
+  const part = message.content[0];
+  if (typeof part === "object" && message.content.length === 1 && part.type === "text")
+    return estimateTokens(part.text);
+  return estimateTokens(JSON.stringify(message));
+}
