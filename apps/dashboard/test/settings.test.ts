@@ -42,6 +42,7 @@ describe.each([
   test("an empty home gets a working model and a channel", async () => {
     await using model = await fakeModelServer({ script: () => ({ text: "Hello from the model" }) });
     await using platform = await startTelegram();
+    platform.chats.note({ id: 42, type: "private", first_name: "Ada" }, 1);
     await using house = await openEmptyHouse();
     await using person = await signedIn(browser, house, { viewport });
     const { page } = person;
@@ -74,6 +75,10 @@ describe.each([
     await page.getByRole("heading", { name: "State", exact: true }).waitFor();
     await expect.poll(() => platform.isPolled).toBe(true);
     expect(await seriousFindings(page)).toEqual([]);
+    await fill(page, "To", "42");
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByRole("status").getByText("Sent.").waitFor();
+    expect(platform.sent).toMatchObject([{ chatId: 42 }]);
 
     const file = readFileSync(join(house.home, "config.toml"), "utf8");
     expect(file).toContain("# of the house");

@@ -5,6 +5,7 @@ import { LANGUAGES } from "../src/texts/language.ts";
 import { seriousFindings } from "./house/axe.ts";
 import { signedIn } from "./house/person.ts";
 import { hasChromium } from "./house/browser.ts";
+import { layoutTroubles } from "./house/layout.ts";
 import { sharedScene } from "./house/scene.ts";
 import { seedActivity } from "./house/seed.ts";
 import { show, speak } from "./house/speak.ts";
@@ -31,7 +32,7 @@ test.each(LANGUAGES)("every view fits every width in %s", async (language) => {
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
       await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
-      const troubles = await page.evaluate<string[]>(`(${troublesOfLayout.toString()})()`);
+      const troubles = await layoutTroubles(page);
       const findings = width === WIDTH_OF_AXE ? await seriousFindings(page) : [];
       found.push(...[...troubles, ...findings].map((trouble) => `${width} ${view}: ${trouble}`));
     }
@@ -39,38 +40,3 @@ test.each(LANGUAGES)("every view fits every width in %s", async (language) => {
   expect(found).toEqual([]);
   person.expectCalm();
 });
-
-/** Runs in the page. */
-function troublesOfLayout(): string[] {
-  const troubles: string[] = [];
-  const { scrollWidth } = document.documentElement;
-  if (scrollWidth > window.innerWidth) troubles.push(`scrolls sideways: ${scrollWidth}`);
-  /** What others wrote, of any length, in a row of one line: it ends with an ellipsis, and its whole text is a click away. */
-  const SHORTENED = ".chat-title, .chat-preview, .clip, .chip-name, .at-chats .heading h1";
-  /** For screen readers alone. */
-  const UNSEEN = ".unseen, .off-screen";
-  for (const element of document.body.querySelectorAll<HTMLElement>("*")) {
-    const hasText = [...element.childNodes].some(
-      (node) => node.nodeType === 3 && (node.textContent ?? "").trim() !== "",
-    );
-    if (!hasText || element.matches(SHORTENED) || element.closest(UNSEEN) !== null || !element.checkVisibility())
-      continue;
-    const style = getComputedStyle(element);
-    // An inline box is as wide as its text.
-    if (style.display === "inline" || style.clipPath !== "none") continue;
-    const scrolls = (overflow: string): boolean => overflow === "auto" || overflow === "scroll";
-    const isWide = element.scrollWidth > element.clientWidth + 1 && !scrolls(style.overflowX);
-    const isHigh =
-      element.scrollHeight > element.clientHeight + 1 &&
-      ["hidden", "clip"].includes(style.overflowY) &&
-      element.tagName !== "TEXTAREA";
-    if (!isWide && !isHigh) continue;
-    const size = isWide
-      ? `${element.scrollWidth} > ${element.clientWidth} wide`
-      : `${element.scrollHeight} > ${element.clientHeight} high`;
-    troubles.push(
-      `${element.tagName.toLowerCase()}.${element.className} "${element.textContent?.slice(0, 40)}" is cut off: ${size}`,
-    );
-  }
-  return troubles;
-}

@@ -40,6 +40,18 @@ test("escape sequences of a model do not reach the terminal", async (context) =>
   expect(screen).toContain("owned");
 });
 
+test("help is coloured at a terminal, and plain where NO_COLOR is set", async (context) => {
+  needScript(context);
+  using home = temporaryHome();
+  const [coloured, plain] = [
+    await atTerminal(home.path, "--help", []),
+    await atTerminal(home.path, "--help", [], { NO_COLOR: "1" }),
+  ];
+  expect(coloured.screen).toContain("\x1b[1mUsage:");
+  expect(plain.screen).toContain("Usage:");
+  expect(plain.screen).not.toContain("\x1b");
+});
+
 test.for([
   ["leaves at the question", "[y/N] ", "\x04", "A person rejected", false],
   ["leaves while the command runs", "[y/N] ", "y\n\x04", "exit_code", true],

@@ -6,12 +6,12 @@ import { useServices } from "../services.ts";
 import { useAction } from "../state/use-action.ts";
 import { type Read, useReader } from "../state/use-reader.ts";
 import { t } from "../texts/texts.ts";
+import { Actor } from "./actor.tsx";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Diff, type DiffLine } from "./diff.tsx";
 import { Empty } from "./empty.tsx";
 import { Heading } from "./heading.tsx";
-import { Name } from "./name.tsx";
 import { Shown } from "./shown.tsx";
 import { Ago } from "./time.tsx";
 
@@ -88,7 +88,7 @@ function Row<Change extends SavedChange>({
       <summary>
         {summary(change)}{" "}
         <span class="hint">
-          <Ago at={at} />, <Name>{by}</Name>
+          <Ago at={at} />, <Actor>{by}</Actor>
         </span>
       </summary>
       {isOpen && <Changed source={source} version={version} />}

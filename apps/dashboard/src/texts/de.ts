@@ -2,6 +2,12 @@
 import type { Messages } from "./texts.ts";
 
 export const de: Messages = {
+  "actor.a-program-on-this-machine": "einem Programm auf diesem Rechner",
+  "actor.device": "Gerät {name}",
+  "actor.procedure": "Ablauf {name}",
+  "actor.agent-for": "dem Agenten für {name}",
+  "actor.agent-in": "dem Agenten in der Unterhaltung {name}",
+
   "api.the-service-answered-in-a": "Der Dienst hat mit {status} geantwortet, aber nicht in seinem eigenen Format.",
   "api.the-service-does-not-answer": "Der Dienst antwortet nicht.",
 
@@ -95,6 +101,7 @@ export const de: Messages = {
 
   "channels.choose-one-below-to-write": "Wähle unten einen aus, um von dort mit dem Agenten zu schreiben.",
   "channels.no-channel-yet": "Noch kein Kanal.",
+  "channels.set-up": "Eingerichtet",
   "channels.add-a-channel": "Kanal hinzufügen",
   "channels.programs-of-yours-by-post": "Eigene Programme, über POST /webhook",
   "channels.in-other-builds": "In anderen Builds",
@@ -284,7 +291,7 @@ export const de: Messages = {
   "devices.is-signed-out-at-once": "{browser} wird sofort abgemeldet. Das Gerät bleibt gekoppelt.",
   "devices.it-is-this-page": "Das ist diese Seite.",
   "devices.rename": "{name} umbenennen",
-  "devices.revoke": "Entziehen",
+  "devices.revoke": "Zugriff entziehen",
   "devices.revoke-2": "{name} den Zugriff entziehen",
   "devices.revoke-this-device": "Diesem Gerät den Zugriff entziehen?",
   "devices.its-token-turns-and-connections":
@@ -525,9 +532,9 @@ export const de: Messages = {
   "model.runs-on-this-machine-install": "Läuft auf diesem Rechner. Modell installieren mit: ollama pull",
   "model.many-providers-models-with-one": "Modelle vieler Anbieter mit einem API-Schlüssel von openrouter.ai.",
   "model.runs-on-this-machine-start": "Läuft auf diesem Rechner. Starte den Server im Tab „Developer“.",
-  "model.other-compatible": "Anderer kompatibler",
+  "model.other-compatible": "Anderer (OpenAI-kompatibel)",
   "model.any-server-with-openais-api": "Jeder Server mit der API von OpenAI.",
-  "model.more": "Weitere",
+  "model.more": "Weitere Einstellungen",
   "model.the-built-in-echo-answers":
     "Das eingebaute Echo antwortet: Es wiederholt, was man ihm sagt. Wähle einen Anbieter, um mit einem echten Modell zu sprechen.",
   "model.provider": "Anbieter",
@@ -764,6 +771,7 @@ export const de: Messages = {
   "procedures.run-it-now": "Jetzt ausführen",
   "procedures.payload-json-optional": "Nutzdaten (JSON, optional)",
   "procedures.run": "Ausführen",
+  "procedures.one-run": "Lauf",
   "procedures.the-payload-is-not-json": "Die Nutzdaten sind kein JSON.",
   "procedures.it-may-have-acted-in":
     "Er hat vielleicht schon in einem früheren Lauf gehandelt und wartet hier deshalb auf eine Freigabe.",
@@ -783,17 +791,17 @@ export const de: Messages = {
   "procedures.changes-of-procedures-that-you":
     "Änderungen an Abläufen, die du auf der Seite oder im Terminal speicherst, erscheinen hier und lassen sich rückgängig machen.",
   "procedures.put-the-files-back-as": "Die Dateien auf den Stand vor dieser Änderung zurücksetzen?",
-  "procedures.what-starts-it": "Was ihn startet",
+  "procedures.what-starts-it": "Auslöser",
   "procedures.as-the-config-says-sop": "Wie in der Konfiguration (sop.default_execution_mode).",
-  "procedures.no-gate-but-those-of": "Keine Freigaben außer denen der Schritte.",
+  "procedures.no-gate-but-those-of": "Wartet nur, wenn ein Schritt eine Freigabe verlangt.",
   "procedures.waits-for-a-yes-before": "Wartet vor dem ersten Schritt auf eine Freigabe.",
   "procedures.waits-for-a-yes-before-2": "Wartet vor jedem Schritt auf eine Freigabe.",
   "procedures.waits-before-the-first-step": "Wartet vor dem ersten Schritt, außer bei hoher oder kritischer Priorität.",
   "procedures.no-model-each-step-is": "Ohne Modell: Jeder Schritt ist ein Werkzeugaufruf.",
-  "procedures.what-it-is-for": "Wozu er dient",
+  "procedures.what-it-is-for": "Zweck",
   "procedures.default": "Standard",
   "procedures.enabled": "Eingeschaltet",
-  "procedures.a-disabled-procedure-starts-only": "Ein ausgeschalteter Ablauf startet nur Testläufe.",
+  "procedures.a-disabled-procedure-starts-only": "Ausgeschaltet läuft er nur noch als Test.",
   "procedures.priority-agent-limits": "Priorität, Agent, Grenzen",
   "procedures.priority": "Priorität",
   "procedures.whose-model-tools-and-policy":
@@ -829,8 +837,8 @@ export const de: Messages = {
   "procedures.test-it": "Testen",
   "procedures.the-run-is-marked-as":
     "Der Lauf wird als Test markiert. Freigaben und Werkzeuge wirken wie in jedem anderen Lauf.",
-  "procedures.as-if-started-by": "Als hätte ihn gestartet",
-  "procedures.a-person-whatever-the-conditions": "eine Person, unabhängig von den Bedingungen",
+  "procedures.as-if-started-by": "Auslöser im Test",
+  "procedures.a-person-whatever-the-conditions": "von Hand, ohne Rücksicht auf Bedingungen",
   "procedures.event-payload-json-optional": "Nutzdaten des Ereignisses (JSON, optional)",
   "procedures.start-a-test-run": "Testlauf starten",
   "procedures.a-person": "eine Person",
@@ -878,6 +886,8 @@ export const de: Messages = {
   "section.channels_config.webhook": "Webhook",
   "section.channels_config.email": "E-Mail",
   "section.channels_config.voice_call": "Telefonanrufe",
+  "section.channels_config.voice_wake": "Mikrofon",
+  "section.safety": "Sicherheit des Roboters",
 
   "session.wait-a-while": "Warte eine Weile und versuche es dann erneut. Andere Clients sind nicht gesperrt.",
   "session.a-code-is-good-once": "Ein Code gilt einmal und zehn Minuten lang. Neuen erstellen: svc pair",
@@ -1018,6 +1028,7 @@ export const de: Messages = {
   "setup.ask-the-agent-to-write":
     "Bitte den Agenten, eine Notiz zu schreiben. Der Aufruf erscheint in der Unterhaltung und fragt vorher nach, wo die Richtlinie es verlangt.",
   "setup.turn-on-a-sandbox": "Sandbox einschalten",
+  "setup.commands-run-in": "Befehle laufen in der Sandbox {name}.",
   "setup.start-with-the-machine": "Mit dem Rechner starten",
   "setup.let-the-systems-own-scheduler":
     "Lass die Aufgabenplanung des Systems den Dienst beim Start ausführen, als der Benutzer, dem das Verzeichnis gehört:",
@@ -1188,7 +1199,7 @@ export const de: Messages = {
   "word.light": "hell",
   "word.dark": "dunkel",
   "word.operator": "Betreiber",
-  "word.read": "lesen",
+  "word.read": "nur lesen",
   "word.webhook": "Webhook",
   "word.chat": "Chat",
   "word.api": "API",

@@ -1,5 +1,11 @@
 /** The page's texts in English, which the others are translated from. `{name}` stands for a value or an element. */
 export const en = {
+  "actor.a-program-on-this-machine": "a program on this machine",
+  "actor.device": "device {name}",
+  "actor.procedure": "procedure {name}",
+  "actor.agent-for": "the agent, for {name}",
+  "actor.agent-in": "the agent, in conversation {name}",
+
   "api.the-service-answered-in-a": "The service answered {status} in a way that is not its own.",
   "api.the-service-does-not-answer": "The service does not answer.",
 
@@ -92,6 +98,7 @@ export const en = {
 
   "channels.choose-one-below-to-write": "Choose one below to write with the agent from there.",
   "channels.no-channel-yet": "No channel yet.",
+  "channels.set-up": "Set up",
   "channels.add-a-channel": "Add a channel",
   "channels.programs-of-yours-by-post": "Programs of yours, by POST /webhook",
   "channels.in-other-builds": "In other builds",
@@ -751,6 +758,7 @@ export const en = {
   "procedures.run-it-now": "Run it now",
   "procedures.payload-json-optional": "Payload (JSON, optional)",
   "procedures.run": "Run",
+  "procedures.one-run": "Run",
   "procedures.the-payload-is-not-json": "The payload is not JSON.",
   "procedures.it-may-have-acted-in": "It may have acted in an earlier run, so it waits for a yes here.",
   "procedures.cancel-the-run": "Cancel the run",
@@ -863,6 +871,8 @@ export const en = {
   "section.channels_config.webhook": "Webhook",
   "section.channels_config.email": "E-mail",
   "section.channels_config.voice_call": "Telephone calls",
+  "section.channels_config.voice_wake": "Microphone",
+  "section.safety": "Robot safety",
 
   "session.wait-a-while": "Wait a while, then try again. Other clients are not locked out.",
   "session.a-code-is-good-once": "A code is good once, for ten minutes. Make a new one: svc pair",
@@ -999,6 +1009,7 @@ export const en = {
   "setup.ask-the-agent-to-write":
     "Ask the agent to write a note. The call shows up in the conversation, and asks first where the policy says so.",
   "setup.turn-on-a-sandbox": "Turn on a sandbox",
+  "setup.commands-run-in": "Commands run in the sandbox {name}.",
   "setup.start-with-the-machine": "Start with the machine",
   "setup.let-the-systems-own-scheduler":
     "Let the system's own scheduler run the daemon at start, as the user that owns the home:",

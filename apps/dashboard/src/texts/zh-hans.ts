@@ -2,6 +2,12 @@
 import type { Messages } from "./texts.ts";
 
 export const zhHans: Messages = {
+  "actor.a-program-on-this-machine": "本机上的程序",
+  "actor.device": "设备 {name}",
+  "actor.procedure": "流程 {name}",
+  "actor.agent-for": "智能体（为 {name}）",
+  "actor.agent-in": "智能体（在对话 {name} 中）",
+
   "api.the-service-answered-in-a": "服务返回了 {status}，但格式不正确。",
   "api.the-service-does-not-answer": "服务没有响应。",
 
@@ -89,6 +95,7 @@ export const zhHans: Messages = {
 
   "channels.choose-one-below-to-write": "在下面选择一个渠道，就可以从那里与智能体对话。",
   "channels.no-channel-yet": "还没有渠道。",
+  "channels.set-up": "已设置",
   "channels.add-a-channel": "添加渠道",
   "channels.programs-of-yours-by-post": "你自己的程序，通过 POST /webhook",
   "channels.in-other-builds": "其他构建版本中的渠道",
@@ -721,6 +728,7 @@ export const zhHans: Messages = {
   "procedures.run-it-now": "立即运行",
   "procedures.payload-json-optional": "数据（JSON，可选）",
   "procedures.run": "运行",
+  "procedures.one-run": "运行",
   "procedures.the-payload-is-not-json": "数据不是 JSON。",
   "procedures.it-may-have-acted-in": "它在之前的运行中可能已执行过操作，因此在这里等待批准。",
   "procedures.cancel-the-run": "取消运行",
@@ -830,6 +838,8 @@ export const zhHans: Messages = {
   "section.channels_config.webhook": "Webhook",
   "section.channels_config.email": "电子邮件",
   "section.channels_config.voice_call": "电话",
+  "section.channels_config.voice_wake": "麦克风",
+  "section.safety": "机器人安全",
 
   "session.wait-a-while": "请稍候再试。其他客户端不受影响。",
   "session.a-code-is-good-once": "配对码只能使用一次，有效期十分钟。生成新的：svc pair",
@@ -961,6 +971,7 @@ export const zhHans: Messages = {
   "setup.try-a-tool": "试用工具",
   "setup.ask-the-agent-to-write": "请智能体写一条笔记。调用会显示在对话中，策略要求时会先询问。",
   "setup.turn-on-a-sandbox": "启用沙箱",
+  "setup.commands-run-in": "命令在沙箱 {name} 中运行。",
   "setup.start-with-the-machine": "随机器启动",
   "setup.let-the-systems-own-scheduler": "请让系统自带的计划任务在启动时运行服务，使用主目录所属的用户：",
   "setup.installed-as-a-service-of": "安装为系统服务后，机器重启时会自动启动。",

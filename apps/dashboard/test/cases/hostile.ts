@@ -1,8 +1,11 @@
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { seriousFindings } from "../house/axe.ts";
+import { layoutTroubles } from "../house/layout.ts";
 import { signedIn } from "../house/person.ts";
-import { writeProcedure } from "../house/procedures.ts";
+import { removeProcedure, writeProcedure } from "../house/procedures.ts";
 import type { Scene } from "../house/scene.ts";
+import { show } from "../house/speak.ts";
 
 /** Each would run, load or leave the page if it were ever taken for markup or for a link. */
 const IMAGE = `<img src=x onerror="window.hacked=1">`;
@@ -18,7 +21,191 @@ const LINK = [
 const MARKUP =
   "main :is(img, script, iframe, style, base, meta, [onload], [onerror], [action*=foreign]), a:is([href^='javascript:' i], [href^='vbscript:' i], [href^='data:' i])";
 
+/** Also turns the direction of what follows, and is wider than any screen. */
+const WORD = `${"W".repeat(120)}`;
+const LINE = `${IMAGE}${SCRIPT}[x](javascript:window.hacked=1)\u202e${WORD}`;
+/** Moves a terminal's cursor, too. */
+const TEXT = `${LINE} \u001b[2J\u001b[31m ${LINK}`;
+/** As long as a name may be. */
+const NAME = `hostile-${"n".repeat(56)}`;
+
+const toml = (text: string): string => JSON.stringify(text).replaceAll("\u007f", "\\u007f");
+
+const HOSTILE_SOP = `[sop]
+description = ${toml(TEXT)}
+version = ${toml(LINE.slice(0, 64))}
+execution_mode = "step_by_step"
+
+[[triggers]]
+type = "manual"
+condition = ${toml(`$.a == ${JSON.stringify(TEXT)}`)}
+
+[[triggers]]
+type = "webhook"
+path = "/${WORD}"
+
+[[triggers]]
+type = "channel_event"
+event = ${toml(LINE.slice(0, 128))}
+
+[[triggers]]
+type = "mqtt"
+topic = ${toml(LINE)}
+
+[[triggers]]
+type = "peripheral"
+board = "${WORD.slice(0, 64)}"
+signal = "${WORD}"
+
+[[triggers]]
+type = "cron"
+expression = "0 4 * * *"
+`;
+
+const HOSTILE_STEPS = `# ${LINE}
+
+${TEXT.replaceAll("\n", " ")}
+
+## Steps
+
+1. **${LINE.slice(0, 190)}** — ${TEXT}
+   - tools: file_read
+
+2. **Fail** — Do it with the wrong key. ${TEXT}
+`;
+
+/** Every value of it that may be wrong is. */
+const WRONG_SOP = `[sop]
+agent = ${toml(LINE.slice(0, 64))}
+priority = ${toml(LINE)}
+${toml(LINE)} = ${toml(LINE)}
+
+[[triggers]]
+type = ${toml(LINE)}
+expression = ${toml(LINE)}
+timezone = ${toml(LINE.slice(0, 64))}
+path = ${toml(LINE)}
+
+[[steps]]
+title = ${toml(TEXT)}
+tool = ${toml(LINE)}
+tools = [${toml(LINE)}]
+args = { path = ${toml(TEXT)} }
+`;
+
+/** Runs in the page: what turns the direction of writing where it stands must turn nothing beside it. */
+function unboundTurns(): string[] {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found: string[] = [];
+  for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+    if (!node.textContent?.includes("\u202e")) continue;
+    let around = node.parentElement;
+    while (around !== null) {
+      const { unicodeBidi, display } = getComputedStyle(around);
+      if (/isolate|plaintext/.test(unicodeBidi) || display !== "inline") break;
+      around = around.parentElement;
+    }
+    const alone = around !== null && around.textContent?.trim() === node.textContent.trim();
+    if (around === null || (getComputedStyle(around).unicodeBidi === "normal" && !alone)) {
+      found.push(`<${node.parentElement?.tagName} class="${node.parentElement?.className}"> in <${around?.tagName}>`);
+    }
+  }
+  return found;
+}
+
+/** Opens all that is folded, then tells what ran, loaded, turned or was broken. */
+async function attackOn(page: Page, view: string): Promise<string[]> {
+  await show(page, view);
+  return lookOver(page, view);
+}
+
+async function lookOver(page: Page, view: string): Promise<string[]> {
+  await page.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true");
+  await page.locator(".reading").first().waitFor({ state: "detached" });
+  const troubles = [
+    ...(await layoutTroubles(page)),
+    ...(await page.evaluate<string[]>(`(${unboundTurns.toString()})()`)).map(
+      (one) => `turns what is beside it: ${one}`,
+    ),
+  ];
+  if ((await page.evaluate("window.hacked")) !== undefined) troubles.push("it ran");
+  if ((await page.locator(MARKUP).count()) > 0) troubles.push("it is markup");
+  // What is typed in a field is no text of the page.
+  const shown = await page.evaluate<string>(
+    "[document.body.innerText, ...[...document.querySelectorAll('input, textarea')].map(({ value }) => value)].join()",
+  );
+  if (!/onerror|WWWWWWWWWW|nnnnnnnnnn/.test(shown)) troubles.push("shows nothing of it");
+  return troubles.map((trouble) => `${view}: ${trouble}`);
+}
+
 export function hostileCases(scene: () => Scene): void {
+  test.each([
+    ["a desk", { width: 1280, height: 800 }],
+    ["a phone", { width: 360, height: 740 }],
+  ])("every value of a procedure stays words and breaks no view on %s", async (_where, viewport) => {
+    const { browser, house } = scene();
+    await using person = await signedIn(browser, house, { viewport, reducedMotion: "reduce" });
+    const { page } = person;
+    const call = async (method: string, path: string, body?: object): Promise<Readonly<Record<string, unknown>>> => {
+      const response = await house.daemon.request(path, { method, token: house.token, ...(body && { body }) });
+      const answer = (await response.json()) as Readonly<Record<string, unknown>>;
+      if (!response.ok) throw new Error(`${path} was answered ${JSON.stringify(answer)}`);
+      return answer;
+    };
+    await house.rename(LINE.slice(0, 60));
+    writeProcedure(house.home, "wrong", { toml: WRONG_SOP, md: HOSTILE_STEPS });
+    writeProcedure(house.home, IMAGE.replaceAll("/", "_"), { toml: WRONG_SOP });
+    const files = { toml: HOSTILE_SOP, markdown: HOSTILE_STEPS };
+    await call("PUT", `/api/sops/${NAME}`, { ...files, revision: null });
+    await call("PATCH", `/api/sops/${NAME}`, { enabled: false });
+    await call("PATCH", `/api/sops/${NAME}`, { enabled: true });
+    const { run_id: run } = await call("POST", `/api/sops/${NAME}/test-runs`, { payload: { [TEXT]: [LINE, TEXT] } });
+    await show(page, `runs/${run}`);
+    await page.locator("[aria-current=step] .approval").waitFor();
+    const found: string[] = [];
+    for (const view of [`runs/${run}`, "approvals", "overview"]) found.push(...(await attackOn(page, view)));
+    for (const step of ["step-1", "step-2"]) {
+      await expect.poll(async () => (await call("GET", `/api/sop-runs/${run}`))["status"]).toBe("waiting_approval");
+      await call("POST", `/api/approvals/${run}/${step}`, { approved: true, feedback: TEXT });
+    }
+    await expect.poll(async () => (await call("GET", `/api/sop-runs/${run}`))["status"]).toBe("failed");
+    const more = [
+      "procedures",
+      `procedures/${NAME}`,
+      `edit-procedure/${NAME}`,
+      "procedures/wrong",
+      "edit-procedure/wrong",
+      `runs/${run}`,
+      "calendar",
+      "procedure-changes",
+      `procedure-changes/${NAME}`,
+      "approvals",
+      "audit",
+      "",
+      "logs",
+      "doctor",
+    ];
+    for (const view of more) found.push(...(await attackOn(page, view)));
+    await show(page, `edit-procedure/${NAME}`);
+    for (const name of ["Form", "Source"]) {
+      const side = page.getByRole("button", { name, exact: true });
+      if (await side.isVisible()) await side.click();
+      found.push(...(await lookOver(page, `edit-procedure ${name}`)));
+    }
+    await call("DELETE", `/api/sops/${NAME}`);
+    await show(page, `procedure-changes/${NAME}`);
+    await page.locator("main details summary").first().click();
+    await page
+      .getByRole("button", { name: /^Undo change/ })
+      .first()
+      .click();
+    await page.getByRole("dialog").getByText(WORD).first().waitFor();
+    found.push(...(await lookOver(page, "the undo dialog")));
+    for (const name of ["wrong", IMAGE.replaceAll("/", "_")]) removeProcedure(house.home, name);
+    expect(found).toEqual([]);
+    person.expectCalm();
+  });
+
   test("words of others stay words: in messages, names, titles, outputs and events", async () => {
     const { browser, house } = scene();
     await using person = await signedIn(browser, house);

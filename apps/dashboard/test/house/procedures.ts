@@ -1,5 +1,5 @@
 /** Procedures in the workspace: by hand, by the clock, by a request, and one whose file is wrong. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface ProcedureFiles {
@@ -13,6 +13,9 @@ export function writeProcedure(home: string, name: string, { toml, md = STEPS }:
   writeFileSync(join(folder, "SOP.md"), md);
   writeFileSync(join(folder, "SOP.toml"), toml);
 }
+
+export const removeProcedure = (home: string, name: string): void =>
+  rmSync(join(home, "workspace", "sops", name), { recursive: true, force: true });
 
 const STEPS = `# Site release
 

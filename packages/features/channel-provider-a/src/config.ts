@@ -77,7 +77,7 @@ const keys = v.strictObject({
       v.string(),
       v.regex(/^[0-9]{1,4}\.[0-9]{1,6}\.[0-9]{1,12}$/, "a version such as 2.3000.1043857760"),
       v.description(
-        "Web mode: version of WhatsApp Web that is told to the platform, where it rejects the built-in one.",
+        "Web mode: version of the web client that is told to the platform, where it rejects the built-in one.",
       ),
     ),
   ),

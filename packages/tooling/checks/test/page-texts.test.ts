@@ -91,14 +91,15 @@ test("a key that nothing uses; a beginning uses all that go on from it", () => {
   expect(page("const key = `word.${state}`;", texts)).toEqual([]);
 });
 
-test("a key of the config without a label is told, and fails nothing: its feature may be new", () => {
-  const config = "### `gateway.host`\n### `agents.<name>.model`\n";
+test("a key of the config without a label or help is told, and fails nothing: its feature may be new", () => {
+  const config = "### `gateway.host`\n\nWhere it listens.\n\n- Default: x\n\n### `agents.<name>.model`\n\nIts model.\n";
   const files = {
     "apps/dashboard/src/texts/en.ts": "export const en = {} as const;",
     "docs/reference/config.md": config,
-    "apps/dashboard/src/texts/settings/de.ts": `export const de = { labels: { host: "Adresse" }, help: {} };`,
+    "apps/dashboard/src/texts/settings/de.ts": `export const de = { labels: { host: "Adresse" }, help: { "Its model.": "Modell." } };`,
   };
   expect(judge(pageTexts, files)).toEqual([
     "apps/dashboard/src/texts/settings/de.ts:0 warning: The setting model has no label.",
+    "apps/dashboard/src/texts/settings/de.ts:0 warning: The setting gateway.host has no help.",
   ]);
 });

@@ -104,7 +104,7 @@ export const de: SettingTexts = {
     enabled: "Eingeschaltet",
     encrypt: "Verschlüsseln",
     encrypt_key: "Encrypt Key",
-    expire_secs: "Läuft ab nach Sekunden",
+    expire_secs: "Gültigkeit in Sekunden",
     file: "Protokolldatei",
     filler: "Füllsatz",
     filler_after_secs: "Füllsatz nach Sekunden",
@@ -814,5 +814,68 @@ export const de: SettingTexts = {
     "Voice, as that service names it.": "Stimme, wie der Dienst sie nennt.",
     "Working directory of tools, absolute or below the home. Default: workspace.":
       "Arbeitsverzeichnis der Werkzeuge, absolut oder unterhalb des Datenverzeichnisses. Standard: workspace.",
+    "Speak the answers to what the microphone heard on the loudspeaker of this machine.":
+      "Antworten auf das, was das Mikrofon gehört hat, über den Lautsprecher dieses Rechners sprechen.",
+    "Name of the linked session in the encrypted store; selects Web mode.":
+      "Name der gekoppelten Sitzung im verschlüsselten Speicher; damit gilt der Web-Modus.",
+    "Web mode: phone number of the account, to link by a code that is typed; without it by a QR code.":
+      "Web-Modus: Telefonnummer des Kontos, um mit einem eingetippten Code zu koppeln; ohne sie mit einem QR-Code.",
+    "Web mode. business: the account is the agent's. personal: it is yours; only listed numbers are answered, yours in the chat with yourself included.":
+      "Web-Modus. business: Das Konto gehört dem Agenten. personal: Es ist dein eigenes; geantwortet wird nur den aufgeführten Nummern, dir selbst im Chat mit dir.",
+    "Web mode. allowlist: in groups, people of allowed_numbers are heard. ignore: nobody is.":
+      "Web-Modus. allowlist: In Gruppen gilt, was Nummern aus allowed_numbers schreiben. ignore: Gruppen werden nicht beachtet.",
+    "Web mode: in groups, answer only messages that mention the account or reply to it.":
+      "Web-Modus: in Gruppen nur auf Nachrichten antworten, die das Konto erwähnen oder ihm antworten.",
+    "Web mode: version of the web client that is told to the platform, where it rejects the built-in one.":
+      "Web-Modus: Version des Web-Clients, die der Plattform genannt wird, wenn sie die eingebaute ablehnt.",
+    "Web mode: public key that signs the certificate of a test server. Needs an api_url on this machine.":
+      "Web-Modus: öffentlicher Schlüssel, der das Zertifikat eines Testservers signiert. Braucht eine api_url auf diesem Rechner.",
+    "Robot kit: SafetyMonitor and SafeDrive": "Roboter: SafetyMonitor und SafeDrive",
+    "Let agents drive the robot.": "Agenten dürfen den Roboter fahren.",
+    "What moves the robot.": "Was den Roboter bewegt.",
+    "board: motors of a board. simulated: a robot in a simulated room.":
+      "board: Motoren an einem Board. simulated: ein Roboter in einem simulierten Raum.",
+    "Alias of the board that has the motors, such as arduino0.": "Alias des Boards mit den Motoren, etwa arduino0.",
+    "Left motor, as the board's firmware counts.": "Linker Motor, so wie die Firmware des Boards zählt.",
+    "Right motor, as the board's firmware counts.": "Rechter Motor, so wie die Firmware des Boards zählt.",
+    "Which room is simulated.": "Welcher Raum simuliert wird.",
+    "The robot stops this many metres before an obstacle.": "So viele Meter vor einem Hindernis hält der Roboter an.",
+    "The robot goes slower within this many times the minimum distance.":
+      "Innerhalb dieses Vielfachen des Mindestabstands fährt der Roboter langsamer.",
+    "Highest speed within the slow zone and in turns, in m/s.":
+      "Höchstes Tempo in der Langsamzone und in Kurven, in m/s.",
+    "Highest speed, in m/s.": "Höchstes Tempo, in m/s.",
+    "Highest speed in a direction that no distance sensor faces, in m/s; 0: no driving there.":
+      "Höchstes Tempo in eine Richtung, in die kein Abstandssensor zeigt, in m/s; 0: keine Fahrt dorthin.",
+    "Longest movement, in seconds.": "Längste Fahrt, in Sekunden.",
+    "A reading older than this stops the robot, in seconds.":
+      "Ist ein Messwert älter als so viele Sekunden, hält der Roboter an.",
+    "Pin of the drive board with a normally closed switch to ground; HIGH is pressed, or a cut wire.":
+      "Pin des Motor-Boards mit einem Öffner gegen Masse; HIGH heißt gedrückt oder Kabel getrennt.",
+    "Pins of the drive board with bump switches to ground at the front; LOW is pressed.":
+      "Pins des Motor-Boards mit Stoßschaltern vorn gegen Masse; LOW heißt gedrückt.",
+    "Sensors that see obstacles. The simulator has its own.":
+      "Sensoren, die Hindernisse erkennen. Der Simulator hat eigene.",
+    "Alias of the board that the sensor is connected to.": "Alias des Boards, an dem der Sensor hängt.",
+    "distance: metres to what is there. bump: a switch.": "distance: Abstand in Metern. bump: ein Schalter.",
+    "Pin of the sensor, as the board's firmware counts.": "Pin des Sensors, so wie die Firmware des Boards zählt.",
+    "Where it looks, in degrees clockwise: 0 is ahead, 90 right, 180 behind.":
+      "Blickrichtung in Grad im Uhrzeigersinn: 0 ist vorn, 90 rechts, 180 hinten.",
+    "Wake word at the local microphone": "Aktivierungswort am Mikrofon dieses Rechners",
+    "What has to be said before a command, in upper or lower case; a part of a word will do.":
+      "Was vor einem Befehl gesagt werden muss, groß oder klein geschrieben; auch ein Teil eines Wortes zählt.",
+    "Milliseconds of silence that end what is said.": "So viele Millisekunden Stille beenden den Befehl.",
+    "Least loudness (RMS, 1 is the loudest) of speech; in a noisy room more is asked for by itself.":
+      "Ab dieser Lautstärke (RMS, höchstens 1) zählt es als Sprache; in lauten Räumen steigt die Schwelle von selbst.",
+    "Longest command, in seconds; what is said after that is not heard.":
+      "Längster Befehl, in Sekunden; was danach gesagt wird, wird nicht mehr aufgenommen.",
+    "Microphone, as the recorder program names it. Default: the system's.":
+      "Mikrofon, so wie das Aufnahmeprogramm es nennt. Standard: das des Systems.",
+    "Program and arguments that write 16 kHz mono samples of 16 bits, started without a shell. Default: parec, arecord or ffmpeg, whichever is installed.":
+      "Programm und Argumente, ohne Shell gestartet; es schreibt Mono-Samples mit 16 kHz und 16 Bit. Standard: parec, arecord oder ffmpeg, je nachdem, was installiert ist.",
+    "Most recordings transcribed in an hour; beyond it nothing is heard until one is an hour old.":
+      "Höchstzahl an Aufnahmen, die pro Stunde transkribiert werden; danach wird nichts aufgenommen, bis die älteste eine Stunde her ist.",
+    "US dollars that a minute of transcription costs, to show what the last hour cost.":
+      "Kosten einer Minute Transkription in US-Dollar, um die Kosten der letzten Stunde zu zeigen.",
   },
 };

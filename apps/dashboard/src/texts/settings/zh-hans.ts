@@ -751,5 +751,64 @@ export const zhHans: SettingTexts = {
     "Voice, as that service names it.": "音色，使用该服务的名称。",
     "Working directory of tools, absolute or below the home. Default: workspace.":
       "工具的工作目录，绝对路径或主目录下的路径。默认：workspace。",
+    "Speak the answers to what the microphone heard on the loudspeaker of this machine.":
+      "通过本机扬声器播放对麦克风指令的回答。",
+    "Name of the linked session in the encrypted store; selects Web mode.":
+      "加密存储中已关联会话的名称；填写后使用 Web 模式。",
+    "Web mode: phone number of the account, to link by a code that is typed; without it by a QR code.":
+      "Web 模式：账号的手机号码，用输入验证码的方式关联；不填则用二维码。",
+    "Web mode. business: the account is the agent's. personal: it is yours; only listed numbers are answered, yours in the chat with yourself included.":
+      "Web 模式。business：账号归智能体使用。personal：这是你自己的账号；只回复列出的号码，包括你与自己的聊天。",
+    "Web mode. allowlist: in groups, people of allowed_numbers are heard. ignore: nobody is.":
+      "Web 模式。allowlist：在群组中只处理 allowed_numbers 中的人发来的消息。ignore：忽略群组。",
+    "Web mode: in groups, answer only messages that mention the account or reply to it.":
+      "Web 模式：在群组中只回答提及该账号或回复它的消息。",
+    "Web mode: version of the web client that is told to the platform, where it rejects the built-in one.":
+      "Web 模式：平台拒绝内置版本时，向其报告的网页客户端版本。",
+    "Web mode: public key that signs the certificate of a test server. Needs an api_url on this machine.":
+      "Web 模式：为测试服务器证书签名的公钥。需要指向本机的 api_url。",
+    "Robot kit: SafetyMonitor and SafeDrive": "机器人套件：SafetyMonitor 与 SafeDrive",
+    "Let agents drive the robot.": "允许智能体驾驶机器人。",
+    "What moves the robot.": "驱动机器人的部件。",
+    "board: motors of a board. simulated: a robot in a simulated room.":
+      "board：开发板上的电机。simulated：模拟房间中的机器人。",
+    "Alias of the board that has the motors, such as arduino0.": "连接电机的开发板的别名，例如 arduino0。",
+    "Left motor, as the board's firmware counts.": "左侧电机，按开发板固件的编号。",
+    "Right motor, as the board's firmware counts.": "右侧电机，按开发板固件的编号。",
+    "Which room is simulated.": "模拟哪个房间。",
+    "The robot stops this many metres before an obstacle.": "机器人在障碍物前多少米处停下。",
+    "The robot goes slower within this many times the minimum distance.": "距离小于最小距离的这么多倍时，机器人减速。",
+    "Highest speed within the slow zone and in turns, in m/s.": "减速区内和转弯时的最高速度，单位 m/s。",
+    "Highest speed, in m/s.": "最高速度，单位 m/s。",
+    "Highest speed in a direction that no distance sensor faces, in m/s; 0: no driving there.":
+      "没有距离传感器朝向的方向上的最高速度，单位 m/s；0 表示不往该方向行驶。",
+    "Longest movement, in seconds.": "单次移动的最长时间，单位秒。",
+    "A reading older than this stops the robot, in seconds.": "读数超过这么多秒，机器人就会停下。",
+    "Pin of the drive board with a normally closed switch to ground; HIGH is pressed, or a cut wire.":
+      "驱动板上连接常闭接地开关的引脚；HIGH 表示已按下或断线。",
+    "Pins of the drive board with bump switches to ground at the front; LOW is pressed.":
+      "驱动板上连接前方接地碰撞开关的引脚；LOW 表示已按下。",
+    "Sensors that see obstacles. The simulator has its own.": "检测障碍物的传感器。模拟器自带传感器。",
+    "Alias of the board that the sensor is connected to.": "连接该传感器的开发板的别名。",
+    "distance: metres to what is there. bump: a switch.": "distance：与物体的距离（米）。bump：开关。",
+    "Pin of the sensor, as the board's firmware counts.": "传感器的引脚，按开发板固件的编号。",
+    "Where it looks, in degrees clockwise: 0 is ahead, 90 right, 180 behind.":
+      "朝向，顺时针角度：0 为前方，90 为右方，180 为后方。",
+    "Wake word at the local microphone": "本机麦克风的唤醒词",
+    "What has to be said before a command, in upper or lower case; a part of a word will do.":
+      "说出指令前要说的词，不区分大小写；词的一部分也可以。",
+    "Milliseconds of silence that end what is said.": "静音多少毫秒视为说完。",
+    "Least loudness (RMS, 1 is the loudest) of speech; in a noisy room more is asked for by itself.":
+      "视为语音的最低音量（RMS，最大为 1）；环境嘈杂时会自动提高。",
+    "Longest command, in seconds; what is said after that is not heard.":
+      "单条指令的最长时间，单位秒；之后的内容不再收录。",
+    "Microphone, as the recorder program names it. Default: the system's.":
+      "麦克风，使用录音程序中的名称。默认：系统麦克风。",
+    "Program and arguments that write 16 kHz mono samples of 16 bits, started without a shell. Default: parec, arecord or ffmpeg, whichever is installed.":
+      "输出 16 kHz、16 位单声道采样的程序和参数，不经 shell 启动。默认：已安装的 parec、arecord 或 ffmpeg。",
+    "Most recordings transcribed in an hour; beyond it nothing is heard until one is an hour old.":
+      "每小时最多转写的录音数；达到后不再收听，直到最早的一条满一小时。",
+    "US dollars that a minute of transcription costs, to show what the last hour cost.":
+      "每分钟转写的费用（美元），用于显示最近一小时的费用。",
   },
 };

@@ -1,5 +1,6 @@
 /** One question, and either the buttons or who has answered it. */
 import type { Approval } from "../../api/governed-shapes.ts";
+import { Actor } from "../../parts/actor.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { LongMarkdown, LongProse } from "../../parts/long-prose.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
@@ -45,7 +46,7 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
         <Call detail={approval.detail} title={title} />
       )}
       <p class="hint">
-        {rich("approvals.requested-by", { origin: t(ORIGINS[origin]), by: <Name>{by}</Name>, when: <Ago at={at} /> })}
+        {rich("approvals.requested-by", { origin: t(ORIGINS[origin]), by: <Actor>{by}</Actor>, when: <Ago at={at} /> })}
         {status === "waiting" && <> {rich("approvals.expires", { when: <Ago at={until} /> })}</>}
         {origin === "sop" && (
           <>
@@ -101,7 +102,11 @@ function Answered({ approval: { answer } }: { readonly approval: Approval }) {
   return (
     <>
       <p class="answer">
-        {rich("approvals.by", { by: <Name>{answer.by}</Name>, via: wordOf(answer.via), when: <Ago at={answer.at} /> })}
+        {rich("approvals.by", {
+          by: <Actor>{answer.by}</Actor>,
+          via: wordOf(answer.via),
+          when: <Ago at={answer.at} />,
+        })}
         {answer.holds === "conversation" && t("approvals.for-this-conversation")}
         {answer.holds === "always" && t("approvals.and-always")}
       </p>

@@ -11,7 +11,15 @@ export const shownState = ({ state, waits_for: what }: Mail): string =>
   what === null ? state : `${state}_for_${what}`;
 
 export const MAIL_COLUMNS: readonly Column<Mail>[] = [
-  { label: "common.message", cell: ({ id }) => <a href={hrefOf("inbox", id)}>{id}</a>, narrow: true },
+  {
+    label: "common.message",
+    cell: ({ id }) => (
+      <a class="mail-id" href={hrefOf("inbox", id)}>
+        {id}
+      </a>
+    ),
+    narrow: true,
+  },
   { label: "common.state", cell: (mail) => <Badge state={shownState(mail)} />, narrow: true },
   {
     label: "inbox.where",

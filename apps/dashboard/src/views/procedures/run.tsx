@@ -1,6 +1,7 @@
 /** A run, drawn as a line of steps: where it is, where it waits, how long each took. */
 import { path } from "../../api/client.ts";
 import type { RunDetail } from "../../api/governed-shapes.ts";
+import { Actor } from "../../parts/actor.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { Confirmed } from "../../parts/confirmed.tsx";
 import { Facts } from "../../parts/facts.tsx";
@@ -82,8 +83,11 @@ function About({ run }: { readonly run: RunDetail }) {
               </>
             ),
           ],
-          [t("common.started-by"), <Name>{run.started_by}</Name>],
-          [t("procedures.through"), <Name>{`${wordOf(run.source)} ${run.topic}`}</Name>],
+          [t("common.started-by"), <Actor>{run.started_by}</Actor>],
+          [
+            t("procedures.through"),
+            <Name>{run.topic === run.sop ? wordOf(run.source) : `${wordOf(run.source)} ${run.topic}`}</Name>,
+          ],
           [t("common.when"), <Ago at={run.started_at} />],
           [t("common.took"), <Took from={run.started_at} to={run.ended_at} />],
         ]}

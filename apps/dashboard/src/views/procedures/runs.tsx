@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Run } from "../../api/governed-shapes.ts";
+import { Actor } from "../../parts/actor.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -23,7 +24,7 @@ const STATES = ["", "running", "waiting_approval", "completed", "failed", "cance
 
 const COLUMNS: readonly Column<Run>[] = [
   {
-    label: "procedures.run",
+    label: "procedures.one-run",
     cell: ({ id, n, sop, test, retry_of: retried }) => (
       <>
         <a href={hrefOf("runs", id)}>
@@ -35,7 +36,7 @@ const COLUMNS: readonly Column<Run>[] = [
     ),
   },
   { label: "common.state", cell: ({ status }) => <Badge state={status} busy={status === "running"} />, narrow: true },
-  { label: "common.started-by", cell: ({ started_by: by }) => <Name>{by}</Name> },
+  { label: "common.started-by", cell: ({ started_by: by }) => <Actor>{by}</Actor> },
   { label: "common.when", cell: ({ started_at: at }) => <Ago at={at} />, narrow: true },
   { label: "common.took", cell: ({ started_at: from, ended_at: to }) => <Took from={from} to={to} />, narrow: true },
 ];

@@ -42,7 +42,7 @@ export function ChannelSettings() {
           const all = channelsOf(state);
           return (
             <>
-              <Section title={t("common.set-up")}>
+              <Section title={t("channels.set-up")}>
                 {all.some(isSetUp) ? (
                   <ul class="setting-list">
                     {all.filter(isSetUp).map((section) => (

@@ -133,7 +133,7 @@ function stepsOf({ model, channels, sandbox }: Status, done: Done): Step[] {
       text:
         channels.length === 0
           ? t("setup.until-then-you-reach-the")
-          : `${channels.map(({ id, state }) => `${id}: ${wordOf(state)}`).join(", ")}.`,
+          : channels.map(({ id, state }) => `${id}: ${wordOf(state)}`).join(" · "),
       href: hrefOf("channels"),
       action: t("common.channels"),
     },
@@ -147,7 +147,7 @@ function stepsOf({ model, channels, sandbox }: Status, done: Done): Step[] {
     {
       title: t("setup.turn-on-a-sandbox"),
       isDone: done.sandbox,
-      text: sandbox.summary,
+      text: done.sandbox ? t("setup.commands-run-in", { name: sandbox.effective }) : sandbox.summary,
       href: hrefOf("settings", "security.sandbox"),
       action: t("common.sandbox"),
       ...(sandbox.fix !== null && !done.sandbox && { command: sandbox.fix }),

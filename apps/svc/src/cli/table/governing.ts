@@ -5,7 +5,7 @@ import { CONFIG_OPTION, JSON_OPTION, YES_OPTION } from "./options.ts";
 export const governing: readonly CommandEntry[] = [
   {
     usage: "approvals <action>",
-    summary: "list what waits for a yes, and answer it",
+    summary: "list pending approvals, and answer them",
     options: [
       ["--status <status>", "waiting (default), approved, rejected, expired, cancelled or all"],
       ["--feedback <text>", "Said along with the answer"],
@@ -89,7 +89,7 @@ export const governing: readonly CommandEntry[] = [
   },
   {
     usage: "audit <action>",
-    summary: "list the audit log of procedures and approvals, or verify that nobody changed it",
+    summary: "list the audit log of procedures and approvals, or verify that it was not changed",
     options: [["--limit <count>", "Most lines listed (50)"], JSON_OPTION, CONFIG_OPTION],
     examples: ["svc audit list", "svc audit verify"],
     actions: ["list", "verify"],

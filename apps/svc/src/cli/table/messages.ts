@@ -29,7 +29,7 @@ export const messages: readonly CommandEntry[] = [
   },
   {
     usage: "send <channel> <conversation> <text>",
-    summary: "Send a message to somebody on a channel",
+    summary: "Send a message to a person or chat on a channel",
     options: [
       ["--thread <id>", "Thread in the conversation, where the platform has threads"],
       ["--file <path>...", "File of the agent's workspace to send along; may be repeated"],

@@ -62,7 +62,7 @@ export const running: readonly CommandEntry[] = [
   },
   {
     usage: "doctor",
-    summary: "Look for what is wrong and say what mends it; exit 1 on errors",
+    summary: "Diagnose problems and print fixes; exit 1 on errors",
     options: [
       ["--security", "What is open here: who can reach, write, approve and act, what leaves this machine"],
       JSON_OPTION,

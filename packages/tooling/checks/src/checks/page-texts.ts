@@ -135,16 +135,18 @@ function unused({ file, entries }: Catalogue, pages: readonly Source[]): Finding
     .map(([key, { line }]) => ({ file, line, message: `Nothing uses ${key}.`, fix: "Remove it from every language." }));
 }
 
-/** A feature may come with keys of its own, whose labels are English until somebody translates them: told, no reason to fail. */
+/** A feature may come with keys of its own, whose labels and help are English until they are translated: a warning. */
 function labelsOf({ file, program }: Source, page: string): Finding[] {
   const named = new Set<string>();
   walk(program, (node) => {
     if (node.type === "Property") named.add(nameOf(node.key));
   });
   const keys = new Set([...page.matchAll(/^### `(?:[\w.<>"[\]-]*\.)?(\w+)`$/gm)].map(([, key = ""]) => key));
-  return [...keys]
-    .filter((key) => !named.has(key))
-    .map((key) => ({ file, warning: true, message: `The setting ${key} has no label.`, fix: "Translate it." }));
+  const help = new Map([...page.matchAll(/^### `(.+)`\n\n(?!- |#)(.+)$/gm)].map(([, key, text]) => [text!, key!]));
+  return [
+    ...[...keys].filter((key) => !named.has(key)).map((key) => `The setting ${key} has no label.`),
+    ...[...help].filter(([text]) => !named.has(text)).map(([, key]) => `The setting ${key} has no help.`),
+  ].map((message) => ({ file, warning: true, message, fix: "Translate it." }));
 }
 
 /** Attributes and properties of components that hold a text for a person. */
