@@ -115,7 +115,7 @@ test("motors at a serial port: they stop by themselves after kill -9, and when t
 
 test("stop can't be switched off while drive is on; the config is refused at its line", async () => {
   using home = homeWith('[safety]\ndrive = { backend = "simulated" }\n\n[tools]\ndisabled = ["stop"]\n');
-  const text = await svc(home.path, "config", "check");
-  expect(text).toContain("config.toml:5:");
-  expect(text).toContain("stop can't be switched off while drive is on; disable both");
+  expect(await svc(home.path, "config", "check")).toContain(
+    "config.toml:5  tools.disabled[0]: stop can't be switched off while drive is on; disable both",
+  );
 });
