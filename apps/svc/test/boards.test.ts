@@ -9,6 +9,8 @@ import { startBinary } from "@svc/testkit/binary/start-binary";
 import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { startJsonBoard } from "@svc/testkit/platforms/json-board";
 import { missingMicrobit, startMicrobit } from "@svc/testkit/real/emulated-board";
+import { startMicroPython } from "@svc/testkit/real/micropython";
+import { missingSocat } from "@svc/testkit/real/serial-port";
 import { requireReal } from "@svc/testkit/require-real";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
@@ -192,4 +194,27 @@ test("a MicroPython board: code is run, written and read back, and its pins are 
   expect(await output("device_exec", { code: "while True: pass", timeout_secs: 1 })).toContain("BOARD_TIMEOUT");
   const { text } = await svc(home.path, "hardware", "introspect", "microbit0", "--json");
   expect(JSON.parse(text)).toMatchObject({ protocol: "micropython", about: { version: "1.9.2" } });
+});
+
+test("a Pico's MicroPython: its analog converter, its pins, its program", async (context) => {
+  const missing = missingSocat();
+  if (missing) requireReal(context, missing);
+  await using board = await startMicroPython();
+  using home = homeWith(
+    `${UNGUARDED}\n[hardware]\n[[peripherals.boards]]\nboard = "raspberry-pi-pico"\npath = "${board.path}"\n`,
+  );
+  await using daemon = await startBinary({ home: home.path, binary });
+  expect(daemon.pid).toBeGreaterThan(0);
+  const output = async (name: string, input: object): Promise<string> => (await tool(home.path, name, input)).text;
+  expect(await output("gpio_read", { pin: 26, analog: true })).toBe("GPIO 26 reads 26000 on pico0");
+  expect(await output("gpio_read", { pin: 3, analog: true })).toContain("Pin doesn't have ADC capabilities");
+  expect(await output("gpio_write", { pin: 25, value: 1 })).toBe("GPIO 25 set HIGH on pico0");
+  expect(await output("gpio_read", { pin: 25 })).toBe("GPIO 25 is HIGH (1) on pico0");
+  const code = "print('from the program')\n";
+  expect(await output("device_write_code", { code })).toContain(`Wrote ${code.length} bytes to main.py on pico0.`);
+  expect(JSON.parse(await output("device_read_code", {}))).toEqual({ device: "pico0", file: "main.py", code });
+  expect(JSON.parse(await output("device_exec", { code: "import main" }))).toEqual({
+    device: "pico0",
+    output: "from the program\n",
+  });
 });
