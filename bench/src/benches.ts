@@ -75,7 +75,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["memory", tabled(({ requests = 1_000_000 }) => measureMemory(requests), memoryTable)],
   ["channels", tabled(({ rounds = 5 }) => measureChannels(rounds), channelsTable)],
   ["rooms", tabled(({ rounds = 5 }) => measureRooms(rounds), roomsTable, "all")],
-  ["hardware", tabled(({ rounds = 11 }) => measureHardware(rounds), hardwareTable, "all")],
+  ["hardware", tabled(({ rounds = 12 }) => measureHardware(rounds), hardwareTable, "all")],
   ["events", tabled(() => measureEvents(), eventsTable)],
   ["dashboard", tabled(({ rounds = 11 }) => measureDashboard(rounds), dashboardTable)],
   ["sop", tabled(({ rounds = 5 }) => measureSop(rounds), sopTable)],

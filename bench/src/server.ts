@@ -1,6 +1,6 @@
 /** Servers under test as processes of their own: started, measured, stopped by pid. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { LoadOptions, LoadResult } from "./load.ts";
 
@@ -53,6 +53,15 @@ async function stop(child: ChildProcess): Promise<void> {
 /** Anonymous resident memory in MB: what is the program's own, not the mapped file. */
 export function anonymousMb(pid: number): number {
   return Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024;
+}
+
+/** Milliseconds that the processor has worked for its threads; unlike a wait, other programs on the machine add little to it. */
+export function processorMs(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const nanoseconds = threads.map((id) =>
+    Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, "utf8").split(" ")[0]),
+  );
+  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6;
 }
 
 /** Runs the load generator beside the server. */

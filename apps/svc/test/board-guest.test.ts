@@ -26,7 +26,7 @@ PATH=${dirname(process.execPath)}:/usr/sbin:/sbin:$PATH node board-guest.ts "$bu
 `;
 
 test("a button, pins, a bus and a boot loader", async (context) => {
-  const missing = missingGuest(["gpioget", "i2cdetect", "socat"]);
+  const missing = missingGuest(["gpioget", "gpiomon", "i2cdetect", "socat"]);
   if (missing) requireReal(context, missing);
   const output = await runInGuest(SCRIPT);
   const steps = [...output.matchAll(/@@(.*)$/gm)].map(([, json]) => JSON.parse(json!) as [string, unknown]);
@@ -38,6 +38,12 @@ test("a button, pins, a bus and a boot loader", async (context) => {
     ["runs after a press that a kill followed at once", "pressed pressed released"],
     ["write", ["GPIO 22 set HIGH on rpi0", "1"]],
     ["read", ["GPIO 5 is HIGH (1) on rpi0", "1"]],
+    ["write", ["GPIO 22 set LOW on rpi0", "0"]],
+    ["read", ["GPIO 5 is LOW (0) on rpi0", "0"]],
+    ["blink", "GPIO 22 blinked 3 times on rpi0"],
+    // Rising and falling, each three times.
+    ["edges", "1 2 1 2 1 2"],
+    ["system", "Raspberry Pi 4 Model B Rev 1.4"],
     ["scan", [["0x20", "0x48"], "20 48"]],
     ["flash", "firmware.uf2 was written; the board is back as pico0."],
     ["the drive has the image", true],

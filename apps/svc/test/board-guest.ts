@@ -1,5 +1,6 @@
 /** Runs inside the guest, as root, as the script of its test says. Prints one line of JSON for each step. */
 import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary } from "@svc/testkit/binary/run-binary";
@@ -109,9 +110,37 @@ await settled();
 say("runs after a press that a kill followed at once", await runs());
 
 const gpioget = (pin: number): string => run("gpioget", "--numeric", "-c", "gpiochip0", String(pin));
-say("write", [await tool("gpio_rpi_write", { pin: 22, value: 1 }), readFileSync(line(22, "value"), "utf8").trim()]);
-writeFileSync(line(5, "pull"), "pull-up");
-say("read", [await tool("gpio_rpi_read", { pin: 5 }), gpioget(5)]);
+const levelOf = (pin: number): string => readFileSync(line(pin, "value"), "utf8").trim();
+// A line that svc holds is closed to other programs: a wire leads from pin 22 to pin 23, which they look at.
+let onWire = "";
+const wire = setInterval(() => {
+  const level = levelOf(22);
+  if (level !== onWire) writeFileSync(line(23, "pull"), level === "1" ? "pull-up" : "pull-down");
+  onWire = level;
+}, 5);
+for (const value of [1, 0] as const) {
+  const written = await tool("gpio_rpi_write", { pin: 22, value });
+  await eventually(
+    async () => onWire,
+    (level) => level === String(value),
+  );
+  say("write", [written, gpioget(23)]);
+  writeFileSync(line(5, "pull"), value === 1 ? "pull-up" : "pull-down");
+  say("read", [await tool("gpio_rpi_read", { pin: 5 }), gpioget(5)]);
+}
+const monitor = spawn("gpiomon", ["-c", "gpiochip0", "--format=%e", "23"], { stdio: ["ignore", "pipe", "inherit"] });
+let edges = "";
+monitor.stdout.setEncoding("utf8").on("data", (text: string) => (edges += text));
+await eventually(
+  () => run("gpioinfo", "-c", "gpiochip0", "23").includes("consumer="),
+  (is) => is,
+);
+say("blink", await tool("gpio_rpi_blink", { pin: 22, times: 3, on_ms: 1500, off_ms: 1500 }));
+monitor.kill();
+await once(monitor, "close");
+clearInterval(wire);
+say("edges", edges.trim().split("\n").join(" "));
+say("system", (JSON.parse(await tool("rpi_system_info", {})) as { model: string }).model);
 const detected = [...run("i2cdetect", "-y", bus.replace("i2c-", "")).matchAll(/^\d0: (.*)$/gm)];
 const { addresses } = JSON.parse(await tool("i2c_scan", {})) as { addresses: string[] };
 say("scan", [addresses, detected.flatMap(([, row]) => row!.match(/\b[\da-f]{2}\b/g) ?? []).join(" ")]);

@@ -9,9 +9,13 @@ import { startBinary } from "@svc/testkit/binary/start-binary";
 import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { startJsonBoard } from "@svc/testkit/platforms/json-board";
 import { missingMicrobit, startMicrobit } from "@svc/testkit/real/emulated-board";
+import { startMicroPython } from "@svc/testkit/real/micropython";
+import { missingSocat } from "@svc/testkit/real/serial-port";
+import { missingStm32, startStm32 } from "@svc/testkit/real/stm32";
 import { requireReal } from "@svc/testkit/require-real";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
+import { eventually } from "./channel-house.ts";
 import { homeWith, localModel, post, UNGUARDED } from "./daemon.ts";
 
 const binary = fullestBinaryPath();
@@ -192,4 +196,49 @@ test("a MicroPython board: code is run, written and read back, and its pins are 
   expect(await output("device_exec", { code: "while True: pass", timeout_secs: 1 })).toContain("BOARD_TIMEOUT");
   const { text } = await svc(home.path, "hardware", "introspect", "microbit0", "--json");
   expect(JSON.parse(text)).toMatchObject({ protocol: "micropython", about: { version: "1.9.2" } });
+});
+
+test("a Pico's MicroPython: its analog converter, its pins, its program", async (context) => {
+  const missing = missingSocat();
+  if (missing) requireReal(context, missing);
+  await using board = await startMicroPython();
+  using home = homeWith(
+    `${UNGUARDED}\n[hardware]\n[[peripherals.boards]]\nboard = "raspberry-pi-pico"\npath = "${board.path}"\n`,
+  );
+  await using daemon = await startBinary({ home: home.path, binary });
+  expect(daemon.pid).toBeGreaterThan(0);
+  const output = async (name: string, input: object): Promise<string> => (await tool(home.path, name, input)).text;
+  expect(await output("gpio_read", { pin: 26, analog: true })).toBe("GPIO 26 reads 26000 on pico0");
+  expect(await output("gpio_read", { pin: 3, analog: true })).toContain("Pin doesn't have ADC capabilities");
+  expect(await output("gpio_write", { pin: 25, value: 1 })).toBe("GPIO 25 set HIGH on pico0");
+  expect(await output("gpio_read", { pin: 25 })).toBe("GPIO 25 is HIGH (1) on pico0");
+  const code = "print('from the program')\n";
+  expect(await output("device_write_code", { code })).toContain(`Wrote ${code.length} bytes to main.py on pico0.`);
+  expect(JSON.parse(await output("device_read_code", {}))).toEqual({ device: "pico0", file: "main.py", code });
+  expect(JSON.parse(await output("device_exec", { code: "import main" }))).toEqual({
+    device: "pico0",
+    output: "from the program\n",
+  });
+});
+
+test("hardware_memory_read tells the bytes that GDB tells", async (context) => {
+  const missing = missingStm32();
+  if (missing) requireReal(context, missing);
+  await using target = await startStm32();
+  using home = homeWith(`${UNGUARDED}\n[hardware]\ngdb_server = "127.0.0.1:${target.port}"\n`);
+  await using daemon = await startBinary({ home: home.path, binary });
+  expect(daemon.pid).toBeGreaterThan(0);
+  const read = async (address: string, length: number): Promise<string> => {
+    const { text } = await tool(home.path, "hardware_memory_read", { address, length, board: "nucleo-f401re" });
+    if (!text.startsWith("{")) return text;
+    return (JSON.parse(text) as { bytes: string }).bytes.replaceAll(/0x[\da-f]{8}: |\s/g, "");
+  };
+  // Once the emulator listens and its firmware has begun.
+  await eventually(
+    () => read("0x20000000", 8),
+    (bytes) => bytes === "efbeadde78563412",
+  );
+  expect(target.gdb(0x2000_0000, 8).toString("hex")).toBe("efbeadde78563412");
+  expect(await read("0x08000000", 4096)).toBe(target.gdb(0x0800_0000, 4096).toString("hex"));
+  expect(await read("0x40000000", 4)).toContain("TOOL_BAD_INPUT");
 });

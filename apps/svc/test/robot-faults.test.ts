@@ -1,6 +1,8 @@
 // What goes wrong around a robot while the daemon lives, on the whole binary and an emulated Arduino: sensors that freeze and lie, a clock that
 // is set, a turn that is cancelled, and a serial line that is pulled out. The motors stop in each.
-import { join } from "node:path";
+import { appendFileSync, readFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { runBinary } from "@svc/testkit/binary/run-binary";
 import { startBinary } from "@svc/testkit/binary/start-binary";
 import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { missingUno } from "@svc/testkit/real/emulated-board";
@@ -8,21 +10,18 @@ import { startEmulatedRobot } from "@svc/testkit/real/emulated-robot";
 import { missingSocat, startSerialPort } from "@svc/testkit/real/serial-port";
 import { requireReal } from "@svc/testkit/require-real";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { beforeEach, expect, test } from "vitest";
-import { homeWith, localModel } from "./daemon.ts";
+import { expect, test } from "vitest";
+import { homeWith, localModel, UNGUARDED } from "./daemon.ts";
 import { missingWallClock, wallClock } from "./procedures-clock.ts";
 import { binary, configOf, driving, HELD_UP, lifeOf, LONGEST_MS, standing, svc } from "./robot-fixture.ts";
 
-const missing = missingUno();
-beforeEach((context) => {
-  if (missing) requireReal(context, missing);
-});
+const missingBoard = missingUno();
 
 const inAnHour = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
 
 test("a frozen sensor, one that lies, a clock that is set and a cancelled turn: the daemon stops the motors", async (context) => {
-  const missingClock = missingWallClock();
-  if (missingClock) requireReal(context, missingClock);
+  const missing = missingBoard ?? missingWallClock();
+  if (missing) requireReal(context, missing);
   const drive = { name: "drive", input: { direction: "forward", speed: 0.2, seconds: 300 } };
   await using model = await fakeModelServer({ script: () => ({ calls: [drive] }) });
   await using board = await startEmulatedRobot();
@@ -80,8 +79,8 @@ test("a frozen sensor, one that lies, a clock that is set and a cancelled turn: 
 });
 
 test("motors at a serial port: they stop by themselves after kill -9, and when the plug is pulled", async (context) => {
-  const missingPort = missingSocat();
-  if (missingPort) requireReal(context, missingPort);
+  const missing = missingBoard ?? missingSocat();
+  if (missing) requireReal(context, missing);
   await using board = await startEmulatedRobot();
   using folder = temporaryHome();
   const path = join(folder.path, "port");
@@ -115,7 +114,29 @@ test("motors at a serial port: they stop by themselves after kill -9, and when t
 
 test("stop can't be switched off while drive is on; the config is refused at its line", async () => {
   using home = homeWith('[safety]\ndrive = { backend = "simulated" }\n\n[tools]\ndisabled = ["stop"]\n');
-  const text = await svc(home.path, "config", "check");
-  expect(text).toContain("config.toml:5:");
-  expect(text).toContain("stop can't be switched off while drive is on; disable both");
+  expect(await svc(home.path, "config", "check")).toContain(
+    "config.toml:5  tools.disabled[0]: stop can't be switched off while drive is on; disable both",
+  );
+});
+
+test("the commands of the guide's page, with the simulated robot", async () => {
+  const page = readFileSync(join(import.meta.dirname, "../../../docs/guide/robot.md"), "utf8");
+  const blocks = (language: string): string[] =>
+    [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "gms"))].map(([, text]) => text!);
+  using home = homeWith(UNGUARDED);
+  await using daemon = await startBinary({ home: home.path, binary });
+  expect(daemon.pid).toBeGreaterThan(0);
+  appendFileSync(join(home.path, "config.toml"), `\n${blocks("toml")[0]!}`);
+  const env = { PATH: `${dirname(binary)}${delimiter}${process.env["PATH"]}` };
+  const typed: string[] = [];
+  for (const block of blocks("sh")) {
+    const { code, stdout, stderr } = await runBinary(["-ec", block], { home: home.path, binary: "sh", env });
+    expect({ block, code, stderr }).toEqual({ block, code: 0, stderr: "" });
+    typed.push(stdout);
+  }
+  expect(typed).toEqual([
+    expect.stringContaining("The robot stands, ready to move."),
+    expect.stringMatching(/"stopped_by": "done"[^]*"state": "idle"[^]*The robot stands\./),
+    expect.stringMatching(/It is latched[^]*The emergency stop is reset\./),
+  ]);
 });

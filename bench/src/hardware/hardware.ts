@@ -1,11 +1,14 @@
-/** What `hardware` costs those who have it and those who use it: the build `all` beside the same build without it, in turns. */
+/**
+ * What `hardware` costs those who have it and those who use it: the build `all` beside the same build without it, in turns. That build is
+ * measured twice, which shows how far two equal ones differ.
+ */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { median } from "../measure.ts";
-import { anonymousMb, startServer } from "../server.ts";
+import { anonymousMb, processorMs, startServer } from "../server.ts";
 import { health } from "../startup.ts";
 
 export interface HardwareCost {
@@ -15,6 +18,8 @@ export interface HardwareCost {
   readonly scriptKb: number;
   /** From spawn to the first answer on /health, median. */
   readonly healthMs: number;
+  /** Of the processor until 0.2 s later, median. */
+  readonly processorMs: number;
   /** Anonymous, median. */
   readonly memoryMb: number;
 }
@@ -24,6 +29,7 @@ const SETTLE_MS = 3000;
 
 const CASES = [
   { build: "all --without hardware", folder: "custom", config: "" },
+  { build: "the same again", folder: "custom", config: "" },
   { build: "all", folder: "all", config: "" },
   { build: "all, with [hardware]", folder: "all", config: "[hardware]\n" },
 ] as const;
@@ -40,11 +46,17 @@ export async function measureHardware(rounds: number): Promise<HardwareCost[]> {
     const home = join(folder, String(at));
     mkdirSync(home);
     writeFileSync(join(home, "config.toml"), config, { mode: 0o600 });
-    return { build, built, home, sizes: sizesOf(built), healthMs: [] as number[], memoryMb: [] as number[] };
+    const samples = { healthMs: [] as number[], processorMs: [] as number[], memoryMb: [] as number[] };
+    return { build, built, home, sizes: sizesOf(built), ...samples };
   });
   // The first start of a home makes keys.
   for (let round = -1; round < rounds; round += 1) {
-    for (const { built, home, healthMs, memoryMb } of runs) {
+    // Each begins as many rounds as the others: what ran before makes a difference.
+    const first = (round + 1) % runs.length;
+    for (const { built, home, healthMs, processorMs: workMs, memoryMb } of [
+      ...runs.slice(first),
+      ...runs.slice(0, first),
+    ]) {
       // Where the pages of an executable lie in memory makes equal files differ: a new copy makes this a part of the noise.
       const binary = join(folder, "svc");
       copyFileSync(join(ROOT, "dist", built, "svc"), binary);
@@ -56,19 +68,22 @@ export async function measureHardware(rounds: number): Promise<HardwareCost[]> {
         void health(port).then(() => answered.resolve(performance.now() - startedAt), answered.reject);
       const server = await startServer([binary, "daemon"], { SVC_HOME: home, SVC__GATEWAY__PORT: "0" }, ask);
       const ms = await answered.promise;
+      const work = processorMs(server.pid);
       await pause(SETTLE_MS);
       const mb = anonymousMb(server.pid);
       await server.stop();
       rmSync(binary);
       if (round < 0) continue;
       healthMs.push(ms);
+      workMs.push(work);
       memoryMb.push(mb);
     }
   }
-  return runs.map(({ build, sizes, healthMs, memoryMb }) => ({
+  return runs.map(({ build, sizes, healthMs, processorMs: workMs, memoryMb }) => ({
     build,
     ...sizes,
     healthMs: median(healthMs),
+    processorMs: median(workMs),
     memoryMb: median(memoryMb),
   }));
 }

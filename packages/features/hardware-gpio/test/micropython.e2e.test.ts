@@ -53,6 +53,15 @@ test("pins are read and written, and one that it does not have is refused by the
   await expect(registry.writePin("microbit0", 99, 1, signal)).rejects.toMatchObject({ code: "TOOL_BAD_INPUT" });
 });
 
+test("an analog pin is read, and one that is digital alone is refused by the board", async () => {
+  // The emulated converter always tells 0.
+  expect(await registry.readAnalog("microbit0", 0, signal)).toBe(0);
+  await expect(registry.readAnalog("microbit0", 5, signal)).rejects.toMatchObject({
+    code: "TOOL_BAD_INPUT",
+    message: expect.stringContaining("no attribute 'read_analog'") as unknown,
+  });
+});
+
 test("code prints, fails with its traceback, and is cut where it prints too much", async () => {
   expect(await run("print(6 * 7)")).toEqual({ output: "42\r\n", isCut: false, error: "" });
   expect((await run("1/0")).error).toContain("ZeroDivisionError");

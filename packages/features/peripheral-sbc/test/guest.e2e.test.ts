@@ -22,7 +22,7 @@ PATH=${dirname(process.execPath)}:$PATH node test/guest.ts
 `;
 
 test("the tools agree with the kernel and with libgpiod", async (context) => {
-  const missing = missingGuest(["gpioget"]);
+  const missing = missingGuest(["gpioget", "gpiomon"]);
   if (missing) requireReal(context, missing);
   const output = await runInGuest(SCRIPT);
   const steps = [...output.matchAll(/@@(.*)$/gm)].map(([, json]) => JSON.parse(json!) as [string, unknown]);
