@@ -1,15 +1,16 @@
 // What every feature and every channel keeps, by the real library against a platform that takes only what the protocol has.
 import { randomBytes } from "node:crypto";
-import type { Channel, Contributions, FeatureContext, FeatureDefinition } from "@svc/contract";
+import type { Channel, Contributions, FeatureContext, FeatureDefinition, InboundMedia } from "@svc/contract";
 import { channelConformance } from "@svc/testkit/conformance/channel-conformance";
 import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
 import * as v from "valibot";
 import definition from "../src/index.ts";
+import { mediaRef } from "../src/media.ts";
 import { create } from "../src/provider-a-web.ts";
 import type { WebSection } from "../src/section.ts";
 import { linkedSecrets, sectionOf } from "./fixture.ts";
-import { sealedFile } from "./server/files.ts";
-import { PERSON, startWebPlatform, STRANGER, type WebPlatform } from "./server/server.ts";
+import { uploaded } from "@svc/testkit/platforms/provider-a-web/files";
+import { PERSON, startWebPlatform, STRANGER, type WebPlatform } from "@svc/testkit/platforms/provider-a-web/server";
 
 const root = `${import.meta.dirname}/..`;
 const SECTION = {
@@ -111,7 +112,12 @@ channelConformance<WebPlatform>(tested, {
     disconnect: (platform) => platform.disconnect(),
   },
   media: {
-    file: (platform, bytes) => sealedFile(platform, "image", bytes),
-    leadingTo: (platform, url) => ({ ...sealedFile(platform, "image", randomBytes(4)), ref: url }),
+    file: (platform, bytes) => sealedImage(platform, bytes),
+    leadingTo: (platform, url) => ({ ...sealedImage(platform, randomBytes(4)), ref: url }),
   },
 });
+
+function sealedImage(platform: WebPlatform, bytes: Uint8Array): InboundMedia {
+  const ref = mediaRef("image", uploaded(platform, "image", bytes))!;
+  return { kind: "image", ref, placeholder: "[image]", mimeType: "image/jpeg" };
+}

@@ -1,9 +1,15 @@
 // The real library against the fake platform: linked by a code, it takes messages, answers, reconnects, and is linked anew.
 import { memorySecrets } from "@svc/testkit/memory-secrets";
 import { expect, test } from "vitest";
-import { codeIn } from "./camera.ts";
+import { codeIn } from "@svc/testkit/platforms/provider-a-web/camera";
 import { open, sectionOf, until } from "./fixture.ts";
-import { OWNER, PERSON, startWebPlatform, STRANGER, type WebPlatform } from "./server/server.ts";
+import {
+  OWNER,
+  PERSON,
+  startWebPlatform,
+  STRANGER,
+  type WebPlatform,
+} from "@svc/testkit/platforms/provider-a-web/server";
 
 const NEVER = new AbortController().signal;
 

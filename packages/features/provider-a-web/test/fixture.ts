@@ -7,7 +7,7 @@ import type { Channel, SecretStore } from "@svc/contract";
 import { create } from "../src/provider-a-web.ts";
 import type { WebSection } from "../src/section.ts";
 import { openSessionStore } from "../src/session-store.ts";
-import { PERSON, type WebPlatform } from "./server/server.ts";
+import { PERSON, type WebPlatform } from "@svc/testkit/platforms/provider-a-web/server";
 
 export const sectionOf = (platform: WebPlatform, more: Partial<WebSection> = {}): WebSection => ({
   session_path: "whatsapp",

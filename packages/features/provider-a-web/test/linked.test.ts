@@ -4,8 +4,15 @@ import { Curve } from "baileys";
 import { expect, onTestFinished, test } from "vitest";
 import type { WebSection } from "../src/section.ts";
 import { linkedSecrets, type Opened, open, sectionOf, until } from "./fixture.ts";
-import { uploaded } from "./server/files.ts";
-import { GROUP, OWNER, PERSON, startWebPlatform, STRANGER, type WebPlatform } from "./server/server.ts";
+import { uploaded } from "@svc/testkit/platforms/provider-a-web/files";
+import {
+  GROUP,
+  OWNER,
+  PERSON,
+  startWebPlatform,
+  STRANGER,
+  type WebPlatform,
+} from "@svc/testkit/platforms/provider-a-web/server";
 
 const NEVER = new AbortController().signal;
 const toAda = { channel: "provider_a", id: PERSON };

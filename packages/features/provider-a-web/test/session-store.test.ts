@@ -6,7 +6,7 @@ import { assert, asyncProperty, array, constantFrom, integer, nat, tuple } from 
 import { expect, test } from "vitest";
 import { openSessionStore } from "../src/session-store.ts";
 import { linkedSecrets, open, sectionOf, until } from "./fixture.ts";
-import { PERSON, startWebPlatform } from "./server/server.ts";
+import { PERSON, startWebPlatform } from "@svc/testkit/platforms/provider-a-web/server";
 
 const NEVER = new AbortController().signal;
 

@@ -16,22 +16,25 @@ and fail, does to it what can happen to a service, and judges in the end: every 
 completed turn, every reply arrived once and in order, no acting call was made twice, the database is sound.
 
 Scenarios; without --scenario all of them, in some minutes:
-  kills        deliveries over all providers, SIGKILL at random instants, a tenth of the sends fail
-  everyday     people write on the channels that poll or hold a connection, SIGKILL at random instants, connections end
-  rooms        people write in Matrix rooms and in Lark and Feishu, SIGKILL at random instants, outages; needs dist/all/svc
-  relays       people write over three relays, of which one drops, one repeats itself and one forges, SIGKILL at random instants;
-               needs dist/all/svc
-  procedures   runs and approvals over all of their states, SIGKILL at random instants
-  outage       a platform is down for longer than the first retries, over a restart too
-  disk-full    the disk of the home is full, over a kill too; needs root for a small tmpfs
-  locked       another process holds the database's lock
-  clock        the wall clock jumps ten minutes both ways; needs faketime
+  kills          deliveries over all providers, SIGKILL at random instants, a tenth of the sends fail
+  everyday       people write on the channels that poll or hold a connection, SIGKILL at random instants, connections end
+  rooms          people write in Matrix rooms and in Lark and Feishu, SIGKILL at random instants, outages; needs dist/all/svc
+  relays         people write over three relays, of which one drops, one repeats itself and one forges, SIGKILL at random instants;
+                 needs dist/all/svc
+  linked-device  people write to an account with a linked device, SIGKILL at random instants, connections end, the phone logs it
+                 out; needs dist/all/svc
+  microphone     commands behind a wake word, SIGKILL while they are captured, transcribed and dispatched; needs dist/all/svc
+  procedures     runs and approvals over all of their states, SIGKILL at random instants
+  outage         a platform is down for longer than the first retries, over a restart too
+  disk-full      the disk of the home is full, over a kill too; needs root for a small tmpfs
+  locked         another process holds the database's lock
+  clock          the wall clock jumps ten minutes both ways; needs faketime
 
 Options:
   --scenario name    only this one; may be given several times
   --deliveries n     of kills
-  --messages n       of everyday, rooms and relays
-  --kills n          of kills, rooms, relays and procedures; of everyday half as many
+  --messages n       of everyday, rooms, relays, linked-device and microphone
+  --kills n          of kills, rooms, relays, linked-device, microphone and procedures; of everyday half as many
   --failing-reads n  of kills, everyday and clock: percent of the requests that send nothing which fail too
   --seed n           of an earlier run: the same messages, kills and failures; what a kill hits is never the same
   --json             the whole report as JSON

@@ -49,10 +49,20 @@ export async function runDaemon(context: CommandContext): Promise<number> {
   for (;;) {
     const restart = new RestartRequest();
     await runOnce(context, signals, restart, firstRun);
-    if (!restart.wanted || signals.stopping) return EXIT.ok;
+    if (!restart.wanted || signals.stopping) {
+      exitSoon();
+      return EXIT.ok;
+    }
     firstRun = false;
   }
 }
+
+/** Everything is closed. A timer that a library left behind must not keep the process, and `svc stop`, for its thirty seconds. */
+function exitSoon(): void {
+  setTimeout(() => process.exit(), EXIT_AFTER_MS).unref();
+}
+
+const EXIT_AFTER_MS = 500;
 
 async function runOnce(
   context: CommandContext,

@@ -1,4 +1,5 @@
 /** The disk of the home is full: 503 and nothing of it kept, over a kill too; with room again everything goes on. */
+import { fill, mountSmallDisk, NO_SMALL_DISK } from "@svc/testkit/real/small-disk";
 import { drained } from "../house/drained.ts";
 import { openHouse } from "../house/house.ts";
 import { Poster } from "../house/poster.ts";
@@ -7,7 +8,6 @@ import { conclude } from "./conclude.ts";
 import { firstLife } from "./first-life.ts";
 import { oddAnswers, Refused, refusedWith } from "./refusals.ts";
 import { notRun, type Report, type ScenarioOptions } from "./scenario.ts";
-import { fill, mountSmallDisk, NO_SMALL_DISK } from "./small-disk.ts";
 
 const DELIVERIES = 90;
 const SIZE_MB = 32;

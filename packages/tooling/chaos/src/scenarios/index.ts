@@ -3,7 +3,9 @@ import { clock } from "./clock.ts";
 import { diskFull } from "./disk-full.ts";
 import { everyday } from "./everyday.ts";
 import { kills } from "./kills.ts";
+import { linkedDevice } from "./linked-device.ts";
 import { locked } from "./locked.ts";
+import { microphone } from "./microphone.ts";
 import { outage } from "./outage.ts";
 import { procedures } from "./procedures.ts";
 import { relays } from "./relays.ts";
@@ -15,6 +17,8 @@ export const SCENARIOS: Readonly<Record<string, (options: ScenarioOptions) => Pr
   everyday,
   rooms,
   relays,
+  "linked-device": linkedDevice,
+  microphone,
   procedures,
   outage,
   "disk-full": diskFull,

@@ -33,7 +33,7 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly words?: readonly st
   { path: /^(?:packages\/features\/)?[^/]+\.md$/, why: "pages about the whole house" },
   { path: /^patches\//, why: "changes of npm packages" },
   {
-    path: /^packages\/features\/provider-a-web\//,
+    path: /^packages\/(?:features|tooling\/testkit\/src\/platforms)\/provider-a-web\//,
     words: ["imessage"],
     why: "an interface of the library is called after its Message",
   },

@@ -2,9 +2,8 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import type { MissingPart } from "@svc/testkit/require-real";
-import { temporaryHome } from "@svc/testkit/temporary-home";
-import { atExit } from "../house/at-exit.ts";
+import type { MissingPart } from "../require-real.ts";
+import { temporaryHome } from "../temporary-home.ts";
 
 export interface SmallDisk extends Disposable {
   readonly path: string;
@@ -19,11 +18,12 @@ export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
     return undefined;
   }
   const unmount = (): void => {
-    forget();
+    process.off("exit", unmount);
     spawnSync("umount", ["--lazy", folder.path]);
     folder.remove();
   };
-  const forget = atExit(unmount);
+  // It must not stay mounted, however this process ends.
+  process.once("exit", unmount);
   return { path: folder.path, [Symbol.dispose]: unmount };
 }
 

@@ -88,3 +88,9 @@ function bigEndian(number: number, length: number): Buffer {
   bytes.writeUIntBE(number, 0, length);
   return bytes;
 }
+
+export function groupOf(id: string, creator: Phone, members: readonly Phone[]): BinaryNode {
+  const attrs = { id, addressing_mode: "lid", subject: "Group", s_t: "1", creation: "1", creator: creator.lid };
+  const content = members.map(({ lid, jid }) => ({ tag: "participant", attrs: { jid: lid, phone_number: jid } }));
+  return { tag: "group", attrs, content };
+}

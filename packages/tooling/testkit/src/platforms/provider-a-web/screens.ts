@@ -34,7 +34,7 @@ export function createScreens({ owner, deviceJid, files, told }: ScreensDeps) {
       if (phone === owner && !own && !to.endsWith("@g.us")) throw new Error("a copy without its chat");
       see(phone, id, to, own?.message ?? message);
     } catch (error) {
-      broken.push(`${phone.name}: ${String(error)}`);
+      broken.push(`${phone.name}: ${enc.attrs["type"]} ${String(error)}`);
     }
   }
 

@@ -1,8 +1,6 @@
 /** Files as a phone uploads them: encrypted by a key that only the message has. */
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto";
-import type { InboundMedia } from "@svc/contract";
 import type { proto } from "baileys";
-import { mediaRef } from "../../src/media.ts";
 import type { WebPlatform } from "./server.ts";
 
 const INFO = {
@@ -58,10 +56,3 @@ export function uploaded(platform: WebPlatform, kind: "image" | "audio", bytes: 
     fileLength: bytes.byteLength,
   };
 }
-
-export const sealedFile = (platform: WebPlatform, kind: "image" | "audio", bytes: Uint8Array): InboundMedia => ({
-  kind,
-  ref: mediaRef(kind, uploaded(platform, kind, bytes))!,
-  placeholder: `[${kind}]`,
-  mimeType: "image/jpeg",
-});
