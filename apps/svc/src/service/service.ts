@@ -129,6 +129,7 @@ export class OpenService implements Service {
       ...(isDaemon && { askIn: (where) => questions.inConversation(where) }),
     });
     late.open({
+      agent,
       messaging: this.messaging,
       governance: this.governance,
       registry: () => this.#generation.registry,

@@ -1,11 +1,12 @@
 /** The agents of one service: brings lanes, history, models, budget and sessions together. */
-import { type ClientId, type Clock, SvcError } from "@svc/contract";
+import { type AgentLoan, type AgentRights, type Borrower, type ClientId, type Clock, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT, NO_INSTRUMENTS } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import { type AgentOptions, openerOf, redactionOf } from "./agent-options.ts";
 import { answerCommand } from "./commands/answer-command.ts";
 import { type Command, commandOf } from "./commands/command.ts";
 import { Commands } from "./commands/commands.ts";
+import { lend } from "./loan.ts";
 import { AgentModels } from "./models/agent-models.ts";
 import { ChosenModels } from "./models/chosen-models.ts";
 import { modelName } from "./models/open-model.ts";
@@ -132,6 +133,10 @@ class RunningAgent implements Agent {
       redact: redaction.redact,
     };
     return testModel(parts, this.#profileOf(name), signal);
+  }
+
+  lend(rights: AgentRights, borrower: Borrower): AgentLoan {
+    return lend(this.#turns, rights, borrower);
   }
 
   load(): { running: number; waiting: number } {
