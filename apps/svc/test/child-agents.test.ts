@@ -1,6 +1,7 @@
 // Child agents of the whole binary: svc's own in a process of its own, a program of the Agent Client Protocol, what they may do, and that
 // none outlives what it belongs to.
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
@@ -177,6 +178,45 @@ describe("a program of the Agent Client Protocol", () => {
   test("a flood is ended, and svc goes on", async () => {
     expect(await make({ program: "floods" })).toMatchObject({ status: "error", result: null });
     expect((await daemon.request("/health")).status).toBe(200);
+  });
+});
+
+describe("a step of a procedure", () => {
+  const run = async (name: string) => {
+    const folder = join(home.path, "workspace", "sops", name);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(
+      join(folder, "SOP.toml"),
+      `[sop]\ndescription = "x"\nexecution_mode = "auto"\n[[triggers]]\ntype = "manual"\n`,
+    );
+    writeFileSync(
+      join(folder, "SOP.md"),
+      "## Steps\n\n1. **Look** — STEP-TASK\n   - tools: file_list\n   - agent: svc\n",
+    );
+    await daemon.request("/api/sops", { token });
+    await runBinary(["reload"], { home: home.path, binary });
+    const { stdout } = await runBinary(["sop", "run", name, "--wait", "--json"], { home: home.path, binary });
+    return stdout;
+  };
+
+  test("is done by a child agent, with the step's tools", async () => {
+    let tools: unknown;
+    answer = (asked, { body }) => {
+      tools = (body["tools"] as { readonly function: { readonly name: string } }[]).map((one) => one.function.name);
+      return { text: `seen: ${asked.includes("STEP-TASK")}` };
+    };
+    expect(await run("looks")).toContain("completed");
+    expect(tools).toEqual(["file_list"]);
+    const child = (await list()).find(({ result }) => result === "seen: true")!;
+    while ((await ask(`/api/agents/${child.id}`)).status !== "closed") await Promise.resolve();
+    expect(child.parent).toBeNull();
+  });
+
+  test("fails with its child agent", async () => {
+    answer = () => ({ status: 401 });
+    const told = await run("fails");
+    expect(told).toContain("failed");
+    expect(told).toContain("CHILD_AGENT_FAILED");
   });
 });
 

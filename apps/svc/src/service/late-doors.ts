@@ -115,9 +115,14 @@ export class LateDoors implements FeatureDoors, SopDoors {
     },
   };
 
+  /** What this turn made and did not detach ends. */
+  turnEnded(turnId: string): void {
+    for (const listener of this.#turnEnds) listener(turnId);
+  }
+
   /** Told every event of the service. */
   watch(event: SvcEvent): void {
-    if (event.type === "turn-end") for (const listener of this.#turnEnds) listener(event.turnId);
+    if (event.type === "turn-end") this.turnEnded(event.turnId);
   }
 
   readonly refresh = (): void => this.#opened?.refresh();

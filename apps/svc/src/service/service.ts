@@ -109,6 +109,7 @@ export class OpenService implements Service {
       generation: () => this.#generation,
       agent: () => agent,
       messaging: () => this.messaging,
+      turnEnded: (turnId) => late.turnEnded(turnId),
     });
     const { approvals, questions, prompts } = this.governance;
     this.messaging = createMessaging({

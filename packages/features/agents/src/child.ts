@@ -8,7 +8,8 @@ import { type AgentEvent, type AgentRecord, type Liveness, OWN, recordText, ROW 
 
 const MAX_EVENTS = 500;
 const MAX_EVENT_CHARS = 2000;
-const MAX_RESULT_CHARS = 64 * 1024;
+/** Less than a tool result may have. */
+const MAX_RESULT_CHARS = 32 * 1024;
 const START_TIMEOUT_MS = 60_000;
 
 export type ChildDeps = Pick<
