@@ -12,6 +12,7 @@ export type Topic =
   | "passkeys"
   | "hardware"
   | "safety"
+  | "agents"
   | "voice";
 
 export function topicsOf(type: string): readonly Topic[] {
@@ -46,6 +47,8 @@ export function topicsOf(type: string): readonly Topic[] {
       return ["safety", "audit"];
     case "voice-state":
       return ["voice"];
+    case "agent-changed":
+      return ["agents"];
     case "channel-health":
       return ["status"];
     default:

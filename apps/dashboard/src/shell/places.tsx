@@ -39,6 +39,7 @@ const OneSection = withSettingTexts(async () => (await settings()).OneSection);
 const Changes = withSettingTexts(async () => (await settings()).Changes);
 
 const Hardware = late(async () => (await import("../views/hardware/hardware.tsx")).Hardware);
+const ChildAgents = late(async () => (await import("../views/agents/agents.tsx")).ChildAgents);
 const Robot = late(async () => (await import("../views/robot/robot.tsx")).Robot);
 const watch = () => import("../views/watch/index.ts");
 const Usage = late(async () => (await watch()).Usage);
@@ -120,6 +121,7 @@ export const PLACES: readonly Place[] = [
       { view: "doctor", label: "shell.checks", List: Doctor, forOperators: true },
       { view: "audit", label: "shell.audit-log", List: Audit, forOperators: true },
       { view: "hardware", label: "shell.hardware", List: Hardware, forOperators: true, feature: "hardware-gpio" },
+      { view: "agents", label: "shell.child-agents", List: ChildAgents, forOperators: true, feature: "agents" },
       { view: "robot", label: "shell.robot", List: Robot, forOperators: true, feature: "safety" },
     ],
   },

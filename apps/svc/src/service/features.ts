@@ -42,6 +42,8 @@ export interface FeatureDoors {
   readonly publish?: FeatureContext["publish"];
   /** The same. Default: there is no audit log. */
   readonly audit?: FeatureContext["audit"];
+  /** The same. Default: none can be reached. */
+  readonly agents?: FeatureContext["agents"];
   /** Surveys are asked again. Default: never. */
   readonly refresh?: () => void;
 }
@@ -90,6 +92,7 @@ export function handedTo(
       ...(doors.readings && { readings: () => doors.readings!() }),
       ...(doors.publish && { publish: (event) => doors.publish!(event) }),
       ...(doors.audit && { audit: (kind, data) => doors.audit!(kind, data) }),
+      ...(doors.agents && { agents: doors.agents }),
       ...(doors.refresh && { refresh: () => doors.refresh!() }),
       pairedClient: (kept) =>
         store()

@@ -1,28 +1,33 @@
 /** What features and core's own tools reach of a service that is put together after them. */
-import type { Alongside, Messaging } from "@svc/agent";
+import { type Agent, type Alongside, callerOf, type Messaging } from "@svc/agent";
 import {
+  type AgentAccess,
   type Inbound,
   type Json,
   type Kept,
   type Readings,
   type Speech,
   SvcError,
+  type SvcEvent,
   type Triggered,
   type TriggeredWith,
   type TriggerEvent,
 } from "@svc/contract";
+import { proceduresIdentity } from "@svc/gateway/identity";
 import { receivedEvents } from "@svc/gateway/sop-events";
-import type { Registry } from "@svc/kernel";
+import { DEFAULT_AGENT, type Registry } from "@svc/kernel";
 import type { Approvals, SopDoors, Sops } from "@svc/sop";
 import type { Store } from "@svc/store";
 import { named } from "./feature-secrets.ts";
 import type { FeatureDoors, OwnedMore } from "./features.ts";
 import type { Governance } from "./governance/governance.ts";
+import { localClient } from "./local-client.ts";
 
 /** Of a topic in who started a run. */
 const LONGEST_TOPIC = 200;
 
 interface Opened {
+  readonly agent: Agent;
   readonly messaging: Messaging;
   readonly governance: Governance;
   readonly registry: () => Registry;
@@ -34,6 +39,7 @@ interface Opened {
 export class LateDoors implements FeatureDoors, SopDoors {
   #store: Store | undefined;
   #opened: Opened | undefined;
+  readonly #turnEnds = new Set<(turnId: string) => void>();
 
   openStore(store: Store): Store {
     this.#store = store;
@@ -92,6 +98,31 @@ export class LateDoors implements FeatureDoors, SopDoors {
   async audit(kind: string, data: Json): Promise<void> {
     const { audit } = this.#service().governance.sops;
     await this.store().write(() => audit.add(kind, data));
+  }
+
+  readonly agents: AgentAccess = {
+    callerOf,
+    rightsOf: (agent = DEFAULT_AGENT) => {
+      // Throws for one that there is not.
+      this.#service().agent.lend({ agent }, { turnId: "", clientId: proceduresIdentity() });
+      return { agent };
+    },
+    operator: () => localClient(this.store()),
+    lend: (rights, borrower) => this.#service().agent.lend(rights, borrower),
+    onTurnEnd: (listener) => {
+      this.#turnEnds.add(listener);
+      return () => this.#turnEnds.delete(listener);
+    },
+  };
+
+  /** What this turn made and did not detach ends. */
+  turnEnded(turnId: string): void {
+    for (const listener of this.#turnEnds) listener(turnId);
+  }
+
+  /** Told every event of the service. */
+  watch(event: SvcEvent): void {
+    if (event.type === "turn-end") this.turnEnded(event.turnId);
   }
 
   readonly refresh = (): void => this.#opened?.refresh();

@@ -29,7 +29,10 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
   const doors = new LateDoors();
   const events: ServiceEvents = openEvents({
     context: opened,
-    observe: (event) => lifecycle.publish(event),
+    observe: (event) => {
+      doors.watch(event);
+      lifecycle.publish(event);
+    },
     devices: () => store?.devices,
   });
   const lifecycle: Lifecycle = new Lifecycle({

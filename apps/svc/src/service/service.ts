@@ -109,6 +109,7 @@ export class OpenService implements Service {
       generation: () => this.#generation,
       agent: () => agent,
       messaging: () => this.messaging,
+      turnEnded: (turnId) => late.turnEnded(turnId),
     });
     const { approvals, questions, prompts } = this.governance;
     this.messaging = createMessaging({
@@ -129,6 +130,7 @@ export class OpenService implements Service {
       ...(isDaemon && { askIn: (where) => questions.inConversation(where) }),
     });
     late.open({
+      agent,
       messaging: this.messaging,
       governance: this.governance,
       registry: () => this.#generation.registry,

@@ -1,11 +1,12 @@
 /** The agents of one service: brings queue, history, models, budget and sessions together. */
-import { type ClientId, type Clock, SvcError } from "@svc/contract";
+import { type AgentLoan, type AgentRights, type Borrower, type ClientId, type Clock, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT, NO_INSTRUMENTS } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import { type AgentOptions, openerOf, redactionOf } from "./agent-options.ts";
 import { answerCommand } from "./commands/answer-command.ts";
 import { type Command, commandOf } from "./commands/command.ts";
 import { Commands } from "./commands/commands.ts";
+import { lend, type LenderDeps } from "./loan.ts";
 import { AgentModels } from "./models/agent-models.ts";
 import { ChosenModels } from "./models/chosen-models.ts";
 import { modelName } from "./models/open-model.ts";
@@ -46,6 +47,7 @@ class RunningAgent implements Agent {
   readonly #publish: AgentOptions["publish"];
   readonly #turns: TurnStore;
   readonly #executor: TurnExecutor;
+  readonly #lender: LenderDeps;
   readonly #messages: SentMessages;
   readonly #titles: Titles;
   #agents: AgentSet;
@@ -71,18 +73,9 @@ class RunningAgent implements Agent {
     this.#publish = publish;
     const turns = (this.#turns = new TurnStore({ store, clock, log, history: this.#history, spending, redact }));
     const reporting = { log, instruments, redaction, publish, isListened };
-    this.#executor = new TurnExecutor({
-      store,
-      clock,
-      models: this.#models,
-      budget,
-      spending,
-      turns,
-      ...reporting,
-      ask,
-      attachments,
-      profileOf,
-    });
+    const models = this.#models;
+    this.#lender = { models, budget, spending, clock, redaction, profileOf, ask };
+    this.#executor = new TurnExecutor({ ...this.#lender, store, turns, ...reporting, attachments });
     this.#messages = new SentMessages({
       store,
       log,
@@ -140,6 +133,10 @@ class RunningAgent implements Agent {
       redact: this.#redact,
     };
     return testModel(deps, this.#profileOf(name), signal);
+  }
+
+  lend(rights: AgentRights, borrower: Borrower): AgentLoan {
+    return lend(this.#lender, rights, borrower);
   }
 
   load(): { running: number; waiting: number } {

@@ -24,6 +24,7 @@ export {
 export { ActionHistories, type ActionHistory, type ActionJournal } from "./policy/action-history.ts";
 export { chooseSandbox, type SandboxChoice } from "./sandbox/choose-sandbox.ts";
 export { type CommandUser, commandUser } from "./sandbox/command-user.ts";
+export { callerOf } from "./loan.ts";
 export { listModels } from "./models/list-models.ts";
 export { confinementOf, LIMIT_KEYS } from "./sandbox/confinement.ts";
 export { movablePath } from "./sandbox/movable-path.ts";

@@ -1,5 +1,5 @@
 /** What the agent offers to whoever brings messages. */
-import type { ClientId, FileChange, Json, SvcError, TurnEvent } from "@svc/contract";
+import type { AgentLoan, AgentRights, Borrower, ClientId, FileChange, Json, SvcError, TurnEvent } from "@svc/contract";
 import type { Author, GrantPlace, IdempotencyClaim, SentFile, TurnMeta } from "@svc/store";
 import type { Command } from "./commands/command.ts";
 import type { ModelTest } from "./models/test-model.ts";
@@ -222,6 +222,8 @@ export interface Agent extends TurnRunner {
   reread(): void;
   /** One tiny model call without tools, for `svc model test`. Throws AGENT_UNKNOWN, TURN_CANCELLED. */
   test(name: string | undefined, signal: AbortSignal): Promise<ModelTest>;
+  /** Lends the rights of an agent to a child agent. Throws AGENT_UNKNOWN. */
+  lend(rights: AgentRights, borrower: Borrower): AgentLoan;
   /** Turns that run and that wait. */
   load(): { running: number; waiting: number };
   /** Evaluates the model's library, so that the first turn does not wait for it. */

@@ -68,6 +68,10 @@ export const ERRORS = {
   TURN_TIMEOUT: entry(504, EXIT.tempFail, "The agent's turn ran past its time limit."),
   COST_LIMIT: entry(429, EXIT.tempFail, "The agent reached its daily cost limit."),
   AGENT_UNKNOWN: entry(404, EXIT.usage, "There is no agent with this name in the config."),
+  CHILD_AGENT_UNKNOWN: entry(404, EXIT.usage, "There is no child agent with this id."),
+  CHILD_AGENT_LIMIT: entry(429, EXIT.tempFail, "No more child agents can be started right now."),
+  CHILD_AGENT_STATE: entry(409, EXIT.usage, "The child agent's state does not allow this."),
+  CHILD_AGENT_FAILED: entry(502, EXIT.unavailable, "The child agent failed."),
   MODEL_REFUSED: entry(502, EXIT.unavailable, "The model provider refused the request."),
   MODEL_UNREACHABLE: entry(502, EXIT.unavailable, "The model provider could not be reached."),
 

@@ -240,6 +240,24 @@ export type SafetyEvent =
       readonly by: string;
     };
 
+/** A child agent has another state. Of the feature `agents`. */
+export interface ChildAgentEvent {
+  readonly type: "agent-changed";
+  readonly agentId: string;
+  readonly title: string;
+  /** Id of the child agent that made it; undefined: a turn, a procedure or a person did. */
+  readonly parent: string | undefined;
+  /** `svc`, or the name of the program. */
+  readonly program: string;
+  readonly status: ChildAgentStatus;
+  /** Why it failed or was closed, for a person. */
+  readonly reason: string | undefined;
+  /** US dollars; undefined when the price is unknown. */
+  readonly costUsd: number | undefined;
+}
+
+export type ChildAgentStatus = "initializing" | "running" | "idle" | "error" | "closed";
+
 /** What a channel that listens does at the moment. */
 export interface VoiceStateEvent {
   readonly type: "voice-state";
@@ -268,4 +286,5 @@ export type SvcEvent =
   | ChannelHealthEvent
   | HardwareChangedEvent
   | SafetyEvent
+  | ChildAgentEvent
   | VoiceStateEvent;

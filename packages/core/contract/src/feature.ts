@@ -8,11 +8,12 @@
  *   Shutdown       `shutdown()`: reverse order, idempotent, safe when register never ran
  */
 import type { GenericSchema, InferOutput } from "valibot";
+import type { AgentAccess } from "./agent-access.ts";
 import type { FindCapabilities, Provided } from "./capability.ts";
 import type { Channel, Inbound } from "./channel.ts";
 import type { Clock } from "./clock.ts";
 import type { FeatureCommand } from "./command.ts";
-import type { HardwareChangedEvent, SafetyEvent, VoiceStateEvent } from "./events.ts";
+import type { ChildAgentEvent, HardwareChangedEvent, SafetyEvent, VoiceStateEvent } from "./events.ts";
 import type { Json } from "./json.ts";
 import type { Logger } from "./log.ts";
 import type { Build } from "./manifest.ts";
@@ -167,12 +168,14 @@ export interface FeatureContext<Config = unknown> extends FeatureSurroundings<Co
    */
   readonly capabilities: FindCapabilities;
   /** Tells subscribers and observers. Not before the Execution phase. */
-  publish(event: HardwareChangedEvent | SafetyEvent | VoiceStateEvent): void;
+  publish(event: ChildAgentEvent | HardwareChangedEvent | SafetyEvent | VoiceStateEvent): void;
   /**
    * Adds a line to the audit log. Resolves once it is on disk. `kind`: the feature's id, a hyphen, and what happened. Secrets are taken
    * out; long texts are cut. Not before the Execution phase. Rejects with STORE_*.
    */
   audit(kind: string, data: Json): Promise<void>;
+  /** The agents of the config, for child agents. Not before the Execution phase. */
+  readonly agents: AgentAccess;
   /**
    * Asks `survey` again, soon: where its answer differs, the feature is made anew in a new generation of the registry, with the tools
    * it has then. Calls in progress end with the old one. Does nothing outside a daemon.

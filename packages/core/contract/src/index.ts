@@ -1,4 +1,5 @@
 /** `@svc/contract`: what every part of the house agrees on. Types and pure values only. */
+export * from "./agent-access.ts";
 export * from "./build-command.ts";
 export * from "./capability.ts";
 export * from "./channel.ts";

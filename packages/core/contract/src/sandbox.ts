@@ -14,6 +14,25 @@ export interface ExecRequest {
   readonly binary?: true;
   /** No person approved it: it finds no configuration of a home folder, and no pager, editor or helper. */
   readonly unasked?: boolean;
+  /**
+   * Talks with the program while it runs. `stdin`, `timeoutMs`, the time limit of the sandbox and `maxOutputBytes` of its standard output
+   * don't count then: the signal ends it.
+   */
+  readonly interact?: (interaction: Interaction) => void;
+  /** What the mark of its processes begins with (`SVC_EXEC_ID` of their environment), for who looks for them after a crash. */
+  readonly markPrefix?: string;
+}
+
+/** A running program's standard streams. */
+export interface Interaction {
+  /** Of the group that it leads; undefined: it could not be started. */
+  readonly pid: number | undefined;
+  /** Resolves at once when the program itself has ended; what it left may live a moment longer. */
+  readonly exited: Promise<void>;
+  /** Its standard output, read as fast as it is asked for. */
+  readonly output: AsyncIterable<Uint8Array>;
+  /** Resolves when it may be given more. Rejects when it reads no more. */
+  write(chunk: Uint8Array): Promise<void>;
 }
 
 export interface ExecResult {

@@ -65,6 +65,16 @@ export const SAMPLES: readonly SvcEvent[] = [
   },
   { type: "safety-reset", by: "a person" },
   { type: "voice-state", channel: "c", state: "capturing", transcriptions: 3, limit: 120, costUsd: undefined },
+  {
+    type: "agent-changed",
+    agentId: "ag-1",
+    title: "look around",
+    parent: undefined,
+    program: "svc",
+    status: "error",
+    reason: "its process ended",
+    costUsd: 0.01,
+  },
   { type: "turn-store", ...turn },
   { type: "session-updated", id: "s-1", sessionId: "s", owner: "client-secret" as ClientId },
 ];

@@ -213,6 +213,8 @@ describe("a wrong one", () => {
   test.each([
     ['title = "a"', /SOP\.toml:3 {2}steps\[0\]\.tool: is required in deterministic mode/],
     ['title = "a"\nkind = "checkpoint"\ntool = "x"', /tool: a checkpoint only waits/],
+    ['title = "a"\ntool = "x"\nagent = "svc"', /agent: a child agent has a model/],
+    ['title = "a"\nkind = "checkpoint"\nagent = "svc"', /agent: a checkpoint only waits/],
     ['title = "a"\ntool = "x"\nargs = { at = 2026-01-01T00:00:00Z }', /args\.at: a date belongs in quotes/],
     ['title = "a"\ntool = "x"\nargs = { a = [{ n = inf }] }', /args\.a\[0\]\.n: must be a number that JSON has/],
     ['title = "a"\ntool = "x"\nargs = { n = 99999999999999999999 }', /args\.n: must be a number that JSON has/],

@@ -162,6 +162,13 @@ describe("what is said of a step", () => {
     });
   });
 
+  test("agent: names the child agent that does it", async () => {
+    expect(await stepsOf("1. a", "   - agent: coder", "2. b")).toEqual([
+      { number: 1, title: "a", body: "", kind: "execute", requiresConfirmation: false, tools: [], agent: "coder" },
+      { number: 2, title: "b", body: "", kind: "execute", requiresConfirmation: false, tools: [] },
+    ]);
+  });
+
   test.each([
     ["- requires_confirmation: maybe", /true or false/],
     ["- requires_confirmation:", /true or false/],
@@ -173,6 +180,8 @@ describe("what is said of a step", () => {
     ["- tools: one two", /names of tools/],
     ["- tools: Shell", /names of tools/],
     ["- tools: one,", /one line/],
+    ["- agent: A B", /must be svc, or a name/],
+    ["- agent:", /must be svc, or a name/],
     ["- kind: execute\n   - kind: execute", /already/],
   ])("%s is told: a gate must not get lost by a slip of the pen", async (line, message) => {
     const { problems } = await readSteps(`## Steps\n1. a\n   ${line}\n`);

@@ -23,6 +23,26 @@ const EVENTS: readonly SvcEvent[] = [
     latched: false,
     by: "the safety monitor",
   },
+  {
+    type: "agent-changed",
+    agentId: "ag-1",
+    title: "look around",
+    parent: undefined,
+    program: "svc",
+    status: "initializing",
+    reason: undefined,
+    costUsd: 0,
+  },
+  {
+    type: "agent-changed",
+    agentId: "ag-1",
+    title: "look around",
+    parent: undefined,
+    program: "svc",
+    status: "error",
+    reason: undefined,
+    costUsd: 0,
+  },
   { type: "safety-reset", by: "a person" },
 ];
 

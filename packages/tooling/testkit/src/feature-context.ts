@@ -102,6 +102,7 @@ export function fakeFeatureContext<Config>(
     audited,
     audit: async (kind: string, data: Json) => void audited.push({ kind, data }),
     capabilities: () => [],
+    agents: { callerOf: noAgents, rightsOf: noAgents, operator: noAgents, lend: noAgents, onTurnEnd: () => () => {} },
     refresh: () => {},
     receive: async (messages: readonly Inbound[], more: ReceivedWith = {}) => {
       for (const [name, value] of Object.entries(more.state ?? {})) await state.set(name, value);
@@ -120,6 +121,10 @@ export function fakeFeatureContext<Config>(
     ...given,
   });
 }
+
+const noAgents = (): never => {
+  throw new TypeError("this test lends no agents");
+};
 
 const noChild = (): never => {
   throw new TypeError("this test starts no processes");

@@ -3,6 +3,12 @@ import type { SettingTexts } from "../setting-texts.ts";
 
 export const de: SettingTexts = {
   labels: {
+    max_agents: "Höchstzahl der Unteragenten",
+    max_depth: "Größte Tiefe",
+    max_processes: "Höchstzahl der Prozesse",
+    max_run_secs: "Längste Aufgabe (Sekunden)",
+    programs: "Programme",
+    zombie_after_secs: "Längste Zeit ohne Ereignis (Sekunden)",
     angle: "Winkel",
     approach_speed_limit: "Höchsttempo bei Annäherung",
     blind_mode_speed_limit: "Höchsttempo ohne Sensoren",
@@ -275,6 +281,18 @@ export const de: SettingTexts = {
     item: "Eintrag",
   },
   help: {
+    "Let agents start child agents.": "Agenten dürfen Unteragenten starten.",
+    "Child agents that have a process at the same time.": "So viele Unteragenten haben zugleich einen Prozess.",
+    "How deep child agents may make child agents: 1 means not at all.":
+      "Wie tief Unteragenten weitere starten dürfen: 1 heißt gar nicht.",
+    "Processes of one child agent; beyond that it is killed (Linux).":
+      "Prozesse eines Unteragenten; mit mehr wird er beendet (Linux).",
+    "Longest time for one prompt, in seconds.": "Längste Zeit für eine Aufgabe, in Sekunden.",
+    "A child agent that runs without an event for this many seconds is killed.":
+      "Ein Unteragent, der so viele Sekunden ohne Ereignis läuft, wird beendet.",
+    "Programs that speak the Agent Client Protocol, by name. They run in the agent's sandbox.":
+      "Programme, die das Agent Client Protocol sprechen, nach Namen. Sie laufen in der Sandbox des Agenten.",
+    "Child agents in processes of their own": "Unteragenten in eigenen Prozessen",
     "Base URL of the homeserver's client API, such as https://matrix.example.org.":
       "Basis-URL der Client-API des Homeservers, etwa https://matrix.example.org.",
     "Host name that passkeys are bound to: that of rp_origin, or a domain above it. Default: the host of rp_origin.":

@@ -3,6 +3,12 @@ import type { SettingTexts } from "../setting-texts.ts";
 
 export const zhHans: SettingTexts = {
   labels: {
+    max_agents: "子智能体上限",
+    max_depth: "最大层数",
+    max_processes: "进程上限",
+    max_run_secs: "最长任务时间（秒）",
+    programs: "程序",
+    zombie_after_secs: "无事件最长时间（秒）",
     angle: "角度",
     approach_speed_limit: "接近时的最高速度",
     blind_mode_speed_limit: "无传感器时的最高速度",
@@ -275,6 +281,17 @@ export const zhHans: SettingTexts = {
     item: "条目",
   },
   help: {
+    "Let agents start child agents.": "允许智能体启动子智能体。",
+    "Child agents that have a process at the same time.": "同时拥有进程的子智能体数量。",
+    "How deep child agents may make child agents: 1 means not at all.":
+      "子智能体可再创建子智能体的层数；1 表示不允许。",
+    "Processes of one child agent; beyond that it is killed (Linux).": "一个子智能体的进程数；超过则终止（Linux）。",
+    "Longest time for one prompt, in seconds.": "一个任务的最长时间（秒）。",
+    "A child agent that runs without an event for this many seconds is killed.":
+      "运行中这么多秒没有事件的子智能体会被终止。",
+    "Programs that speak the Agent Client Protocol, by name. They run in the agent's sandbox.":
+      "按名称列出的、使用 Agent Client Protocol 的程序。它们在智能体的沙箱中运行。",
+    "Child agents in processes of their own": "独立进程中的子智能体",
     "Base URL of the homeserver's client API, such as https://matrix.example.org.":
       "主服务器客户端 API 的基础 URL，例如 https://matrix.example.org。",
     "Host name that passkeys are bound to: that of rp_origin, or a domain above it. Default: the host of rp_origin.":

@@ -2,7 +2,17 @@
 import type { LiveEvent } from "../../live/frames.ts";
 import { t, wordOf } from "../../texts/texts.ts";
 
-export const KINDS = ["", "turns", "messages", "approvals", "procedures", "channels", "hardware", "safety"] as const;
+export const KINDS = [
+  "",
+  "turns",
+  "messages",
+  "approvals",
+  "procedures",
+  "channels",
+  "hardware",
+  "safety",
+  "agents",
+] as const;
 export type Kind = (typeof KINDS)[number];
 
 export function sentenceOf({ type, payload }: LiveEvent): string {
@@ -61,6 +71,8 @@ export function sentenceOf({ type, payload }: LiveEvent): string {
       return p("message");
     case "safety-reset":
       return t("events.safety-reset", { by: p("by") });
+    case "agent-changed":
+      return t("events.agent-changed", { title: p("title"), status: wordOf(p("status")) });
     case "voice-state":
       return t("events.voice-state", {
         channel: p("channel"),
@@ -90,6 +102,7 @@ function kindOf(type: string): Kind {
   if (type.startsWith("human_approval")) return "approvals";
   if (type.startsWith("hardware-")) return "hardware";
   if (type.startsWith("safety-")) return "safety";
+  if (type.startsWith("agent-")) return "agents";
   return type.startsWith("sop-") ? "procedures" : "channels";
 }
 

@@ -109,6 +109,27 @@ export const settings: readonly CommandEntry[] = [
     load: async () => (await import("../../commands/feature-command.ts")).featureCommand("safety"),
   },
   {
+    usage: "agents <action>",
+    summary: "List child agents, start one, ask it, or end it",
+    options: [
+      ["--program <name>", "Of start: what it runs on; default svc"],
+      ["--agent <name>", "Of start: the agent whose rights it gets"],
+      ["--title <text>", "Of start: a few words"],
+      ["--wait", "Of start and ask: wait for the answer"],
+      JSON_OPTION,
+      CONFIG_OPTION,
+    ],
+    examples: [
+      "svc agents list",
+      'svc agents start --wait "Summarize README.md"',
+      'svc agents ask --wait ag-0123456789ab "In German, please"',
+      "svc agents events ag-0123456789ab",
+      "svc agents stop ag-0123456789ab",
+    ],
+    actions: ["list", "start <task>", "ask <id> <question>", "show <id>", "events <id>", "interrupt <id>", "stop <id>"],
+    load: async () => (await import("../../commands/feature-command.ts")).featureCommand("agents"),
+  },
+  {
     usage: "features",
     summary: "List the features of this build, and how to get the others",
     options: [["--all", "Also those that are not in this build"], JSON_OPTION],

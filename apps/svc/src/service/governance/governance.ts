@@ -45,6 +45,8 @@ export interface GovernanceParts extends Pick<Service, "context" | "lifecycle"> 
   readonly generation: () => Generation;
   readonly agent: () => Service["agent"];
   readonly messaging: () => Messaging;
+  /** A step of a procedure that a child agent did is over. */
+  readonly turnEnded: (turnId: string) => void;
   /** Whom turns of procedures belong to. */
   readonly clientId: ClientId;
   readonly library: SopLibrary;
@@ -96,7 +98,15 @@ export function makeGovernance(parts: GovernanceParts): Governance {
     publish,
     library,
     approvals,
-    worker: stepWorker({ agent: parts.agent, generation, clientId, redact, ask: questions.ofProcedure }),
+    worker: stepWorker({
+      agent: parts.agent,
+      generation,
+      store,
+      clientId,
+      redact,
+      ask: questions.ofProcedure,
+      turnEnded: parts.turnEnded,
+    }),
     cron: lateCronSchedule({ clock: systemClock, log, marks: cronMarks(store), library }),
     settings: () => ({ maxConcurrentTotal: core().sop.max_concurrent_total }),
     places: channels.targets,

@@ -1,8 +1,9 @@
 /** The steps of procedures, done by the agents of the config. */
 import { approvalOf, type AskPerson, callTool, type ToolEnvironment } from "@svc/agent";
-import { type ClientId, SvcError } from "@svc/contract";
+import { type ClientId, type Json, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
-import type { StepWorker } from "@svc/sop";
+import type { StepWorker, TurnStepWork } from "@svc/sop";
+import type { Store } from "@svc/store";
 import * as v from "valibot";
 import type { Generation } from "../generation.ts";
 import type { Service } from "../service.ts";
@@ -15,17 +16,63 @@ export interface StepWorkerParts {
   readonly redact: (text: string) => string;
   /** Asks about a call that the step's gate has not allowed. */
   readonly ask: (askedBy: string) => AskPerson;
+  readonly store: Pick<Store, "toolCalls">;
+  /** What the turn made ends with it. */
+  readonly turnEnded: (turnId: string) => void;
 }
 
-export function stepWorker({ agent, generation, clientId, redact, ask }: StepWorkerParts): StepWorker {
+export function stepWorker({
+  agent,
+  generation,
+  store,
+  clientId,
+  redact,
+  ask,
+  turnEnded,
+}: StepWorkerParts): StepWorker {
   const environmentOf = (name = DEFAULT_AGENT): ToolEnvironment => {
     const profile = generation().agents.profiles.get(name);
     if (!profile) throw new SvcError("AGENT_UNKNOWN", undefined, { hint: "See [agents] in config.toml." });
     return profile.environment;
   };
+  /** By the tools of child agents, under the agent's policy: who may not make one has none in a procedure. */
+  const onChildAgent = async (work: TurnStepWork): Promise<{ readonly response: string }> => {
+    const { runId, sop, title, agent: name, childAgent, turnId, text, instructions, tools, granted, signal } = work;
+    // Nobody knows what the child agent of the process before has done: a person decides whether it is done again.
+    if (store.toolCalls.of(turnId).length > 0) throw childFailed("svc ended while the child agent of this step worked");
+    const call = async (tool: string, input: Json): Promise<Partial<ChildAgentAnswer>> => {
+      const { ok, output } = await callTool(() => environmentOf(name), {
+        turnId,
+        callId: `child-${crypto.randomUUID()}`,
+        clientId,
+        name: tool,
+        input: JSON.stringify(input),
+        ask: ask(askerOf(sop, runId)),
+        ...(granted && { isGranted: () => true }),
+        redact,
+        signal,
+      });
+      if (!ok || typeof output !== "object") throw childFailed(String(output));
+      return output as Partial<ChildAgentAnswer>;
+    };
+    try {
+      const prompt = `${instructions}\n\n${text}`;
+      const { id = "" } = await call("create_agent", { prompt, title, program: childAgent!, tools: [...tools] });
+      for (;;) {
+        const { status, reason, result } = await call("wait_for_agent", { id, timeout_secs: WAIT_SECS });
+        if (status === "initializing" || status === "running") continue;
+        if (status !== "idle" || typeof result !== "string") throw childFailed(reason ?? "it gave no answer");
+        return { response: redact(result) };
+      }
+    } finally {
+      turnEnded(turnId);
+    }
+  };
   return {
-    turn: async ({ runId, sop, title, agent: name, turnId, text, instructions, tools, granted, alongside, signal }) =>
-      agent().run({
+    turn: async (work) => {
+      if (work.childAgent !== undefined) return onChildAgent(work);
+      const { runId, sop, title, agent: name, turnId, text, instructions, tools, granted, alongside, signal } = work;
+      return agent().run({
         clientId,
         owner: clientId,
         session: runId,
@@ -40,7 +87,8 @@ export function stepWorker({ agent, generation, clientId, redact, ask }: StepWor
         ask: ask(askerOf(sop, runId)),
         alongside: ({ response }) => alongside(response),
         signal,
-      }),
+      });
+    },
     call: async ({ runId, sop, agent: name, turnId, callId, tool, input, granted, signal }) =>
       callTool(() => environmentOf(name), {
         turnId,
@@ -70,6 +118,18 @@ export function stepWorker({ agent, generation, clientId, redact, ask }: StepWor
       }),
   };
 }
+
+const WAIT_SECS = 240;
+
+interface ChildAgentAnswer {
+  readonly id: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly result: string | null;
+}
+
+const childFailed = (reason: string): SvcError =>
+  new SvcError("CHILD_AGENT_FAILED", `The child agent of this step failed: ${reason}.`);
 
 /** For a person. */
 const askerOf = (sop: string, runId: string): string => `procedure ${sop}, run ${runId}`;

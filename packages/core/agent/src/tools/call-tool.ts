@@ -125,6 +125,9 @@ function contextOf({ environment, unasked = false, pinned }: PermittedCall, requ
     callId,
     pinned,
     agent: environment.agent,
+    get tools() {
+      return environment.tools.map((tool) => tool.name);
+    },
     signal,
     log: environment.log,
     workspace: environment.workspace,

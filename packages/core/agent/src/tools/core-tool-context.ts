@@ -4,6 +4,8 @@ import type { Json, Tool, ToolContext } from "@svc/contract";
 export interface CoreToolContext extends ToolContext {
   /** Name of the agent that calls. */
   readonly agent: string;
+  /** Names of the tools that the turn has. */
+  readonly tools: readonly string[];
   /** The same when the call is made again because the process died; together with `callId` it names the call. */
   readonly turnId: string;
   readonly callId: string;

@@ -168,7 +168,7 @@ function offersOf(lasting: Lasting | undefined, agent: string, { conversation }:
 }
 
 /** No answer in time is a refusal, never a yes. */
-async function askInTime(
+export async function askInTime(
   environment: ToolEnvironment,
   ask: AskPerson,
   question: ToolQuestion,

@@ -275,12 +275,12 @@ const usedOf = ({ inputTokens, outputTokens, costUsd }: Meter) => ({ inputTokens
 // A turn that has only some tools of its agent: the model is offered no other, and its calls of others are refused.
 
 /** `only`: names; undefined for all. */
-function offered(settings: TurnSettings, only: readonly string[] | undefined): TurnSettings {
+export function offered(settings: TurnSettings, only: readonly string[] | undefined): TurnSettings {
   if (!only) return settings;
   return { ...settings, functionTools: settings.functionTools.filter(({ name }) => only.includes(name)) };
 }
 
-function onlyOffered(environment: ToolEnvironment, only: readonly string[] | undefined): ToolEnvironment {
+export function onlyOffered(environment: ToolEnvironment, only: readonly string[] | undefined): ToolEnvironment {
   if (!only) return environment;
   const tools = environment.tools.filter(({ name }) => only.includes(name));
   return {

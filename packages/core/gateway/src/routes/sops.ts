@@ -114,6 +114,10 @@ const STEP = v.object({
   kind: v.picklist(["execute", "checkpoint"]),
   tools: v.array(v.string()),
   requires_confirmation: v.boolean(),
+  agent: v.pipe(
+    v.nullable(v.string()),
+    v.description("Program of the child agent that does it; null: the agent does."),
+  ),
 });
 
 const SOP = v.object({

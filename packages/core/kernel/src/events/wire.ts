@@ -97,6 +97,18 @@ export function payloadOf(event: SvcEvent, { redact, deviceOf }: WireOptions): P
       const { reason, message, layer, travelled, confirmed, latched, by } = event;
       return { reason, message: redact(message), layer: layer ?? null, travelled, confirmed, latched, by: redact(by) };
     }
+    case "agent-changed": {
+      const { agentId, title, parent, program, status, reason, costUsd } = event;
+      return {
+        agent_id: agentId,
+        title: redact(title),
+        parent: parent ?? null,
+        program,
+        status,
+        reason: reason === undefined ? null : redact(reason),
+        cost_usd: costUsd ?? null,
+      };
+    }
     case "safety-reset":
       return { by: redact(event.by) };
     case "voice-state": {

@@ -44,6 +44,8 @@ export interface EnabledFeature {
   readonly publish?: FeatureContext["publish"];
   /** Adds a line to the audit log. Default: it is refused. */
   readonly audit?: FeatureContext["audit"];
+  /** The agents of the config. Default: none can be reached. */
+  readonly agents?: FeatureContext["agents"];
   /** Default: never made anew. */
   readonly refresh?: (() => void) | undefined;
 }
@@ -84,6 +86,7 @@ export async function construct(
     capabilities = () => [],
     publish = () => {},
     audit = refuseAudit,
+    agents = NO_AGENTS,
     refresh = () => {},
   } = feature;
   const module = await definition.load();
@@ -113,6 +116,7 @@ export async function construct(
         capabilities,
         publish,
         audit,
+        agents,
         refresh,
         ...surroundings,
       }),
@@ -171,6 +175,17 @@ const refuseEvents: FeatureContext["trigger"] = () =>
 
 const refuseAudit: FeatureContext["audit"] = () =>
   Promise.reject(new SvcError("STORE_FAILED", "This process has no audit log."));
+
+const noAgents = (): never => {
+  throw new SvcError("FEATURE_DOWN", "This process runs no child agents.");
+};
+const NO_AGENTS: FeatureContext["agents"] = Object.freeze({
+  callerOf: noAgents,
+  rightsOf: noAgents,
+  operator: noAgents,
+  lend: noAgents,
+  onTurnEnd: noAgents,
+});
 
 const noStore = (): Promise<never> =>
   Promise.reject(new SvcError("STORE_FAILED", "This process keeps nothing for features."));

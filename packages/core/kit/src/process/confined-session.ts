@@ -85,11 +85,13 @@ async function runIn(
   const limitMs = (confinement.limits.timeoutSecs ?? TIMEOUT_SECS) * 1000;
   const folder = await folderIn(confinement.workspace, request.cwd);
   const env = commandEnvironment(confinement.workspace, request.unasked === true);
-  const hasInput = request.stdin !== undefined;
+  const hasInput = request.stdin !== undefined || request.interact !== undefined;
   let started: ChildProcess | undefined;
   const result = await runProcess({
     start: (marks) => (started = confining.start({ words, folder, env: { ...env, ...marks }, hasInput })),
     stdin: request.stdin,
+    interact: request.interact,
+    markPrefix: request.markPrefix,
     timeoutMs: Math.min(request.timeoutMs ?? limitMs, limitMs),
     maxOutputBytes: request.maxOutputBytes ?? MAX_OUTPUT_BYTES,
     binary: request.binary === true,

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { type Clock, type ExecResult, SvcError } from "@svc/contract";
+import { type Clock, type ExecRequest, type ExecResult, type Interaction, SvcError } from "@svc/contract";
 import { runtimeTimers } from "../async/timeout.ts";
 import { cappedOutput } from "./capped-output.ts";
 import { MARK, killTree } from "./process-tree.ts";
@@ -12,6 +12,10 @@ export interface ProcessRequest {
    */
   readonly start: (marks: Readonly<Record<string, string>>) => ChildProcess;
   readonly stdin: string | undefined;
+  /** As `ExecRequest.interact`; then `timeoutMs` is not counted. */
+  readonly interact?: ExecRequest["interact"] | undefined;
+  /** As `ExecRequest.markPrefix`. */
+  readonly markPrefix?: string | undefined;
   readonly timeoutMs: number;
   /** Per stream. */
   readonly maxOutputBytes: number;
@@ -31,7 +35,7 @@ export interface ProcessRequest {
  */
 export async function runProcess(request: ProcessRequest): Promise<ExecResult> {
   request.signal.throwIfAborted();
-  const mark = randomUUID();
+  const mark = `${request.markPrefix ?? ""}${randomUUID()}`;
   const child = start(request, mark);
   const clock = request.clock ?? runtimeTimers;
   const killed = (signal: NodeJS.Signals): Promise<void> => killTree(child.pid, mark, signal);
@@ -46,16 +50,20 @@ export async function runProcess(request: ProcessRequest): Promise<ExecResult> {
     cancels.push(clock.after(request.graceMs, () => void killed("SIGKILL")));
   };
   const flooded = (): void => void killed("SIGKILL");
-  const stdout = cappedOutput(child.stdout, request.maxOutputBytes, flooded);
+  const { interact } = request;
+  const stdout = cappedOutput(interact ? null : child.stdout, request.maxOutputBytes, flooded);
   const stderr = cappedOutput(child.stderr, request.maxOutputBytes, flooded);
-  cancels.push(
-    clock.after(request.timeoutMs, () => {
-      timedOut = true;
-      end();
-    }),
-  );
+  if (!interact) {
+    cancels.push(
+      clock.after(request.timeoutMs, () => {
+        timedOut = true;
+        end();
+      }),
+    );
+  }
   request.signal.addEventListener("abort", end, { once: true });
-  feed(child, request.stdin);
+  if (interact) interact(interactionOf(child));
+  else feed(child, request.stdin);
   try {
     const exit = await exited(child);
     // While ending, the grace is for the children too; otherwise nobody waits for what was left in the background.
@@ -105,6 +113,28 @@ function feed(child: ChildProcess, stdin: string | undefined): void {
   // A program that does not read its input is no failure.
   child.stdin?.on("error", () => undefined).end(stdin);
 }
+
+function interactionOf(child: ChildProcess): Interaction {
+  const { pid, stdin, stdout } = child;
+  stdin?.on("error", () => undefined);
+  stdout?.on("error", () => undefined);
+  return {
+    pid,
+    exited: new Promise((resolve) => {
+      child.once("exit", () => resolve());
+      child.once("error", () => resolve());
+    }),
+    output: stdout ?? NOTHING,
+    write: (chunk) =>
+      new Promise((resolve, reject) => {
+        if (!stdin || stdin.destroyed) return reject(new SvcError("TOOL_FAILED", "The program reads no more."));
+        stdin.write(chunk, (error) => (error ? reject(error) : resolve()));
+      }),
+  };
+}
+
+const NOTHING: Interaction["output"] = { [Symbol.asyncIterator]: () => ({ next: async () => END }) };
+const END = { done: true, value: undefined } as const;
 
 function startError(error: unknown): SvcError {
   if (error instanceof SvcError) return error;

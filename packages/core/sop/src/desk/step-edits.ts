@@ -15,6 +15,8 @@ export interface StepText {
   readonly kind: SopStep["kind"];
   readonly tools: readonly string[];
   readonly requiresConfirmation: boolean;
+  /** As `SopStep.agent`; a form does not change it. */
+  readonly agent?: string;
 }
 
 /** `step` from 1; one more than there are is a new one at the end. */
@@ -37,7 +39,7 @@ export async function editSteps(markdown: string, edit: StepEdit): Promise<strin
     const isNew = step === texts.length + 1;
     if (!block && !isNew) throw refused("there is no such step");
     if (block && hasComment(lines, block)) throw refused("this step has a comment that would be lost");
-    texts[step - 1] = trimmed(edit.to);
+    texts[step - 1] = { ...trimmed(edit.to), ...agentOf(texts[step - 1]) };
     const made = written(step, texts[step - 1]!);
     if (block) lines.splice(block.start, block.end - block.start, ...made);
     else insert(lines, blocks, made);
@@ -134,7 +136,7 @@ async function renumbered(lines: readonly string[]): Promise<string[]> {
   });
 }
 
-function written(number: number, { title, body, kind, tools, requiresConfirmation }: StepText): string[] {
+function written(number: number, { title, body, kind, tools, requiresConfirmation, agent }: StepText): string[] {
   const indent = " ".repeat(String(number).length + 2);
   const [first = "", ...more] = body.split("\n");
   // A list or a code block begins on a line of its own.
@@ -144,17 +146,21 @@ function written(number: number, { title, body, kind, tools, requiresConfirmatio
     `${number}. **${title}**${isProse ? ` — ${first}` : ""}`,
     ...rest.map((line) => (line === "" ? "" : indent + line)),
     ...(tools.length > 0 ? [`${indent}- tools: ${tools.join(", ")}`] : []),
+    ...(agent === undefined ? [] : [`${indent}- agent: ${agent}`]),
     ...(kind === "checkpoint" ? [`${indent}- kind: checkpoint`] : []),
     ...(requiresConfirmation ? [`${indent}- requires_confirmation: true`] : []),
   ];
 }
 
-const textOf = ({ title, body, kind, tools, requiresConfirmation }: SopStep): StepText => ({
+const agentOf = (step: Pick<StepText, "agent"> | undefined) => (step?.agent === undefined ? {} : { agent: step.agent });
+
+const textOf = ({ title, body, kind, tools, requiresConfirmation, agent }: SopStep): StepText => ({
   title,
   body,
   kind,
   tools: [...tools],
   requiresConfirmation,
+  ...agentOf({ ...(agent !== undefined && { agent }) }),
 });
 
 function trimmed({ title, body, kind, tools, requiresConfirmation }: StepText): StepText {

@@ -37,10 +37,11 @@ function triggerJson(trigger: SopTrigger, next: () => number | undefined): Json 
   return { ...rest, expression, timezone: orNull(timezone), next_at: instantOrNull(next()) };
 }
 
-const stepJson = ({ number, title, kind, tools, requiresConfirmation }: SopStep): Json => ({
+const stepJson = ({ number, title, kind, tools, requiresConfirmation, agent }: SopStep): Json => ({
   number,
   title,
   kind,
   tools: [...tools],
   requires_confirmation: requiresConfirmation,
+  agent: orNull(agent),
 });

@@ -55,7 +55,7 @@ function triggerOf(entry: TriggerEntry): SopTrigger {
 }
 
 function stepOf(step: StepEntry, index: number): SopStep {
-  const { tool, args = {}, trusted_input: trustedInput = false } = step;
+  const { tool, args = {}, trusted_input: trustedInput = false, agent } = step;
   return {
     number: index + 1,
     title: step.title.trim(),
@@ -64,6 +64,7 @@ function stepOf(step: StepEntry, index: number): SopStep {
     requiresConfirmation: step.requires_confirmation,
     // A step that names a tool may use it, also where a model does the step.
     tools: [...new Set([...step.tools, ...(tool === undefined ? [] : [tool])])],
+    ...(agent !== undefined && { agent }),
     ...(tool !== undefined && { call: { tool, args, trustedInput } }),
   };
 }

@@ -114,10 +114,13 @@ function callRules(step: Table, index: number, deterministic: boolean): Finding[
   const at = (key: string): Path => ["steps", index, key];
   const { kind, tool, args } = step;
   if (kind === "checkpoint") {
-    const extra = ["tool", "args", "trusted_input"].filter((key) => step[key] !== undefined);
+    const extra = ["tool", "args", "trusted_input", "agent"].filter((key) => step[key] !== undefined);
     return extra.map((key) => badKey(at(key), "a checkpoint only waits for a person, it calls no tool"));
   }
   return [
+    ...(deterministic && step["agent"] !== undefined
+      ? [badKey(at("agent"), "a child agent has a model, and deterministic runs have none")]
+      : []),
     ...(deterministic && tool === undefined ? [badKey(at("tool"), "is required in deterministic mode")] : []),
     ...["args", "trusted_input"]
       .filter((key) => tool === undefined && !deterministic && step[key] !== undefined)

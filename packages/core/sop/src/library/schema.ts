@@ -17,6 +17,9 @@ export const LONGEST_TITLE = 200;
 /** Titles and names are shown in chats and at terminals. */
 export const isOneLine = (text: string): boolean => !/[\p{Cc}\u2028\u2029]/u.test(text) && text.trim() !== "";
 
+/** A child agent, by what it runs on. */
+export const CHILD_AGENT = /^[a-z][a-z0-9-]{0,31}$/;
+
 const line = (most: number) =>
   v.pipe(v.string(), v.minLength(1), v.maxLength(most), v.check(isOneLine, "one line of text"));
 
@@ -46,6 +49,7 @@ const step = v.strictObject({
   tool: v.optional(toolName),
   args: v.optional(v.record(v.string(), v.unknown())),
   trusted_input: v.optional(v.boolean()),
+  agent: v.optional(v.pipe(v.string(), v.regex(CHILD_AGENT, "svc, or a name of agents_pool.programs"))),
 });
 
 export const sopSchema = v.strictObject({

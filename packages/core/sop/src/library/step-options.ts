@@ -1,6 +1,6 @@
-/** The bullets below a step that say how it is done: `tools:`, `requires_confirmation:`, `kind:`. */
+/** The bullets below a step that say how it is done: `tools:`, `requires_confirmation:`, `kind:`, `agent:`. */
 import { nearest, TOOL_NAME } from "@svc/kernel";
-import { STEP_KINDS } from "./schema.ts";
+import { CHILD_AGENT, STEP_KINDS } from "./schema.ts";
 import type { MarkdownLine, Remark } from "./markdown-lines.ts";
 import { bulletOf, listOf, type Option, optionOf } from "./step-lines.ts";
 
@@ -8,6 +8,7 @@ export interface StepOptions {
   tools: string[];
   kind?: (typeof STEP_KINDS)[number];
   requiresConfirmation?: boolean;
+  agent?: string;
   /** Of the first bullet: only those that stand like it are options, what is further in is text. */
   indent?: number;
   /** `tools:` stood alone: the bullets further in than this are its list. */
@@ -50,6 +51,11 @@ const READ: Readonly<Record<string, ReadValue>> = {
     const kind = STEP_KINDS.find((one) => one === value.toLowerCase());
     if (kind) options.kind = kind;
     else await wrong("must be one of the values allowed", value, STEP_KINDS, line, said);
+    return true;
+  },
+  agent(options, value, line, said) {
+    if (CHILD_AGENT.test(value)) options.agent = value;
+    else told(said.problems, line, "must be svc, or a name of agents_pool.programs");
     return true;
   },
   requires_confirmation(options, value, line, said) {

@@ -90,6 +90,7 @@ function finished({ head, body, options }: OpenStep, index: number): SopStep {
     kind: options.kind ?? "execute",
     requiresConfirmation: options.requiresConfirmation ?? false,
     tools: [...new Set(options.tools)],
+    ...(options.agent !== undefined && { agent: options.agent }),
   };
 }
 

@@ -42,6 +42,8 @@ export interface SopStep {
   readonly kind: "execute" | "checkpoint";
   readonly requiresConfirmation: boolean;
   readonly tools: readonly string[];
+  /** A child agent does it: `svc`, or a name of `[agents_pool.programs]`. */
+  readonly agent?: string;
   /** Of a deterministic one. */
   readonly call?: {
     readonly tool: string;

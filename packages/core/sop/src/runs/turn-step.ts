@@ -20,6 +20,7 @@ export async function doTurn(parts: RunParts, run: SopRun, signal: AbortSignal):
     sop: run.sop,
     title: `${run.sop} #${run.n}`,
     agent: definitionOf(run).agent,
+    childAgent: step.agent,
     turnId: stepTurnId(run.id, run.step),
     text: redact(stepText(prompt)),
     instructions: redact(stepInstructions(prompt)),

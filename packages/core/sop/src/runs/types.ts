@@ -161,6 +161,8 @@ export interface TurnStepWork {
   /** Of the run's conversation. */
   readonly title: string;
   readonly agent: string | undefined;
+  /** What the child agent runs on that does it; undefined: the agent does it itself. */
+  readonly childAgent: string | undefined;
   /** Stable over restarts, other for each step. */
   readonly turnId: string;
   readonly text: string;

@@ -116,6 +116,11 @@ Call somebody.
     );
   });
 
+  test("a step that is rewritten keeps its child agent", async () => {
+    const text = "## Steps\n\n1. **Look**\n   - agent: svc\n";
+    expect(await editSteps(text, { step: 1, to: step("Look closely") })).toBe(text.replace("Look", "Look closely"));
+  });
+
   test("steps are added, moved and removed, and numbered in their order", async () => {
     const added = await editSteps(markdown, { step: 3, to: step("Tell") });
     expect(added).toBe(markdown.replace("true\n", "true\n\n3. **Tell**\n"));

@@ -97,6 +97,8 @@ export function openCounted() {
     safetyRequests: count("svc_safety_requests_total", "Movements that a robot was asked for.", ["direction"]),
     safetyRefusals: count("svc_safety_refusals_total", "Movements that were refused.", ["reason"]),
     safetyStops: count("svc_safety_stops_total", "Ends of movements, and stops of a robot that stood.", ["reason"]),
+    agentsStarted: count("svc_child_agents_started_total", "Child agents that were started.", ["program"]),
+    agentsFailed: count("svc_child_agents_failed_total", "Child agents that failed.", ["program"]),
     safetyResets: count("svc_safety_resets_total", "Resets of the emergency stop by a person.", []),
 
     errors: count("svc_errors_total", "Work that failed, by its kind and by the code of the error.", ["work", "code"]),

@@ -33,6 +33,12 @@ export function watchEvents(counted: Counted): Observer["record"] {
         return counted.safetyRefusals.record({ reason: event.reason }, 1);
       case "safety-stop":
         return counted.safetyStops.record({ reason: event.reason }, 1);
+      case "agent-changed": {
+        const labels = { program: event.program };
+        if (event.status === "initializing") counted.agentsStarted.record(labels, 1);
+        if (event.status === "error") counted.agentsFailed.record(labels, 1);
+        return;
+      }
       case "safety-reset":
         return counted.safetyResets.record({}, 1);
       case "sop-run-end": {

@@ -9,6 +9,7 @@ export const GUIDE: readonly { readonly page: string; readonly title: string }[]
   { page: "dashboard", title: "The dashboard" },
   { page: "settings", title: "Settings in the page" },
   { page: "agents", title: "Agents and budgets" },
+  { page: "child-agents", title: "Child agents" },
   { page: "reload", title: "Reload and restart" },
   { page: "public", title: "Going public" },
   { page: "passkeys", title: "Passkeys" },

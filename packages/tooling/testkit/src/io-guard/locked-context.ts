@@ -46,6 +46,13 @@ export function lockedContext(
     capabilities: () => [],
     publish: refused("publish"),
     audit: refused("audit"),
+    agents: {
+      callerOf: refused("agents.callerOf"),
+      rightsOf: refused("agents.rightsOf"),
+      operator: refused("agents.operator"),
+      lend: refused("agents.lend"),
+      onTurnEnd: refused("agents.onTurnEnd"),
+    },
     refresh: refused("refresh"),
     pairedClient: refused("pairedClient"),
     shared: states.shared,

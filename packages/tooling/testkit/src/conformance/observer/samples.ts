@@ -150,6 +150,16 @@ export function eventSamples(name: Name): EventSamples {
       latched: false,
       by: planted("person"),
     },
+    "agent-changed": {
+      type: "agent-changed",
+      agentId: "ag-1",
+      title: planted("message"),
+      parent: undefined,
+      program: "svc",
+      status: "error",
+      reason: planted("message"),
+      costUsd: 0.01,
+    },
     "safety-reset": { type: "safety-reset", by: planted("person") },
     "voice-state": {
       type: "voice-state",

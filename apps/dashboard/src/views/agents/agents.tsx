@@ -1,0 +1,108 @@
+/** The child agents as a tree: what each does, its last sign of life, its cost, and a button that ends it. */
+import { Badge } from "../../parts/badge.tsx";
+import { Confirmed } from "../../parts/confirmed.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { Heading } from "../../parts/heading.tsx";
+import { ServiceText } from "../../parts/service-text.tsx";
+import { Shown } from "../../parts/shown.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { Ago } from "../../parts/time.tsx";
+import { useServices } from "../../services.ts";
+import { useList } from "../../state/use-reader.ts";
+import { useTick } from "../../state/use-tick.ts";
+import { number, t } from "../../texts/texts.ts";
+
+interface ChildAgent {
+  readonly id: string;
+  readonly title: string;
+  readonly program: string;
+  readonly parent: string | null;
+  readonly status: "initializing" | "running" | "idle" | "error" | "closed";
+  readonly reason: string | null;
+  readonly lastEventAt: string;
+  readonly usage: { readonly cost_usd: number | null };
+}
+
+interface Row extends ChildAgent {
+  readonly depth: number;
+}
+
+/** An event tells of each state, but none of each sign of life. */
+const AGAIN_MS = 5000;
+
+export function ChildAgents() {
+  const list = useList<{ readonly agents: readonly ChildAgent[] }>("/api/agents", ["agents"]);
+  useTick(AGAIN_MS, () => void list.refresh());
+  const { api } = useServices();
+  const end = ({ id }: ChildAgent): Promise<unknown> =>
+    api.call(`/api/agents/${encodeURIComponent(id)}`, { method: "DELETE" }).finally(() => void list.refresh());
+  const columns: readonly Column<Row>[] = [
+    {
+      label: "agents.agent",
+      cell: ({ title, id, program, depth }) => (
+        <span style={{ paddingInlineStart: `${depth * 1.5}rem` }}>
+          <ServiceText>{title}</ServiceText> <code>{id}</code> {program}
+        </span>
+      ),
+    },
+    {
+      label: "common.state",
+      cell: ({ status, reason }) => (
+        <>
+          <Badge state={status} busy={isWorking(status)} /> {reason !== null && <ServiceText>{reason}</ServiceText>}
+        </>
+      ),
+    },
+    { label: "agents.last-event", cell: ({ lastEventAt }) => <Ago at={lastEventAt} />, narrow: true },
+    {
+      label: "agents.cost",
+      cell: ({ usage: { cost_usd: usd } }) =>
+        usd === null ? "" : number(usd, { style: "currency", currency: "USD", maximumFractionDigits: 4 }),
+      narrow: true,
+    },
+    {
+      label: "agents.end",
+      cell: (agent) =>
+        isWorking(agent.status) || agent.status === "idle" ? (
+          <Confirmed
+            text={t("common.stop")}
+            label={t("agents.stop-one", { title: agent.title })}
+            question={t("agents.stop-question")}
+            act={() => end(agent)}
+          >
+            <p>{t("agents.stop-effect")}</p>
+          </Confirmed>
+        ) : (
+          ""
+        ),
+      narrow: true,
+    },
+  ];
+  return (
+    <>
+      <Heading title={t("shell.child-agents")} />
+      <Shown read={list}>
+        {({ agents }) =>
+          agents.length === 0 ? (
+            <Empty title={t("agents.none")}>{t("agents.none-hint")}</Empty>
+          ) : (
+            <Table label={t("shell.child-agents")} columns={columns} rows={treeOf(agents)} keyOf={({ id }) => id} />
+          )
+        }
+      </Shown>
+    </>
+  );
+}
+
+const isWorking = (status: ChildAgent["status"]): boolean => status === "initializing" || status === "running";
+
+/** The newest first; each is followed by those that it made. */
+function treeOf(agents: readonly ChildAgent[], parent: string | null = null, depth = 0): Row[] {
+  const known = new Set(agents.map(({ id }) => id));
+  const isBelow = (agent: ChildAgent): boolean =>
+    parent === null ? agent.parent === null || !known.has(agent.parent) : agent.parent === parent;
+  return agents
+    .filter(isBelow)
+    .toReversed()
+    .flatMap((agent) => [{ ...agent, depth }, ...treeOf(agents, agent.id, depth + 1)]);
+}

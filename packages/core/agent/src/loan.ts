@@ -1,0 +1,140 @@
+/** Rights of an agent, lent to a child agent in a process of its own: its model, tools, approvals and sandbox, and nothing else. */
+import type { LanguageModelV4Message } from "@ai-sdk/provider";
+import {
+  type AgentCaller,
+  type AgentLoan,
+  type AgentRights,
+  type Borrower,
+  type Json,
+  SvcError,
+  type ToolContext,
+} from "@svc/contract";
+import { callModel } from "./models/call-model.ts";
+import { estimateTokens, tokensIn } from "./models/tokens.ts";
+import { Meter } from "./money/meter.ts";
+import type { AgentProfile } from "./profiles.ts";
+import { callTool } from "./tools/call-tool.ts";
+import type { CoreToolContext } from "./tools/core-tool-context.ts";
+import type { ToolEnvironment } from "./tools/environment.ts";
+import { askInTime } from "./tools/permit.ts";
+import { assistantMessage, redactText, textOf, toolCallsOf, toolMessage, withUniqueCallIds } from "./turn/messages.ts";
+import { offered, onlyOffered, type TurnExecutorDeps } from "./turn/execute.ts";
+import { TimeLimit } from "./turn/time-limit.ts";
+
+type Message = LanguageModelV4Message;
+
+/** A child's tools are those of the turn that makes it: a turn with some of its agent's tools can't lend the others. */
+export function callerOf(context: ToolContext): AgentCaller {
+  const { agent, tools, clientId, turnId } = context as CoreToolContext;
+  return { rights: { agent, tools }, clientId, turnId };
+}
+
+export type LenderDeps = Pick<
+  TurnExecutorDeps,
+  "models" | "budget" | "spending" | "clock" | "redaction" | "profileOf" | "ask"
+>;
+
+/** Throws AGENT_UNKNOWN. */
+export function lend(deps: LenderDeps, { agent, tools: only }: AgentRights, borrower: Borrower): AgentLoan {
+  const { turnId, clientId } = borrower;
+  const { redact } = deps.redaction;
+  const profile = (): AgentProfile => {
+    const found = deps.profileOf(agent);
+    if (!found) throw new SvcError("AGENT_UNKNOWN", undefined, { hint: "See [agents] in config.toml." });
+    return found;
+  };
+  const environment = (): ToolEnvironment => onlyOffered(profile().environment, only);
+  const { turn } = profile();
+  return {
+    workspace: environment().workspace.root,
+    maxSteps: turn.maxSteps,
+    askModel: (messages, signal) => askModel(deps, { profile: profile(), only, messages }, signal),
+    async callTool({ callId, tool, input }, signal) {
+      const call = { turnId, callId, name: tool, clientId, input, ask: deps.ask, redact, signal };
+      const { ok, output } = await callTool(environment, call);
+      const id = { type: "tool-call", toolCallId: callId, toolName: tool, input } as const;
+      return { ok, message: toolMessage(id, ok, output) as unknown as Json };
+    },
+    async askPerson({ callId, tool, input, reason }, signal) {
+      if (!deps.ask) return { approved: false };
+      const lasting = { reason: "A child agent asks for each call anew." };
+      const question = { turnId, callId, tool, input, reason, agent, lasting };
+      const { approved } = await askInTime(environment(), deps.ask, question, signal);
+      return { approved };
+    },
+    async runProgram(program, signal) {
+      const { exitCode } = await environment().exec({ ...program, signal });
+      return { exitCode };
+    },
+  };
+}
+
+interface Step {
+  readonly profile: AgentProfile;
+  readonly only: readonly string[] | undefined;
+  readonly messages: readonly Json[];
+}
+
+async function askModel(
+  { models, budget, spending, clock, redaction }: LenderDeps,
+  { profile, only, messages }: Step,
+  signal: AbortSignal,
+): ReturnType<AgentLoan["askModel"]> {
+  const said = checkedMessages(messages);
+  budget.check(profile);
+  const settings = offered(await models.settingsOf(profile), only);
+  const { instructions, maxOutputTokens, functionTools } = settings;
+  const system: Message[] = instructions ? [{ role: "system", content: instructions }] : [];
+  const meter = new Meter(profile.model, (usd) => budget.spend(profile.name, usd));
+  const estimate = (outputTokens: number) => ({
+    inputTokens: estimateTokens(JSON.stringify([said, functionTools])),
+    outputTokens,
+  });
+  const limit = new TimeLimit(clock, signal);
+  limit.start(profile.turn.timeoutMs);
+  try {
+    const told = await callModel({
+      model: settings.model,
+      about: { ...settings.about, redact: redaction.redact },
+      clock,
+      maxRetries: settings.maxRetries,
+      onLost: (chars) =>
+        meter.add({ inputTokens: undefined, outputTokens: undefined }, () => estimate(tokensIn(chars))),
+      options: {
+        prompt: system.concat(said),
+        abortSignal: limit.signal,
+        ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+        ...(functionTools.length > 0 && { tools: functionTools }),
+      },
+    });
+    meter.add(told, () => estimate(estimateTokens(JSON.stringify(told.content))));
+    const content = redactText(withUniqueCallIds(told, said).content, redaction.redact);
+    const calls = toolCallsOf(content).map(({ toolCallId, toolName, input }) => ({
+      callId: toolCallId,
+      tool: toolName,
+      input,
+    }));
+    const { inputTokens, outputTokens, costUsd } = meter;
+    return {
+      said: assistantMessage(content) as unknown as Json,
+      text: textOf(content),
+      calls,
+      inputTokens,
+      outputTokens,
+      costUsd,
+    };
+  } finally {
+    limit.end();
+    await spending.recordAttempt(profile, meter);
+  }
+}
+
+/** A child must not give itself the word of the system. */
+function checkedMessages(messages: readonly Json[]): Message[] {
+  const isMessage = (message: Json): boolean => {
+    const { role, content } = (message ?? {}) as { readonly role?: unknown; readonly content?: unknown };
+    return (role === "user" || role === "assistant" || role === "tool") && Array.isArray(content);
+  };
+  if (!messages.every(isMessage)) throw new SvcError("TOOL_BAD_INPUT", "These are no messages of a conversation.");
+  return messages as unknown as Message[];
+}
