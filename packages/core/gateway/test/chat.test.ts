@@ -4,7 +4,7 @@ import { SvcError, type TurnEvent } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { delta } from "./event-stream.ts";
 import { call, post, until } from "./http.ts";
-import { started } from "./socket-house.ts";
+import { started } from "./socket-fixture.ts";
 
 describe("events", () => {
   test("are the same as on the stream, as text frames of the same JSON", async () => {

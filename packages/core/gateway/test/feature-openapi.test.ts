@@ -111,7 +111,7 @@ const POST: Provocations = {
   FEATURE_DOWN: (world) => post(failed(world)),
 };
 
-/** It takes more connections than a test may open: body-room.test.ts. */
+/** It takes more connections than a test may open: body-memory.test.ts. */
 const ELSEWHERE = new Set(["BUSY"]);
 
 describe.each([

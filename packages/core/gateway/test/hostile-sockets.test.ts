@@ -6,7 +6,7 @@ import { clientFrame } from "../src/streams/socket.ts";
 import { delta } from "./event-stream.ts";
 import type { Harness } from "./harness.ts";
 import { until, Wire } from "./http.ts";
-import { started, upgradeBytes } from "./socket-house.ts";
+import { started, upgradeBytes } from "./socket-fixture.ts";
 
 describe("a hostile peer", () => {
   /** A frame as RFC 6455 has it, masked with zeros. */

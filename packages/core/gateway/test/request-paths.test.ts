@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { channelWith, delivery } from "./channel.ts";
 import { Harness } from "./harness.ts";
 import { codeOf, raw, statusOf } from "./http.ts";
-import { upgradeBytes } from "./socket-house.ts";
+import { upgradeBytes } from "./socket-fixture.ts";
 
 async function started() {
   const harness = new Harness();

@@ -8,7 +8,7 @@ import { bearer, SocketReader } from "./event-stream.ts";
 import { channelWith, delivery } from "./channel.ts";
 import { Harness, type HarnessOptions, route } from "./harness.ts";
 import { type Call, call, raw, until, Wire } from "./http.ts";
-import { upgradeBytes } from "./socket-house.ts";
+import { upgradeBytes } from "./socket-fixture.ts";
 
 async function watching(options: HarnessOptions = {}) {
   const gateway = new Harness();

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { bearer, SocketReader } from "./event-stream.ts";
 import { type Answer, call, codeOf, raw, statusOf, until, Wire } from "./http.ts";
 import { originOf, signIn } from "./sign-in.ts";
-import { started, upgradeBytes } from "./socket-house.ts";
+import { started, upgradeBytes } from "./socket-fixture.ts";
 
 const codeIn = (opened: SocketReader | Answer): unknown =>
   opened instanceof SocketReader ? "open" : [opened.status, opened.json.code];

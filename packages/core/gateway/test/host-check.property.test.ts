@@ -1,4 +1,4 @@
-// The Host and Origin rules against the URL parser that browsers use, and the door against any target: nothing passes that
+// The Host and Origin rules against the URL parser that browsers use, and the host check against any target: nothing passes that
 // a browser would have sent somewhere else. And signatures: any change to what is signed is a refusal.
 import { createHmac } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -76,8 +76,8 @@ describe("hosts", () => {
   });
 });
 
-describe("the door", () => {
-  const door = { rules, open: new Set(["/evil.example"]), page: new Set<string>() };
+describe("the host check", () => {
+  const hosts = { rules, open: new Set(["/evil.example"]), page: new Set<string>() };
   const target = fc.oneof(
     pieces(8),
     fc.tuple(fc.constantFrom("/", "http://", "https://", "HTTP://"), pieces(6)).map((parts) => parts.join("")),
@@ -102,12 +102,12 @@ describe("the door", () => {
         fc.option(text, { nil: undefined }),
         fc.option(text, { nil: undefined }),
         (url, host, origin) => {
-          const entered = hostCheck(incoming(url, host, origin), door);
+          const entered = hostCheck(incoming(url, host, origin), hosts);
           const isRight =
             entered instanceof Reply
               ? [400, 403].includes(entered.status)
               : (entered === "" || pathIn(url) === entered) &&
-                (entered === "/health" || door.open.has(entered) || isOurs(host, origin));
+                (entered === "/health" || hosts.open.has(entered) || isOurs(host, origin));
           expect(isRight).toBe(true);
         },
       ),
