@@ -3,14 +3,15 @@
  * What goes wrong is an answer for the model, never an exception; only a lost disk and an abort end the turn.
  */
 import { type ClientId, type Json, SvcError } from "@svc/contract";
+import { type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
 import type { ToolCallRecord } from "@svc/store";
+import { codeOf, watched } from "../observe/watched.ts";
 import type { AskPerson } from "../types.ts";
 import { recordOf } from "./call-record.ts";
 import type { CoreToolContext } from "./core-tool-context.ts";
 import type { ToolEnvironment } from "./environment.ts";
 import { type PermittedCall, whenPermitted } from "./permit.ts";
 import { redactJson } from "./redact-json.ts";
-import { tellRefusal, watchedCall } from "./watched-call.ts";
 
 export interface CallRequest {
   readonly turnId: string;
@@ -66,7 +67,7 @@ export async function callTool(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (isStoreError(error)) throw error;
-    tellRefusal(environment, request, calledAtMs, error);
+    traceRefusal(environment, request, calledAtMs, error);
     const isRejected = error instanceof SvcError && error.code === "TOOL_REJECTED";
     return {
       ok: false,
@@ -88,7 +89,7 @@ async function runJournalled(call: PermittedCall, request: CallRequest): Promise
     request.alsoOnStart?.(acting);
   });
   request.onStarted?.(acting);
-  const { state, output, error } = await watchedCall(call, request, () => run(call, request));
+  const { state, output, error } = await tracedCall(call, request, () => run(call, request));
   await store.write(() => store.toolCalls.finish(turnId, callId, state, output));
   if (state === "interrupted") throw error;
   return { ok: state === "finished", acted: acting, journalled: true, output };
@@ -159,3 +160,40 @@ const isStoreError = (error: unknown): boolean =>
   error instanceof SvcError && (error.code === "STORE_FULL" || error.code === "STORE_FAILED");
 
 const asItIs = (text: string): string => text;
+
+/** Runs the call as one span. Its name is of a tool that exists: a model can call anything. */
+function tracedCall(
+  { environment, tool, input }: PermittedCall,
+  { callId, redact = unchanged }: CallRequest,
+  run: () => Promise<EndedCall>,
+): Promise<EndedCall> {
+  const instruments = instrumentsOf(environment);
+  if (!instruments.isWatched) return run();
+  const span = instruments.begin("tool-call", { tool: tool.name, callId });
+  const recordedRun = async (): Promise<EndedCall> => {
+    span.content("input", redactJson(input as Json, redact));
+    const ended = await run();
+    span.content("output", ended.output);
+    return ended;
+  };
+  return watched(span, span.wantsContent ? recordedRun : run, (error, ended) => ({
+    error: ended && ended.state !== "finished" ? codeOf(ended.error, "TOOL_FAILED") : error,
+  }));
+}
+
+/** The span of a call that did not run: its input was wrong, or the policy or a person refused it. */
+function traceRefusal(
+  environment: ToolEnvironment | undefined,
+  { name: tool, callId }: CallRequest,
+  calledAtMs: number,
+  error: unknown,
+): void {
+  if (!environment || !instrumentsOf(environment).isWatched || !environment.tools.some(({ name }) => name === tool))
+    return;
+  const span = instrumentsOf(environment).begin("tool-call", { tool, callId }, { startedAtMs: calledAtMs });
+  span.end({ error: codeOf(error, "TOOL_FAILED") });
+}
+
+const instrumentsOf = ({ instruments = NO_INSTRUMENTS }: ToolEnvironment): Instruments => instruments;
+
+const unchanged = (text: string): string => text;
