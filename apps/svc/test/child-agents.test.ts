@@ -1,5 +1,6 @@
 // Child agents of the whole binary: svc's own in a process of its own, a program of the Agent Client Protocol, what they may do, and that
 // none outlives what it belongs to.
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,14 +9,19 @@ import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
 import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
 import { fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/server";
 import type { ModelStep } from "@svc/testkit/fake-model/step";
+import { requireReal } from "@svc/testkit/require-real";
 import type { TemporaryHome } from "@svc/testkit/temporary-home";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { homeWith, localModel, post } from "./daemon.ts";
 
 const binary = fullestBinaryPath();
 const FAKE = fileURLToPath(new URL("../../../packages/features/agents/test/fake-acp-process.ts", import.meta.url));
 const program = (mood: string): string =>
   `[agents_pool.programs.${mood}]\ncommand = [${JSON.stringify(process.execPath)}, ${JSON.stringify(FAKE)}, "${mood}", "--strict"]\n`;
+
+/** An independent implementation: that of Python. */
+const PYTHON = process.env["SVC_ACP_PYTHON"] ?? "/usr/bin/python3";
+const ORACLE = fileURLToPath(new URL("acp-oracle.py", import.meta.url));
 
 interface Agent {
   readonly id: string;
@@ -47,7 +53,10 @@ backend = "none"
 max_agents = 8
 max_depth = 2
 
-${["answers", "asks", "dies", "silent", "floods"].map(program).join("\n")}`;
+${["answers", "asks", "dies", "silent", "floods"].map(program).join("\n")}
+[agents_pool.programs.oracle]
+command = [${JSON.stringify(PYTHON)}, ${JSON.stringify(ORACLE)}]
+`;
 
 beforeAll(async () => {
   home = homeWith(CONFIG);
@@ -178,6 +187,33 @@ describe("a program of the Agent Client Protocol", () => {
   test("a flood is ended, and svc goes on", async () => {
     expect(await make({ program: "floods" })).toMatchObject({ status: "error", result: null });
     expect((await daemon.request("/health")).status).toBe(200);
+  });
+});
+
+describe("an agent on another implementation of the protocol", () => {
+  beforeEach((context) => {
+    if (spawnSync(PYTHON, [ORACLE, "--check"]).status === 0) return;
+    const reason = `${PYTHON} has no module acp; pip install agent-client-protocol, and name its Python in SVC_ACP_PYTHON`;
+    requireReal(context, { name: "agent-client-protocol for Python", reason, tier: "B" });
+  });
+
+  test("answers, asks a person, is interrupted, and answers again", async () => {
+    const agent = await make({ program: "oracle", prompt: "ask", wait_secs: 0 });
+    let found: readonly { readonly run_id: string }[] = [];
+    while (!found.some((one) => one.run_id === agent.id)) {
+      const response = await daemon.request("/api/approvals?status=waiting", { token });
+      ({ approvals: found } = (await response.json()) as { approvals: typeof found });
+    }
+    await runBinary(["approvals", "reject", agent.id, "call-1"], { home: home.path, binary });
+    let now = agent;
+    while (now.status !== "idle") now = await ask(`/api/agents/${agent.id}`);
+    expect(now.result).toBe("oracle: no");
+    await ask(`/api/agents/${agent.id}/query`, "POST", { prompt: "wait" });
+    await ask(`/api/agents/${agent.id}/interrupt`, "POST");
+    while (now.reason !== "it was interrupted") now = await ask(`/api/agents/${agent.id}`);
+    now = await ask(`/api/agents/${agent.id}/query`, "POST", { prompt: "again", wait_secs: 60 });
+    expect(now).toMatchObject({ status: "idle", result: "oracle: again" });
+    expect(await ask(`/api/agents/${agent.id}`, "DELETE")).toMatchObject({ status: "closed" });
   });
 });
 

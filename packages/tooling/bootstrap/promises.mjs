@@ -22,6 +22,10 @@ export const promises = Object.freeze({
     "apps/svc/test/provider-d.test.ts",
     "apps/svc/test/voice-call.test.ts",
   ],
+  "child agents: what they may do, and that none outlives its owner": [
+    "apps/svc/test/child-agents.test.ts",
+    "apps/svc/test/child-agents-chaos.test.ts",
+  ],
   "a message survives a restart and a kill": [
     "apps/svc/test/restart.test.ts",
     "apps/svc/test/channel-crash.test.ts",

@@ -90,8 +90,11 @@ export class ChildAgent {
     await this.#link?.cancel();
   }
 
-  /** Its end is decided at once; resolves when its processes are gone and it is on disk. */
-  async end(status: "error" | "closed", reason: string): Promise<void> {
+  /**
+   * Its end is decided at once; resolves when its processes are gone and it is on disk. `isDead`: its own process is gone, or can't be
+   * talked with, which is told before what it left is looked for.
+   */
+  async end(status: "error" | "closed", reason: string, isDead = false): Promise<void> {
     const link = this.#link;
     if (this.#isEnding) return;
     if (link === undefined) {
@@ -100,8 +103,8 @@ export class ChildAgent {
     }
     this.#isEnding = true;
     const { pid } = this.record;
-    // A dead process is told at once; what has to be killed first is told when it is gone.
-    if (!link.processAlive) await this.#become(status, reason);
+    // What has to be killed first is told when it is gone.
+    if (isDead || !link.processAlive) await this.#become(status, reason);
     await link.close().catch(() => undefined);
     link.processAlive = false;
     if (pid !== undefined) this.#deps.keeper.remove(pid);
@@ -155,7 +158,7 @@ export class ChildAgent {
         record.pid = pid;
         if (pid !== undefined) keeper.add(pid);
       },
-      onDeath: (reason) => void this.end("error", reason),
+      onDeath: (reason) => void this.end("error", reason, true),
     });
   }
 
