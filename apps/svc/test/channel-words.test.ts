@@ -39,7 +39,7 @@ describe("a sender is told", () => {
     }
     expect(await told(house, 2)).toEqual([
       "an answer",
-      "Sorry, this message could not be answered: the agent has spent what it may spend in a day.",
+      "Sorry, this message could not be answered: the agent reached its daily cost limit.",
     ]);
     expect(house.model!.requests).toHaveLength(1);
   });

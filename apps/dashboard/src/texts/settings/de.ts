@@ -14,6 +14,7 @@ export const de: SettingTexts = {
     blind_mode_speed_limit: "Höchsttempo ohne Sensoren",
     bump_pins: "Pins der Stoßschalter",
     device: "Gerät",
+    drive: "Antrieb",
     energy_threshold: "Mindestlautstärke",
     estop_pin: "Pin des Not-Halts",
     group_policy: "Nachrichten in Gruppen",

@@ -14,6 +14,7 @@ export const zhHans: SettingTexts = {
     blind_mode_speed_limit: "无传感器时的最高速度",
     bump_pins: "碰撞开关引脚",
     device: "设备",
+    drive: "驱动",
     energy_threshold: "最低音量",
     estop_pin: "紧急停止引脚",
     group_policy: "群组消息",
