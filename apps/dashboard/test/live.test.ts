@@ -2,7 +2,6 @@
 // and pages that all connect again at the same instant keep a service that has just started from getting up.
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { backoffMs } from "../src/live/backoff.ts";
 import { isNews, parseEventId } from "../src/live/event-id.ts";
 import type { LiveEvent } from "../src/live/frames.ts";
 import { Live } from "../src/live/live.ts";
@@ -129,15 +128,4 @@ describe("ids of events", () => {
     expect(isNews({ boot: "b", n: 1 }, { boot: "a", n: 9 })).toBe(true);
     expect(isNews({ boot: "a", n: 9 }, { boot: "a", n: 9 })).toBe(false);
   });
-});
-
-test("the wait between two tries grows, has an end, and is not the same for all", () => {
-  fc.assert(
-    fc.property(fc.nat(60), fc.double({ min: 0, max: 1, noNaN: true }), (attempt, random) => {
-      const waitMs = backoffMs(attempt, random);
-      expect(waitMs).toBeGreaterThanOrEqual(200);
-      expect(waitMs).toBeLessThanOrEqual(15_000);
-    }),
-  );
-  expect(backoffMs(3, 0)).not.toBe(backoffMs(3, 1));
 });

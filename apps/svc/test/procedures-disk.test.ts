@@ -1,11 +1,27 @@
-// A disk that is full must not start half a procedure, take half an answer, or lose either.
+// A disk that is full must not start half a procedure, take half an answer, write half a file, or lose one of them; nor may files that
+// are read-only.
 import { spawnSync } from "node:child_process";
-import { closeSync, cpSync, openSync, rmSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  cpSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import type { RunningBinary } from "@svc/testkit/binary/start-binary";
 import { type MissingPart, requireReal } from "@svc/testkit/require-real";
-import { expect, test } from "vitest";
+import { temporaryHome } from "@svc/testkit/temporary-home";
+import { describe, expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
-import { UNGUARDED } from "./daemon.ts";
+import { startPaired, UNGUARDED } from "./daemon.ts";
 import { manual, type ProceduresHouse, startProcedures, steps } from "./procedures-house.ts";
 
 const NO_SMALL_DISK: MissingPart = {
@@ -15,31 +31,35 @@ const NO_SMALL_DISK: MissingPart = {
 };
 
 interface SmallDisk extends Disposable {
-  /** Takes all the room that is left. */
-  fill(): void;
+  /** Takes all the room that is left, but for so many bytes. */
+  fill(but?: number): void;
   empty(): void;
 }
 
-/** The state of the home lies on a disk of some megabytes from here on. The service must not run. Undefined: not here. */
-function smallDisk(home: string): SmallDisk | undefined {
-  const [state, aside, ballast] = ["state", "state-aside", "state/ballast"].map((name) => join(home, name)) as [
-    string,
-    string,
-    string,
-  ];
-  cpSync(state, aside, { recursive: true });
-  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", state]);
+/** The folder lies on a disk of some megabytes from here on; what is in it is not seen. Undefined: not here. */
+function smallDisk(folder: string): SmallDisk | undefined {
+  const ballast = join(folder, "ballast");
+  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", folder]);
   if (status !== 0) return undefined;
-  cpSync(aside, state, { recursive: true });
   return {
-    fill() {
+    fill(but = 0) {
       const file = openSync(ballast, "w");
       for (const size of [65_536, 4096, 1]) writeUntilFull(file, Buffer.alloc(size));
       closeSync(file);
+      truncateSync(ballast, Math.max(0, statSync(ballast).size - but));
     },
     empty: () => rmSync(ballast),
-    [Symbol.dispose]: () => void spawnSync("umount", ["--lazy", state]),
+    [Symbol.dispose]: () => void spawnSync("umount", ["--lazy", folder]),
   };
+}
+
+/** The state of the home lies on such a disk. The service must not run. */
+function smallStateDisk(home: string): SmallDisk | undefined {
+  const [state, aside] = [join(home, "state"), join(home, "state-aside")];
+  cpSync(state, aside, { recursive: true });
+  const disk = smallDisk(state);
+  if (disk) cpSync(aside, state, { recursive: true });
+  return disk;
 }
 
 function writeUntilFull(file: number, bytes: Buffer): void {
@@ -92,7 +112,7 @@ test("on a full disk a trigger is told 503 and starts nothing, an answer is not 
   await house.becomes(gate, "waiting_approval");
   await house.delivered();
   await house.chat.daemon.stop();
-  using disk = smallDisk(house.home);
+  using disk = smallStateDisk(house.home);
   if (!disk) return requireReal(context, NO_SMALL_DISK);
   await house.begin();
   const told: string[] = [];
@@ -136,3 +156,209 @@ test("on a full disk a trigger is told 503 and starts nothing, an answer is not 
   expect(await house.approvals("waiting")).toHaveLength(ended.filter(({ status }) => status !== "completed").length);
   expect(await house.chat.json("audit", "verify")).toMatchObject({ ok: true });
 });
+
+const LONG = "All that matters is written here, in more than one page of the disk. ".repeat(100);
+
+const textOf = (word: string) => ({
+  toml: `# mine\n[sop]\ndescription = "${word}"\n\n[[triggers]]\ntype = "manual"\n`,
+  markdown: `# ${word}\n\n${LONG}\n\n## Steps\n\n1. **Say it** — Say ${word}.\n`,
+});
+
+interface Written {
+  readonly status: number;
+  readonly body: { readonly code?: string; readonly error?: string; readonly version?: number };
+}
+
+/** Writes procedures by HTTP, and looks at what is on the disk. */
+class Writer {
+  readonly #daemon: RunningBinary;
+  readonly #token: string;
+  readonly home: string;
+
+  constructor(daemon: RunningBinary, token: string) {
+    this.#daemon = daemon;
+    this.#token = token;
+    this.home = daemon.home;
+  }
+
+  async ask(method: string, path: string, body?: object): Promise<Written> {
+    const response = await this.#daemon.request(path, { method, token: this.#token, ...(body && { body }) });
+    return { status: response.status, body: (await response.json()) as Written["body"] };
+  }
+
+  async revision(path: string): Promise<string> {
+    return ((await this.ask("GET", path)).body as { revision: string }).revision;
+  }
+
+  async undo(version: number): Promise<Written> {
+    const revision = await this.revision(`/api/sop-versions/${version}`);
+    return this.ask("POST", `/api/sop-versions/${version}/undo`, { revision });
+  }
+
+  /** Every way to change a procedure. `version` of the last change of `base`, which an undo takes back. */
+  acts(version: number): Record<string, () => Promise<Written>> {
+    return {
+      create: () => this.ask("PUT", "/api/sops/fresh", { ...textOf("fresh"), revision: null }),
+      edit: async () =>
+        this.ask("PUT", "/api/sops/base", { ...textOf("edited"), revision: await this.revision("/api/sops/base") }),
+      disable: () => this.ask("PATCH", "/api/sops/base", { enabled: false }),
+      copy: () => this.ask("POST", "/api/sops/base/copies", { name: "copied" }),
+      rename: () => this.ask("POST", "/api/sops/base/rename", { name: "renamed" }),
+      delete: () => this.ask("DELETE", "/api/sops/base"),
+      undo: () => this.undo(version),
+    };
+  }
+
+  /** What a reader finds: every file below the folder of procedures, drafts and records too. */
+  files(): Record<string, string> {
+    const folder = join(this.home, "workspace", "sops");
+    const names = readdirSync(folder, { recursive: true }).map(String).toSorted();
+    return Object.fromEntries(
+      names
+        .filter((name) => statSync(join(folder, name)).isFile())
+        .map((name) => [name, readFileSync(join(folder, name), "utf8")]),
+    );
+  }
+
+  /** Numbers of the versions that are kept, and whatever else lies there. */
+  versions(): string[] {
+    return readdirSync(join(this.home, "versions", "sops")).toSorted();
+  }
+}
+
+/** With a procedure `base`, changed once. Returns the version of the change. */
+async function writeBase(writer: Writer): Promise<number> {
+  expect(await writer.ask("PUT", "/api/sops/base", { ...textOf("first"), revision: null })).toMatchObject({
+    status: 200,
+  });
+  const revision = await writer.revision("/api/sops/base");
+  const changed = await writer.ask("PUT", "/api/sops/base", { ...textOf("second"), revision });
+  return changed.body.version!;
+}
+
+const CHANGED = "it was changed, and is as before after an undo";
+const REFUSED = "409 SOP_UNWRITABLE, and nothing was changed";
+
+/** What came of it, in words. */
+async function actWithRoom(
+  writer: Writer,
+  act: () => Promise<Written>,
+  disk: SmallDisk,
+  room: number,
+): Promise<string> {
+  const look = (): string => JSON.stringify([writer.files(), writer.versions()]);
+  const [before, files] = [look(), JSON.stringify(writer.files())];
+  disk.fill(room);
+  const { status, body } = await act();
+  const after = look();
+  disk.empty();
+  if (status === 200) {
+    const undone = await writer.undo(body.version!);
+    const isBack = undone.status === 200 && JSON.stringify(writer.files()) === files;
+    return isBack ? CHANGED : `the undo was answered ${undone.status} ${undone.body.code}`;
+  }
+  const isSaid = body.error?.includes("disk is full");
+  const what = after === before ? "nothing was changed" : "something was changed";
+  return `${status} ${body.code}, and ${isSaid ? what : `said "${body.error}"`}`;
+}
+
+describe("writing procedures", () => {
+  test("on a full disk changes all that it says or nothing, whatever room is left, and goes on with room again", async (context) => {
+    if (process.getuid?.() !== 0) requireReal(context, NO_SMALL_DISK);
+    using home = temporaryHome();
+    using disk = smallDisk(home.path);
+    if (!disk) return requireReal(context, NO_SMALL_DISK);
+    writeFileSync(join(home.path, "config.toml"), UNGUARDED, { mode: 0o600 });
+    const { daemon, token } = await startPaired({ home: home.path });
+    await using _ = daemon;
+    const writer = new Writer(daemon, token);
+    const base = await writeBase(writer);
+    const seen = new Map<string, Set<string>>();
+    const acts = Object.entries(writer.acts(base));
+    for (let room = 0; [...seen.values()].filter((one) => one.has(CHANGED)).length < acts.length; room += 8192) {
+      for (const [name, act] of acts) {
+        const outcome = await actWithRoom(writer, act, disk, room);
+        seen.set(name, (seen.get(name) ?? new Set()).add(outcome));
+      }
+    }
+    expect(Object.fromEntries(seen)).toEqual(
+      Object.fromEntries(acts.map(([name]) => [name, new Set([REFUSED, CHANGED])])),
+    );
+
+    disk.fill();
+    const svc = (...words: string[]) => runBinary(words, { home: home.path });
+    const before = [writer.files(), writer.versions()];
+    for (const words of [
+      ["new", "fresh"],
+      ["rename", "base", "renamed"],
+      ["delete", "base"],
+      ["undo", String(base)],
+    ]) {
+      const { code, stderr } = await svc("sop", ...words);
+      expect([code, stderr]).toEqual([73, expect.stringMatching(/Free some space[^]*SOP_UNWRITABLE/)]);
+    }
+    expect([writer.files(), writer.versions()]).toEqual(before);
+    disk.empty();
+    expect((await svc("sop", "delete", "base")).code).toBe(0);
+    expect(await runBinary(["audit", "verify", "--json"], { home: home.path })).toMatchObject({ code: 0 });
+  });
+
+  test("that are read-only, file or folder, changes nothing and says so; made writable again they are changed", async (context) => {
+    using home = temporaryHome();
+    writeFileSync(join(home.path, "config.toml"), UNGUARDED, { mode: 0o600 });
+    const { daemon, token } = await startPaired({ home: home.path });
+    await using _ = daemon;
+    const writer = new Writer(daemon, token);
+    const base = await writeBase(writer);
+    const acts = writer.acts(base);
+    const OF_BASE = ["edit", "disable", "rename", "delete", "undo"];
+    const EVERY = Object.keys(acts);
+    for (const [path, refused] of [
+      ["workspace/sops/base/SOP.toml", OF_BASE],
+      ["workspace/sops/base/SOP.md", OF_BASE],
+      ["workspace/sops/base", OF_BASE],
+      ["workspace/sops", EVERY],
+      ["versions/sops", EVERY],
+    ] as const) {
+      const before = [writer.files(), writer.versions()];
+      {
+        using readOnly = madeReadOnly(join(home.path, path));
+        if (!readOnly) return requireReal(context, NO_SMALL_DISK);
+        for (const name of refused) {
+          const { status, body } = await acts[name]!();
+          expect([path, name, status, body.code, body.error]).toEqual([
+            path,
+            name,
+            409,
+            "SOP_UNWRITABLE",
+            expect.stringMatching(/read-only|can't be written|denies access/),
+          ]);
+          expect([writer.files(), writer.versions()], `${path} ${name}`).toEqual(before);
+        }
+        const { code, stderr } = await runBinary(["sop", "delete", "base"], { home: home.path });
+        expect([code, stderr]).toEqual([73, expect.stringMatching(/writable[^]*SOP_UNWRITABLE/)]);
+      }
+      for (const name of path === "versions/sops" ? EVERY : ["edit"]) {
+        const { status, body } = await acts[name]!();
+        expect([path, name, status]).toEqual([path, name, 200]);
+        expect(await writer.undo(body.version!)).toMatchObject({ status: 200 });
+      }
+      expect(writer.files()).toEqual(before[0]);
+    }
+  });
+});
+
+/** Modes do not bind root, a mount does. Undefined: no mounts here. */
+function madeReadOnly(path: string): Disposable | undefined {
+  if (process.getuid?.() !== 0) {
+    const { mode } = statSync(path);
+    chmodSync(path, mode & 0o555);
+    return { [Symbol.dispose]: () => chmodSync(path, mode) };
+  }
+  const mount = (...words: string[]): boolean => spawnSync("mount", words).status === 0;
+  if (!mount("--bind", path, path)) return undefined;
+  const release = { [Symbol.dispose]: () => void spawnSync("umount", ["--lazy", path]) };
+  if (mount("-o", "remount,bind,ro", path)) return release;
+  release[Symbol.dispose]();
+  return undefined;
+}

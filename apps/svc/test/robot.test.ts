@@ -2,87 +2,18 @@
 // are those of the board's own clock, so that a slow machine changes none of them.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runBinary } from "@svc/testkit/binary/run-binary";
-import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
-import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
 import { missingUno } from "@svc/testkit/real/emulated-board";
-import { type EmulatedRobot, type RobotReport, startEmulatedRobot } from "@svc/testkit/real/emulated-robot";
+import { startEmulatedRobot } from "@svc/testkit/real/emulated-robot";
 import { requireReal } from "@svc/testkit/require-real";
 import { beforeEach, expect, test } from "vitest";
-import { homeWith, UNGUARDED } from "./daemon.ts";
+import { homeWith } from "./daemon.ts";
+import { binary, configOf, driving, HELD_UP, lifeOf, LONGEST_MS, standing, svc } from "./robot-fixture.ts";
 
 const missing = missingUno();
 beforeEach((context) => {
   if (missing) requireReal(context, missing);
 });
-
-const binary = fullestBinaryPath();
-/** What the board allows between the last command and the end of the motors. */
-const LONGEST_MS = 600;
-
-const configOf = (path: string): string => `${UNGUARDED}
-[[peripherals.boards]]
-board = "arduino-uno"
-transport = "bridge"
-path = "${path}"
-
-[safety]
-drive = { board = "arduino0", left = 5, right = 6 }
-estop_pin = 2
-sensor_timeout_secs = 5
-max_drive_duration = 300
-
-[[safety.sensors]]
-board = "arduino0"
-kind = "distance"
-pin = 7
-`;
-
-const svc = async (home: string, ...args: readonly string[]): Promise<string> => {
-  const { stdout, stderr } = await runBinary(args, { home, binary });
-  return `${stdout}${stderr}`.trim();
-};
-
-/** A daemon that drives the robot towards a wall that is far away. `wall`: in millimetres. */
-async function driving(
-  board: EmulatedRobot,
-  daemon: RunningBinary,
-  wall = 30_000,
-): Promise<{ readonly ended: Promise<string> }> {
-  await board.ask("sensor", { frozen: 0, dead: 0, wall });
-  // A machine that is busy may hold the monitor up, which ends a movement as well; then it is asked again.
-  for (;;) {
-    const { commands } = await board.report();
-    const state = { isOver: false };
-    const driven = svc(
-      daemon.home,
-      "tools",
-      "run",
-      "drive",
-      "--input",
-      '{"direction":"forward","speed":0.2,"seconds":300}',
-    ).finally(() => (state.isOver = true));
-    while (!state.isOver) {
-      const { moves, commands: now } = await board.report();
-      if (moves === 1 && now > commands + 2) return { ended: driven };
-    }
-    const text = await driven;
-    if (!HELD_UP.test(text) && !text.includes("SAFETY_REFUSED")) throw new Error(text);
-  }
-}
-
-/** The report once the motors stand. */
-async function standing(board: EmulatedRobot): Promise<RobotReport> {
-  for (;;) {
-    const report = await board.report();
-    if (report.moves === 0) return report;
-  }
-}
-
-/** What ends a movement on a machine that is busy with something else; the motors stop all the same. */
-const HELD_UP = /"(?:late|board_lost|sensor_stale)"/;
-
-const lifeOf = ({ set_at: set, stopped_at: stopped }: RobotReport): number => stopped - set;
 
 test("kill -9, a frozen process and a cut line: the board's own timer stops the motors", async () => {
   await using board = await startEmulatedRobot();

@@ -1,6 +1,7 @@
 // Runs tasks of turbo.json, side by side where they may be, and tells what came of each.
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { bin, root } from "./checkout.mjs";
 import { run } from "./run.mjs";
 import { readReport } from "./tally.mjs";
@@ -133,4 +134,17 @@ export function outcomeOf(name, { failures = [], output = "" } = {}) {
     failures: failures.map((why) => ({ name, why })),
     slowest: [],
   };
+}
+
+/**
+ * Changes when a program is installed or removed: what was skipped without it has to run then. What npm adds of this checkout
+ * to PATH is new after the first install, and no such program.
+ */
+export function machine(path = process.env["PATH"] ?? "") {
+  const folders = path.split(delimiter).filter((folder) => !folder.startsWith(root));
+  const changed = folders.map((folder) => statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return createHash("sha256")
+    .update(JSON.stringify([process.getuid?.(), folders, changed]))
+    .digest("hex")
+    .slice(0, 16);
 }

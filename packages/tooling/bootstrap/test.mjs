@@ -2,14 +2,11 @@
 // `npm run check`, `npm test` and `npm run test:all`. The last line is `N passed, N failed, N skipped`; a task that runs no
 // tests counts as one.
 import "./node-version.mjs";
-import { createHash, randomInt } from "node:crypto";
-import { statSync } from "node:fs";
-import { delimiter } from "node:path";
-import { root } from "./checkout.mjs";
+import { randomInt } from "node:crypto";
 import { install, toolsEnv } from "./install.mjs";
 import { BootstrapError, progressOn, runMain } from "./progress.mjs";
 import { sum, tallyLine } from "./tally.mjs";
-import { outcomeOf, runTasks } from "./tasks.mjs";
+import { machine, outcomeOf, runTasks } from "./tasks.mjs";
 
 /** @typedef {import("./tasks.mjs").Outcome} Outcome */
 
@@ -31,7 +28,7 @@ const tiers = {
   },
   all: {
     runs: "npm run test:all",
-    mostMinutes: 55,
+    mostMinutes: 75,
     // Each test runs, whatever an earlier run found.
     steps: [
       {
@@ -138,17 +135,4 @@ function tell(outcomes, progress) {
 /** @param {string} text */
 function indent(text) {
   return text.split("\n").slice(0, 5).join("\n    ");
-}
-
-/**
- * Changes when a program is installed or removed: what was skipped without it has to run then. What npm adds of this checkout
- * to PATH is new after the first install, and no such program.
- */
-function machine() {
-  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => !folder.startsWith(root));
-  const changed = folders.map((folder) => statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-  return createHash("sha256")
-    .update(JSON.stringify([process.getuid?.(), folders, changed]))
-    .digest("hex")
-    .slice(0, 16);
 }

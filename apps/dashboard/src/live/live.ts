@@ -2,11 +2,13 @@
  * The one connection for everything that happens. When it is lost it comes again by itself, goes on after
  * the last event it saw, and has every list read anew: something may have changed that no event tells.
  */
+import { retryDelayMs } from "@svc/kit/async";
 import { Cell } from "../state/cell.ts";
-import { anyFraction, backoffMs } from "./backoff.ts";
 import { type EventId, isNews, parseEventId } from "./event-id.ts";
 import { type Topic, topicsOf } from "./topics.ts";
 import type { LiveEvent } from "./frames.ts";
+
+const BACKOFF = { firstMs: 400, longestMs: 15_000 };
 
 export type LiveState = "off" | "connecting" | "open" | "again";
 
@@ -100,8 +102,8 @@ export class Live {
     if (this.state.value === "off") return;
     this.state.set("again");
     if (isSurelyKnown) this.#attempt = 0;
-    const waitMs = backoffMs(this.#attempt, anyFraction());
     this.#attempt += 1;
+    const waitMs = retryDelayMs(this.#attempt, BACKOFF);
     this.#timer = setTimeout(() => void this.#tryAgain(isSurelyKnown), waitMs);
   }
 

@@ -2,12 +2,14 @@
  * Who is signed in. The cookie outlives the browser, and no script can read it; the csrf value is in memory only, and each
  * load of the page asks the service for it.
  */
+import { retryDelayMs } from "@svc/kit/async";
 import { ApiError, asApiError, errorOf } from "../api/api-error.ts";
 import { type Credentials, send } from "../api/client.ts";
 import type { Device } from "../api/shapes.ts";
-import { anyFraction, backoffMs } from "../live/backoff.ts";
 import { Cell } from "../state/cell.ts";
 import { t } from "../texts/texts.ts";
+
+const BACKOFF = { firstMs: 400, longestMs: 15_000 };
 
 export type SignIn =
   /** `problem`: the service could not be asked; it is tried again. */
@@ -50,7 +52,7 @@ export class Session implements Credentials {
 
   /** Never rejects. */
   async start(): Promise<void> {
-    for (let attempt = 0; this.state.value.phase === "starting"; attempt += 1) {
+    for (let attempt = 1; this.state.value.phase === "starting"; attempt += 1) {
       try {
         const signedIn = await this.#resume();
         if (signedIn !== undefined) return this.#enter(signedIn);
@@ -59,7 +61,7 @@ export class Session implements Credentials {
       } catch (error) {
         // The sign-in may still be valid: don't ask for a code because the service is restarting.
         this.state.set({ phase: "starting", problem: asApiError(error) });
-        await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, anyFraction())));
+        await new Promise((resolve) => setTimeout(resolve, retryDelayMs(attempt, BACKOFF)));
       }
     }
   }

@@ -97,7 +97,7 @@ export const PLACES: readonly Place[] = [
       { view: "calendar", label: "shell.calendar", List: Calendar },
       {
         view: "procedure-changes",
-        label: "shell.saved-changes",
+        label: "common.saved-changes",
         List: SopChanges,
         Detail: ChangesOfSop,
         forOperators: true,
@@ -132,7 +132,7 @@ export const PLACES: readonly Place[] = [
       { view: "model", label: "common.model", List: ModelSettings, forOperators: true },
       { view: "channels", label: "common.channels", List: ChannelSettings, Detail: OneChannel, forOperators: true },
       { view: "settings", label: "common.all-settings", List: AllSettings, Detail: OneSection, forOperators: true },
-      { view: "changes", label: "shell.saved-changes", List: Changes, forOperators: true },
+      { view: "changes", label: "common.saved-changes", List: Changes, forOperators: true },
       { view: "devices", label: "common.devices", List: Devices, forOperators: true },
       { view: "passkeys", label: "shell.passkeys", List: Passkeys, feature: PASSKEYS },
       { view: "config", label: "shell.config", List: Config, forOperators: true },

@@ -1,6 +1,6 @@
 /** The channels of the config: how each is, whether its deliveries are proven, and where its platform has to call. */
 import { featureIdOf, trimEndOf } from "@svc/contract";
-import type { Mailbox } from "@svc/agent";
+import type { MessageAdmin } from "@svc/agent";
 import type { ChannelReport } from "@svc/gateway";
 import { channelIdOf, type FeatureStatus } from "@svc/kernel";
 import type { Service } from "../service/service.ts";
@@ -35,8 +35,8 @@ export function channelList({
         last_failure: lastFailure(failure),
         callback_urls: ways.map(({ ingress }) => `${base}${ingress.path}`),
         signed: ways.length === 0 ? null : ways.every(({ ingress }) => ingress.signed),
-        last_message_at: lastMessageAt(messaging.mailbox, id),
-        last_error: lastError(messaging.mailbox, id),
+        last_message_at: lastMessageAt(messaging.messageAdmin, id),
+        last_error: lastError(messaging.messageAdmin, id),
       };
     });
 }
@@ -44,15 +44,15 @@ export function channelList({
 export const lastFailure = (error: FeatureStatus["lastError"]): ChannelLine["last_failure"] =>
   error ? { reason: error.reason, at: new Date(error.at).toISOString() } : null;
 
-function lastMessageAt(mailbox: Mailbox, channel: string): string | null {
-  const [newest] = mailbox.list({ box: "in", channel }, 1);
+function lastMessageAt(messageAdmin: MessageAdmin, channel: string): string | null {
+  const [newest] = messageAdmin.list({ box: "in", channel }, 1);
   return newest ? new Date(newest.atMs).toISOString() : null;
 }
 
-function lastError(mailbox: Mailbox, channel: string): ChannelLine["last_error"] {
+function lastError(messageAdmin: MessageAdmin, channel: string): ChannelLine["last_error"] {
   const ended = [
-    ...mailbox.list({ box: "in", channel, state: "failed" }, 1),
-    ...mailbox.list({ box: "out", channel, state: "dead" }, 1),
+    ...messageAdmin.list({ box: "in", channel, state: "failed" }, 1),
+    ...messageAdmin.list({ box: "out", channel, state: "dead" }, 1),
   ].toSorted((a, b) => (b.endedAtMs ?? 0) - (a.endedAtMs ?? 0));
   const [newest] = ended;
   if (newest?.error === undefined) return null;

@@ -39,7 +39,7 @@ async function verify(context: CommandContext): Promise<number> {
   if (!told.ok && !context.options.flag("json")) {
     throw new SvcError(
       "AUDIT_BROKEN",
-      `The audit log was changed by somebody else, at or before line ${told.broken_at}.`,
+      `The audit log was changed outside of svc, at or before line ${told.broken_at}.`,
       {
         hint: "Compare it with a backup: svc audit list --json",
       },

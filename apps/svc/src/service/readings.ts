@@ -6,7 +6,7 @@ type Parts = Pick<Service, "agent" | "events" | "lifecycle" | "messaging" | "sto
 
 /** `connections`: of the gateway, where there is one. */
 export function readingsOf({ agent, events, lifecycle, messaging, store }: Parts, connections: number): Readings {
-  const { inbox, outbox, oldestMs } = messaging.mailbox.counts();
+  const { inbox, outbox, oldestMs } = messaging.messageAdmin.counts();
   return {
     inbox: { count: inbox.waiting, oldestAgeMs: oldestMs.inbox },
     outbox: { count: outbox.waiting, oldestAgeMs: oldestMs.outbox },

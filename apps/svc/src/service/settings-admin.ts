@@ -2,6 +2,7 @@
 import { type Composition, type Json, SvcError } from "@svc/contract";
 import type { SettingsAdmin } from "@svc/gateway";
 import { createRedactor, ConfigError, formatProblems, type LoadedConfig, type Problem } from "@svc/kernel";
+import { Semaphore } from "@svc/kit/async";
 import type { ConfigEditor, SettingsChange } from "@svc/kernel/settings";
 import type { ReloadReport } from "./reload.ts";
 import type { Service } from "./service.ts";
@@ -15,7 +16,8 @@ export class SettingsDesk implements SettingsAdmin {
   readonly #service: Deps;
   readonly #reload: () => Promise<ReloadReport>;
   readonly #sendTest: SettingsAdmin["testChannel"];
-  #last: Promise<unknown> = Promise.resolve();
+  /** The reload included: what is restored must be what was saved. */
+  readonly #lock = new Semaphore(1);
 
   constructor(service: Deps, reload: () => Promise<ReloadReport>, sendTest: SettingsAdmin["testChannel"]) {
     this.#service = service;
@@ -52,11 +54,8 @@ export class SettingsDesk implements SettingsAdmin {
     }
   }
 
-  /** One at a time, the reload included: what is restored must be what was saved. */
   save(change: Body<"save">, revision: string, by: string): Promise<Called<"save">> {
-    const saved = this.#last.then(() => this.#save(change as SettingsChange, revision, by));
-    this.#last = saved.catch(() => undefined);
-    return saved;
+    return this.#lock.run(() => this.#save(change as SettingsChange, revision, by));
   }
 
   async #save(change: SettingsChange, revision: string, by: string): Promise<Called<"save">> {

@@ -55,7 +55,7 @@ export function statusReport(build: Build, service: Service, gateway: Gateway): 
 }
 
 function messageCounts({ messaging }: Service): StatusReport["messages"] {
-  const { inbox, outbox, oldestWaitingMs } = messaging.mailbox.counts();
+  const { inbox, outbox, oldestWaitingMs } = messaging.messageAdmin.counts();
   return {
     waiting: inbox.waiting,
     failed: inbox.failed,

@@ -36,7 +36,7 @@ export { sessionMessageOf } from "./messaging/session-message.ts";
 export { newSessionName } from "./turn/history.ts";
 export { channelSendTool, type ChannelSendParts } from "./messaging/channel-send/channel-send.ts";
 export { sendByPerson } from "./messaging/channel-send/by-person.ts";
-export { mailDetailJson, mailJson } from "./messaging/mail-json.ts";
+export { messageDetailJson, messageJson } from "./messaging/admin.ts";
 export { removeFiles, removeLeftovers } from "./messaging/media/remove-files.ts";
 export { createMessaging, type MessagingOptions } from "./messaging/messaging.ts";
 export type { ProgramRequest, RunProgram } from "./messaging/speech/program.ts";

@@ -123,7 +123,7 @@ describe("a command", () => {
     const open = gate();
     using made = messagingHouse({ think: async (options) => (await open.opened, echo(options)) });
     await made.receive(said("one"), said("/new"), said("two"));
-    await made.messaging.mailbox.drop("in-2");
+    await made.messaging.messageAdmin.drop("in-2");
     open.open();
     await quiet();
     expect([made.chat.taken, made.row(2).state]).toEqual([["echo one", "echo two"], "dropped"]);
@@ -136,7 +136,7 @@ describe("a command", () => {
       await made.receive(said("one"));
       await made.messaging.receive("chat", [said("/new")]);
       for (let tick = 0; tick < ticks; tick += 1) await new Promise(setImmediate);
-      const dropped = await made.messaging.mailbox.drop("in-2").then(
+      const dropped = await made.messaging.messageAdmin.drop("in-2").then(
         () => "dropped",
         ({ code }: SvcError) => code,
       );
@@ -153,7 +153,7 @@ describe("a command", () => {
   test("to an agent that the config does not have fails like a message", async () => {
     using made = messagingHouse({ settings: { agentOf: () => "gone" } });
     await made.receive(said("/help"));
-    expect(made.chat.taken).toEqual([expect.stringMatching(/^Sorry, .*no agent of this name/)]);
+    expect(made.chat.taken).toEqual([expect.stringMatching(/^Sorry, .*no agent with this name/)]);
     expect(made.row(1)).toMatchObject({ state: "failed", error: "AGENT_UNKNOWN" });
   });
 

@@ -166,7 +166,7 @@ describe("/model", () => {
       "big says",
       expect.any(String),
       "small says",
-      expect.stringMatching(/^Sorry, .*has spent what it may spend/),
+      expect.stringMatching(/^Sorry, .*reached its daily cost limit/),
     ]);
   });
 

@@ -2,7 +2,7 @@
 // crash, or a commit more for each message that is sent.
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { suspectRestMs } from "../src/messaging/suspects.ts";
+import { suspectDelayMs } from "../src/messaging/crash-quarantine.ts";
 import { platform } from "./delivery-house.ts";
 import { afterKill, messagingHouse, type MessagingHouse, quiet, saidIn } from "./messaging-house.ts";
 
@@ -36,7 +36,7 @@ describe("a delivery that the process dies of", () => {
     for (let death = 1; death <= 5; death += 1) {
       using again = messagingHouse({ folder, chat: hangingAt(deadly) });
       await quiet();
-      await again.pass(suspectRestMs(death - 1));
+      await again.pass(suspectDelayMs(death - 1));
       expect(again.chat.asked.map(({ text }) => text)).toEqual(["echo deadly"]);
       folder = dies(again);
     }
@@ -46,7 +46,7 @@ describe("a delivery that the process dies of", () => {
     expect(last.store.outbox.read(1)).toMatchObject({ state: "dead", error: "DELIVERY_CRASHED", attempts: 5 });
     expect(last.events[0]).toMatchObject({ type: "message-failed", messageId: "out-1", code: "DELIVERY_CRASHED" });
     expect(last.log.text()).toContain("a message could not be delivered");
-    await last.messaging.mailbox.replay("out-1");
+    await last.messaging.messageAdmin.replay("out-1");
     await quiet();
     expect(last.chat.taken).toEqual(["echo behind", "echo deadly"]);
   });
@@ -76,14 +76,14 @@ describe("a delivery that the process dies of", () => {
     }
     using third = messagingHouse({ folder, chat: hangingAt(deadly) });
     await quiet();
-    await third.pass(suspectRestMs(2));
+    await third.pass(suspectDelayMs(2));
     expect(third.chat.asked.map(({ text }) => text)).toEqual(["echo deadly"]);
     expect(crashesOf(third)).toEqual([2, 2, 2]);
     using fourth = messagingHouse({ folder: dies(third), chat: hangingAt(deadly) });
     await quiet();
-    await fourth.pass(suspectRestMs(2));
+    await fourth.pass(suspectDelayMs(2));
     expect([crashesOf(fourth), fourth.chat.taken]).toEqual([[3], ["echo one", "echo two"]]);
-    await fourth.pass(suspectRestMs(3) - suspectRestMs(2));
+    await fourth.pass(suspectDelayMs(3) - suspectDelayMs(2));
     expect(fourth.chat.asked.at(-1)!.text).toBe("echo deadly");
   });
 
@@ -114,9 +114,9 @@ describe("a delivery that the process dies of", () => {
     }
     using made = messagingHouse({ folder, chat: hangingAt((text) => text !== "echo three") });
     await quiet();
-    await made.pass(60_000 + suspectRestMs(2));
+    await made.pass(60_000 + suspectDelayMs(2));
     expect(made.chat.asked.map(({ text }) => text)).toEqual(["echo one", "echo two"]);
-    await made.messaging.mailbox.drop("out-2");
+    await made.messaging.messageAdmin.drop("out-2");
     await quiet();
     expect(made.chat.taken).toEqual(["echo three"]);
   });

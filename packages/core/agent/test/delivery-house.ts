@@ -7,9 +7,9 @@ import { type Delivery, type NewDelivery, openStore, type Store } from "@svc/sto
 import { captureLogger, type CapturedLogger } from "@svc/testkit/capture-logger";
 import { type FakeClock, fakeClock, settled } from "@svc/testkit/fake-clock";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { OutboxDispatcher } from "../src/messaging/delivery/dispatcher.ts";
-import { SpokenAnswers } from "../src/messaging/delivery/spoken-file.ts";
-import type { DeliverySettings, DispatcherOptions } from "../src/messaging/delivery/options.ts";
+import { OutboxDispatcher } from "../src/messaging/outbox.ts";
+import { SpokenAnswers } from "../src/messaging/speech/spoken-answers.ts";
+import type { DeliverySettings, OutboxDeps } from "../src/messaging/outbox.ts";
 
 /** What a platform does with one message. */
 export type Mood = "take" | "hang" | "deaf" | SvcError | Error | Promise<void>;
@@ -61,7 +61,7 @@ export interface DeliveryHouse extends Disposable {
 }
 
 export interface DeliveryHouseOptions extends Partial<
-  Pick<DispatcherOptions, "openFile" | "random" | "prompts" | "closePrompt">
+  Pick<OutboxDeps, "openFile" | "random" | "prompts" | "closePrompt">
 > {
   readonly settings?: Partial<DeliverySettings>;
   readonly instruments?: (clock: FakeClock) => Instruments;

@@ -9,8 +9,8 @@ import { type RecordedInstruments, recordedInstruments } from "@svc/testkit/obse
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { OutboxDispatcher } from "../src/messaging/delivery/dispatcher.ts";
-import { SpokenAnswers } from "../src/messaging/delivery/spoken-file.ts";
+import { OutboxDispatcher } from "../src/messaging/outbox.ts";
+import { SpokenAnswers } from "../src/messaging/speech/spoken-answers.ts";
 import { quiet, say } from "./delivery-house.ts";
 
 const MAX_ATTEMPTS = 3;

@@ -3,7 +3,7 @@ import { SvcError } from "@svc/contract";
 import { fakeWorkspace } from "@svc/testkit/fake-workspace";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
-import { suspectRestMs } from "../src/messaging/suspects.ts";
+import { suspectDelayMs } from "../src/messaging/crash-quarantine.ts";
 import { until } from "./house.ts";
 import { afterKill, quiet, said, status } from "./messaging-house.ts";
 import { writingHouse } from "./writing-house.ts";
@@ -207,7 +207,7 @@ describe("a turn without an end", () => {
     for (let deaths = 1; deaths < 5; deaths += 1) {
       using made = writingHouse({ folder: home.path, chat }).made;
       await quiet();
-      await made.pass(suspectRestMs(deaths));
+      await made.pass(suspectDelayMs(deaths));
       expect(made.row(1).attempts).toBe(deaths);
       afterKill(home.path, before.made.folder);
       afterKill(before.made.folder, home.path);
@@ -241,7 +241,7 @@ describe("a turn without an end", () => {
     await made.pass(1_000);
     await pen.say("lo");
     if (how === "stopped") await made.receive(said("/stop"));
-    else await made.messaging.mailbox.drop("in-1");
+    else await made.messaging.messageAdmin.drop("in-1");
     await quiet();
     await made.pass(60_000);
     expect(chat.shown).toEqual(how === "stopped" ? ["Hel", "Stopped."] : ["Hel"]);

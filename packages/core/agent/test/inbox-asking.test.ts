@@ -7,7 +7,7 @@ import type { Store } from "@svc/store";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { suspectRestMs } from "../src/messaging/suspects.ts";
+import { suspectDelayMs } from "../src/messaging/crash-quarantine.ts";
 import { call, text, until } from "./house.ts";
 import {
   afterKill,
@@ -221,7 +221,7 @@ describe("a hundred turns that wait for people", () => {
     afterKill(folder, last.path);
     using suspects = live({ folder: last.path });
     await quiet();
-    await suspects.made.pass(suspectRestMs(3));
+    await suspects.made.pass(suspectDelayMs(3));
     expect(suspects.made.store.inbox.waiting().map(({ crashes }) => crashes)).toEqual([3, 3]);
     expect(suspects.made.store.approvals.countWaiting()).toBe(2);
     for (const one of [...homes, last]) one.remove();

@@ -3,7 +3,7 @@ import { SvcError } from "@svc/contract";
 import type { Store } from "@svc/store";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { suspectRestMs } from "../src/messaging/suspects.ts";
+import { suspectDelayMs } from "../src/messaging/crash-quarantine.ts";
 import { act, call, hang, text } from "./house.ts";
 import {
   afterKill,
@@ -38,10 +38,10 @@ describe("a message whose turn fails", () => {
     using made = messagingHouse({ settings: { agentOf: () => "nobody" } });
     await made.receive(said("hello"));
     expect(made.chat.taken).toEqual([
-      "Sorry, this message could not be answered: there is no agent of this name in the config.",
+      "Sorry, this message could not be answered: there is no agent with this name in the config.",
     ]);
     made.messaging.reconfigure(made.settings({ agentOf: () => undefined }));
-    await made.messaging.mailbox.replay("in-1");
+    await made.messaging.messageAdmin.replay("in-1");
     await quiet();
     expect(made.chat.taken.slice(1)).toEqual(["echo hello"]);
   });
@@ -49,7 +49,7 @@ describe("a message whose turn fails", () => {
   test("that is replayed and fails again does not bother its sender again", async () => {
     using made = messagingHouse({ config, think: failing(9, () => status(401)) });
     await made.receive(said("hello"));
-    await made.messaging.mailbox.replay("in-1");
+    await made.messaging.messageAdmin.replay("in-1");
     await quiet();
     expect([made.model.asked.length, made.chat.taken.length]).toEqual([2, 1]);
     expect(made.row(1).state).toBe("failed");
@@ -199,7 +199,7 @@ describe("a message that the process dies of", () => {
     }
     return homes.at(-1)!.path;
   }
-  const RESTS_MS = [1, 2, 3, 4].map(suspectRestMs);
+  const RESTS_MS = [1, 2, 3, 4].map(suspectDelayMs);
 
   test("is over after the fifth time; its sender is told once, whatever dies then", async () => {
     const homes = [temporaryHome(), temporaryHome()] as const;
@@ -211,7 +211,7 @@ describe("a message that the process dies of", () => {
     await quiet();
     expect(last.model.asked).toHaveLength(0);
     expect(last.chat.taken).toEqual([
-      expect.stringContaining("Sorry, this message could not be answered: the process ended"),
+      expect.stringContaining("Sorry, this message could not be answered: the process crashed"),
     ]);
     expect(last.events).toMatchObject([{ type: "message-failed", messageId: "in-1", code: "TURN_CRASHED" }, {}]);
     afterKill(last.folder, homes[1].path);

@@ -12,19 +12,19 @@ describe("a locked message", () => {
     await made.receive(locked("a"));
     expect(made.model.asked).toEqual([]);
     expect(made.events).toEqual([]);
-    expect(made.messaging.mailbox.show("in-1")).toMatchObject({
+    expect(made.messaging.messageAdmin.show("in-1")).toMatchObject({
       state: "waiting",
       waitsFor: "keys",
       kind: "locked",
       text: "[encrypted message]",
       sender: said("").sender,
     });
-    expect(made.messaging.mailbox.counts()).toMatchObject({ inbox: { waiting: 1 }, oldestWaitingMs: undefined });
+    expect(made.messaging.messageAdmin.counts()).toMatchObject({ inbox: { waiting: 1 }, oldestWaitingMs: undefined });
     const { turnId } = made.row(1);
     await made.receive(readable("a", "hello"));
     expect(made.row(1)).toMatchObject({ kind: "message", state: "done", turnId });
     expect(made.answersTo(1)).toEqual(["echo hello"]);
-    expect(made.messaging.mailbox.show("in-1")).toMatchObject({ waitsFor: undefined, text: "hello" });
+    expect(made.messaging.messageAdmin.show("in-1")).toMatchObject({ waitsFor: undefined, text: "hello" });
     expect(made.row(1).body).not.toHaveProperty("unlocks");
     expect(await made.messaging.receive("chat", [readable("a", "hello"), locked("a")])).toEqual([
       "duplicate",
@@ -63,16 +63,16 @@ describe("a locked message", () => {
     expect(made.row(1)).toMatchObject(end);
     expect(await made.messaging.receive("chat", [readable("a", "too late")])).toEqual(["duplicate"]);
     expect([made.model.asked.length, made.chat.asked.length]).toEqual([0, 0]);
-    await expect(made.messaging.mailbox.replay("in-1")).rejects.toMatchObject({ code: "MESSAGE_STATE" });
+    await expect(made.messaging.messageAdmin.replay("in-1")).rejects.toMatchObject({ code: "MESSAGE_STATE" });
     const all = { state: "failed" as const };
-    const { count } = await made.messaging.mailbox.replayAll(all, new AbortController().signal);
+    const { count } = await made.messaging.messageAdmin.replayAll(all, new AbortController().signal);
     expect(count).toBe(0);
   });
 
   test("that a person drops stays dropped when its keys come", async () => {
     using made = messagingHouse();
     await made.receive(locked("a"));
-    await made.messaging.mailbox.drop("in-1");
+    await made.messaging.messageAdmin.drop("in-1");
     expect(await made.messaging.receive("chat", [readable("a", "hello")])).toEqual(["duplicate"]);
     expect(made.row(1).state).toBe("dropped");
   });

@@ -101,7 +101,7 @@ describe("a notice", () => {
     const { chat, seen } = mailbox(9);
     using made = messagingHouse({ chat });
     await notify(made, "a", "b");
-    await made.messaging.mailbox.drop("in-1");
+    await made.messaging.messageAdmin.drop("in-1");
     await made.pass(2_000);
     expect([made.row(1).state, seen.filter((notice) => notice === "a").length, seen.includes("b")]).toEqual([
       "dropped",

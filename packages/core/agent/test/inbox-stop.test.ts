@@ -130,7 +130,7 @@ describe("a message that is dropped", () => {
   test("while its turn runs is not answered, and stays dropped", async () => {
     using made = messagingHouse({ think: hanging });
     await made.receive(said("long"), said("next"));
-    await made.messaging.mailbox.drop("in-1");
+    await made.messaging.messageAdmin.drop("in-1");
     await quiet();
     expect([made.chat.taken, statesOf(made, 2)]).toEqual([["echo next"], ["dropped", "done"]]);
   });
@@ -138,8 +138,8 @@ describe("a message that is dropped", () => {
   test("while it waits is passed over", async () => {
     using made = messagingHouse({ think: hanging });
     await made.receive(said("long"), said("behind"), said("next"));
-    await made.messaging.mailbox.drop("in-2");
-    await made.messaging.mailbox.drop("in-1");
+    await made.messaging.messageAdmin.drop("in-2");
+    await made.messaging.messageAdmin.drop("in-1");
     await quiet();
     expect([made.chat.taken, statesOf(made, 3)]).toEqual([["echo next"], ["dropped", "dropped", "done"]]);
   });
@@ -153,7 +153,7 @@ describe("a message that is dropped", () => {
     using made = messagingHouse({ think, tools: [act], config: { model: { max_retries: 0 } } });
     await made.receive(said("bad"));
     await made.receive(said("next"));
-    await made.messaging.mailbox.drop("in-1");
+    await made.messaging.messageAdmin.drop("in-1");
     await quiet();
     expect([made.chat.taken, statesOf(made, 2), made.clock.waiting]).toEqual([["5"], ["dropped", "done"], 0]);
     expect(made.store.steps.of(made.row(1).turnId)).toEqual([]);
@@ -165,7 +165,7 @@ describe("a message that is dropped", () => {
       using made = messagingHouse();
       await made.messaging.receive("chat", [said("hello")]);
       for (let tick = 0; tick < ticks; tick += 1) await new Promise(setImmediate);
-      const dropped = await made.messaging.mailbox.drop("in-1").then(
+      const dropped = await made.messaging.messageAdmin.drop("in-1").then(
         () => "dropped",
         ({ code }: SvcError) => code,
       );
@@ -181,11 +181,11 @@ describe("a message that is dropped", () => {
   test("can be answered after all", async () => {
     using made = messagingHouse({ settings: { isUp: () => false } });
     await made.receive(said("hello"));
-    await made.messaging.mailbox.drop("in-1");
+    await made.messaging.messageAdmin.drop("in-1");
     made.messaging.reconfigure(made.settings({ isUp: () => true }));
     await quiet();
     expect(made.chat.taken).toEqual([]);
-    await made.messaging.mailbox.replay("in-1");
+    await made.messaging.messageAdmin.replay("in-1");
     await quiet();
     expect([made.chat.taken, made.row(1).state]).toEqual([["echo hello"], "done"]);
   });

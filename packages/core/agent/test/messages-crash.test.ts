@@ -7,7 +7,7 @@ import type { Store } from "@svc/store";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { suspectRestMs } from "../src/messaging/suspects.ts";
+import { suspectDelayMs } from "../src/messaging/crash-quarantine.ts";
 import { call, text, until } from "./house.ts";
 import {
   afterKill,
@@ -160,7 +160,7 @@ describe("a kill", () => {
       if (!middle) continue;
       using third = live({ folder: middle.folder });
       // What two processes died of rests first.
-      await third.made.pass(suspectRestMs(2));
+      await third.made.pass(suspectDelayMs(2));
       await until(() => isOver(third.made));
       checkAll(third, [...acts, ...middle.acts]);
       expect(third.made.chat.taken.length).toBeLessThanOrEqual(1);

@@ -7,7 +7,7 @@ import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { openWorkspace } from "../src/index.ts";
 import { attachedFile } from "../src/messaging/channel-send/attached-file.ts";
-import { fileOpener } from "../src/messaging/delivery/outgoing-file.ts";
+import { fileOpener } from "../src/messaging/media/outgoing-file.ts";
 import { mediaKindOf, mediaTypeOf } from "../src/messaging/media-type.ts";
 import { failure } from "./house.ts";
 

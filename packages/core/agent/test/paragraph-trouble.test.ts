@@ -100,7 +100,7 @@ describe("nothing is lost and nothing doubled", () => {
         const speak = () => void pen.say("One.\n\nTwo.\n\n").catch(() => undefined);
         if (ticks < 0) speak();
         for (let tick = ticks; tick < 0; tick += 1) await Promise.resolve();
-        const ended = how === "stopped" ? made.receive(said("/stop")) : made.messaging.mailbox.drop("in-1");
+        const ended = how === "stopped" ? made.receive(said("/stop")) : made.messaging.messageAdmin.drop("in-1");
         for (let tick = 0; tick < ticks; tick += 1) await new Promise(setImmediate);
         if (ticks >= 0) speak();
         await ended;
@@ -121,7 +121,7 @@ describe("nothing is lost and nothing doubled", () => {
     await made.receive(said("hi"));
     await pen.say("One.\n\nTw");
     if (how === "stopped") await made.receive(said("/stop"));
-    else await made.messaging.mailbox.drop("in-1");
+    else await made.messaging.messageAdmin.drop("in-1");
     await quiet();
     expect(chat.shown).toEqual(how === "stopped" ? ["One.", "Stopped."] : ["One."]);
     expect(made.clock.waiting).toBe(0);

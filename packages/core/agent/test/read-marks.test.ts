@@ -59,7 +59,7 @@ test("is taken back when the message fails, is stopped, or is dropped", async ()
   await made.receive(said("long", { id: "stopped" }));
   await made.receive(said("/stop", { id: "stop" }));
   await made.receive(said("long", { id: "dropped" }));
-  await made.messaging.mailbox.drop("in-4");
+  await made.messaging.messageAdmin.drop("in-4");
   await quiet();
   expect(marks).toEqual(["+failed", "-failed", "+stopped", "-stopped", "+dropped", "-dropped"]);
 });
@@ -71,7 +71,7 @@ test("of one that rests is taken back when somebody stops it or drops it", async
   await made.receive(said("hi", { id: "a" }));
   await made.receive(said("/stop", { id: "s" }));
   await made.receive(said("hi", { id: "b" }));
-  await made.messaging.mailbox.drop("in-3");
+  await made.messaging.messageAdmin.drop("in-3");
   await quiet();
   expect(marks).toEqual(["+a", "-a", "+b", "-b"]);
 });

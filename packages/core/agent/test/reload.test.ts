@@ -19,7 +19,7 @@ describe("a turn that runs", () => {
     expect(messages.flatMap(({ calls }) => calls.map(({ ok, output }) => [ok, output]))).toEqual([
       [true, "done"],
       [false, "TOOL_REFUSED: Locked down."],
-      [false, "TOOL_UNKNOWN: There is no tool of this name."],
+      [false, "TOOL_UNKNOWN: There is no tool with this name."],
     ]);
   });
 

@@ -35,7 +35,7 @@ describe("a message that failed", () => {
     using made = messagingHouse({ config, think: failing(1, () => status(401)) });
     await made.receive(said("hello"));
     expect(shown(made)).toEqual([["user", "hello", "failed", "message", expect.any(String)]]);
-    await made.messaging.mailbox.replay("in-1");
+    await made.messaging.messageAdmin.replay("in-1");
     await quiet();
     await made.receive(said("and you?"));
     expect(rolesOf(made.model.asked.at(-1))).toEqual(["user", "assistant", "user"]);

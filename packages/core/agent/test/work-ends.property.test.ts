@@ -85,7 +85,7 @@ async function wrongAfter(steps: readonly Step[], ahead: readonly Mood[], sent: 
   for (const next of steps) {
     if (next.do === "say") await made.receive(saidIn(next.room, next.words));
     else if (next.do === "ask") callers.add(await asked(made, next.session, next.forMs));
-    else if (next.do === "drop") await made.messaging.mailbox.drop(`in-${next.n}`).catch(() => {});
+    else if (next.do === "drop") await made.messaging.messageAdmin.drop(`in-${next.n}`).catch(() => {});
     else if (next.do === "pass") await made.pass(next.ms);
     else if (next.do === "reload") made.messaging.reconfigure(made.settings());
     else {

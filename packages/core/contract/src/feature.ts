@@ -57,8 +57,8 @@ export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema>
    */
   readonly commands?: Readonly<Record<string, () => Promise<FeatureCommand<InferOutput<Schema>>>>>;
   /**
-   * What its valid section does nothing without: another feature, an error where the build is without that one; or another section,
-   * an error where that one is off.
+   * What its valid section does nothing without: another feature, an error where the build is without that one; another section,
+   * an error where that one is off; or a tool of its own beside another one, an error where an agent has the one without the other.
    */
   needs?(config: InferOutput<Schema>): readonly FeatureNeed[];
 }
@@ -73,6 +73,11 @@ export type FeatureNeed =
   | {
       /** Name of a section that must be on, e.g. `transcription`. */
       readonly section: string;
+    }
+  | {
+      /** Name of a tool that every agent with the tool `beside` must have too. */
+      readonly tool: string;
+      readonly beside: string;
     };
 
 export interface FeatureModule<Config = unknown> {

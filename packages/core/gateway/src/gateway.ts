@@ -2,16 +2,15 @@
 import type { RequestListener } from "node:http";
 import type { Socket } from "node:net";
 import { type Front, makeFront } from "./front.ts";
-import { outliveAcceptErrors } from "./http/accept-errors.ts";
+import { keepRoom, outliveAcceptErrors } from "./http/connections.ts";
 import { closer } from "./http/close.ts";
 import { errorReply } from "./http/reply.ts";
 import { RequestBudget } from "./http/request-budget.ts";
-import { keepRoom } from "./http/room.ts";
-import { checkListen, createHttpServer, listen } from "./http/server.ts";
+import { checkListen, createHttpServer, listen } from "./http/listen.ts";
 import { makeLasting, webhookLimitOf } from "./lasting.ts";
-import { checkBind, checkRebind, localUrl } from "./net/bind.ts";
-import { OTHER } from "./observe/requests.ts";
-import { isUpgrade } from "./streams/routes.ts";
+import { checkBind, checkRebind, localUrl } from "./http/bind.ts";
+import { OTHER } from "./middleware/tracing.ts";
+import { isUpgrade } from "./streams/upgrade.ts";
 import type { Gateway, GatewayDeps, GatewaySettings } from "./types.ts";
 
 /** Resolves when it listens. Throws PUBLIC_BIND, CONFIG_INVALID, FEATURE_CONFLICT before it does, or ADDRESS_IN_USE. */

@@ -1,12 +1,12 @@
 /** `@svc/gateway`: the only package that speaks HTTP to the outside. */
-export type { FeaturePath } from "./api/feature-paths.ts";
-export type { ChannelReport, FeatureReport, StatusReport, ToolReport } from "./api/report-schemas.ts";
+export type { FeaturePath } from "./routes/features.ts";
+export type { ChannelReport, FeatureReport, StatusReport, ToolReport } from "./routes/reports.ts";
 export { startGateway } from "./gateway.ts";
 export { ANONYMOUS, mintClientId } from "./identity.ts";
-export { type IngressPath, ingressPathsOf } from "./ingress/ingress-paths.ts";
-export { checkBind, isPublicBind } from "./net/bind.ts";
-export { isLocalOnly } from "./net/local-only.ts";
-export type { PairingLinks } from "./pairing/link.ts";
-export type { IssuedCode, Pairing } from "./pairing/pairing.ts";
-export type { LogQuery, Operations } from "./api/operations.ts";
+export { type IngressPath, ingressPathsOf } from "./routes/channel-ingress.ts";
+export { checkBind, isPublicBind } from "./http/bind.ts";
+export { isLocalOnly } from "./middleware/client.ts";
+export type { PairingLinks } from "./auth/pairing.ts";
+export type { IssuedCode, Pairing } from "./auth/pairing.ts";
+export type { LogQuery, Operations } from "./routes/operations.ts";
 export type * from "./types.ts";

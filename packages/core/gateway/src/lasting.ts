@@ -2,30 +2,28 @@
 import type { RequestListener } from "node:http";
 import { SvcError } from "@svc/contract";
 import { ApiLibrary } from "./api/library.ts";
-import { type OperationLimits, operationLimits } from "./api/operations.ts";
-import { type SettingsLimits, settingsLimits } from "./api/settings-limits.ts";
-import { OpenDoor, openLimit } from "./api/open-door.ts";
-import { Authenticator } from "./auth/authenticator.ts";
+import { type OperationLimits, operationLimits } from "./routes/operations.ts";
+import { type SettingsLimits, settingsLimits } from "./routes/settings.ts";
+import { Authenticator, OpenDoor, openLimit } from "./auth/authenticator.ts";
 import { Devices } from "./auth/devices.ts";
 import { PageSessions } from "./auth/page-sessions.ts";
-import { Streams } from "./auth/streams.ts";
-import { MemoryRoom } from "./http/memory-room.ts";
+import { Streams } from "./auth/device-connections.ts";
+import { MemoryRoom } from "./http/memory-budget.ts";
 import type { Handle } from "./http/listener.ts";
 import { type Send, sender } from "./http/send.ts";
-import { SlidingWindow, type SlidingWindowOptions } from "./limits/sliding-window.ts";
-import { ForwardingWatch } from "./net/forwarding-watch.ts";
-import { Requests } from "./observe/requests.ts";
-import { pageHandles } from "./page/files.ts";
-import { Pairing } from "./pairing/pairing.ts";
-import { pairingLimit } from "./pairing/route.ts";
+import { SlidingWindow, type SlidingWindowOptions } from "./rate-limit.ts";
+import { ForwardingWatch } from "./middleware/client.ts";
+import { Requests } from "./middleware/tracing.ts";
+import { pageHandles } from "./routes/page-files.ts";
+import { Pairing } from "./auth/pairing.ts";
+import { pairingLimit } from "./routes/pair.ts";
 import { WebPush } from "./push/web-push.ts";
-import { RareLines } from "./rare-lines.ts";
+import { RareLines } from "./throttled-log.ts";
 import { RunningTurns } from "./running-turns.ts";
-import { Crowd } from "./streams/crowd.ts";
-import { SocketLibrary } from "./streams/socket-library.ts";
+import { Crowd } from "./streams/subscribers.ts";
+import { SocketLibrary } from "./streams/upgrade.ts";
 import type { GatewayDeps, GatewaySettings } from "./types.ts";
-import { SeenIds } from "./webhook/seen-ids.ts";
-import { REMEMBER_MS } from "./webhook/signature.ts";
+import { REMEMBER_MS, SeenIds } from "./middleware/webhook-admission.ts";
 
 export interface Lasting {
   /** Those in force. */

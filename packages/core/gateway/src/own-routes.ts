@@ -1,22 +1,18 @@
 /** The routes a stranger can reach, `/openapi.json` apart. Bytes in, bytes out; no framework. */
 import type { Logger } from "@svc/contract";
-import { openExchange } from "./auth/exchange.ts";
-import type { Streams } from "./auth/streams.ts";
-import type { HealthRoute } from "./health.ts";
-import { HEALTH } from "./health.ts";
-import { CHANNEL_EVENTS, type ChannelEventsRoute } from "./channel-events/route.ts";
-import { declaredBytes } from "./http/body.ts";
-import type { MemoryRoom } from "./http/memory-room.ts";
+import { openExchange, type Streams } from "./auth/device-connections.ts";
+import { HEALTH, type HealthRoute } from "./routes/health.ts";
+import { CHANNEL_EVENTS, type ChannelEventsRoute } from "./routes/channel-events.ts";
+import { declaredBytes } from "./http/request.ts";
+import type { MemoryRoom } from "./http/memory-budget.ts";
 import type { Handle, OwnRoute } from "./http/listener.ts";
-import { METRICS } from "./http/metrics.ts";
+import { METRICS } from "./routes/metrics.ts";
 import { Reply } from "./http/reply.ts";
 import type { Send } from "./http/send.ts";
-import { withBody } from "./http/with-body.ts";
-import type { SessionRoute } from "./page/session-route.ts";
-import { sessionRoutes } from "./page/session-routes.ts";
-import { MAX_PAIR_BYTES, PAIR, type PairRoute } from "./pairing/route.ts";
-import type { WebhookIngress } from "./webhook/ingress.ts";
-import { WEBHOOK } from "./webhook/route.ts";
+import { withBody } from "./http/body.ts";
+import { type SessionRoute, sessionRoutes } from "./routes/page-session.ts";
+import { MAX_PAIR_BYTES, PAIR, type PairRoute } from "./routes/pair.ts";
+import { WEBHOOK, type WebhookIngress } from "./routes/webhook.ts";
 
 export interface OwnRoutesDeps {
   readonly webhook: WebhookIngress;

@@ -1,12 +1,12 @@
 /** What the gateway is given, and what it gives back. */
 import type { ClientId, Clock, Exposition, Json, Logger, Speech } from "@svc/contract";
-import type { Attachments, Mailbox, Messaging, SessionService, TurnRunner } from "@svc/agent";
+import type { Attachments, MessageAdmin, Messaging, SessionService, TurnRunner } from "@svc/agent";
 import type { CoreConfig, EventHub, Instruments, RegisteredIngress, RegisteredRoute } from "@svc/kernel";
 import type { Approvals, ChannelEvents, Sops } from "@svc/sop";
 import type { Device, IdempotencyClaim, PageSession } from "@svc/store";
-import type { FeaturePath } from "./api/feature-paths.ts";
-import type { Operations } from "./api/operations.ts";
-import type { Reports } from "./api/reports.ts";
+import type { FeaturePath } from "./routes/features.ts";
+import type { Operations } from "./routes/operations.ts";
+import type { Reports } from "./routes/reports.ts";
 import type {
   ChangeBody,
   SendBody,
@@ -16,13 +16,12 @@ import type {
   SettingsState,
   SettingsVersion,
   TryBody,
-} from "./api/settings-specs.ts";
-import type { DraftBody as SopDraftBody, SaveBody as SopSaveBody } from "./api/sop-desk-specs.ts";
-import type { IngressPath } from "./ingress/ingress-paths.ts";
-import type { CrowdLimits } from "./streams/crowd.ts";
-import type { PairingLinks } from "./pairing/link.ts";
+} from "./routes/settings.ts";
+import type { DraftBody as SopDraftBody, SaveBody as SopSaveBody } from "./routes/sop-editor.ts";
+import type { IngressPath } from "./routes/channel-ingress.ts";
+import type { CrowdLimits } from "./streams/subscribers.ts";
+import type { Pairing, PairingLinks } from "./auth/pairing.ts";
 import type { PushDeps } from "./push/web-push.ts";
-import type { Pairing } from "./pairing/pairing.ts";
 
 /** The part of the durable state the gateway touches. */
 export interface GatewayStore {
@@ -146,7 +145,7 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   readonly sessions: SessionService;
   /** Where the deliveries of channels are kept. */
   readonly inbox: Pick<Messaging, "accept" | "replyByHand" | "shutOut">;
-  readonly mailbox: Mailbox;
+  readonly messageAdmin: MessageAdmin;
   readonly attachments: Pick<Attachments, "receive" | "discard" | "read" | "sweep">;
   readonly speech: Pick<Speech, "canTranscribe" | "transcribe">;
   readonly events: EventHub;

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { expect, test } from "vitest";
-import { outliveAcceptErrors } from "../src/http/accept-errors.ts";
+import { outliveAcceptErrors } from "../src/http/connections.ts";
 
 test("they end nothing, and a thousand a second are one line a minute that counts them", async () => {
   const clock = fakeClock();

@@ -6,7 +6,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { readBody } from "../src/http/body.ts";
-import { MemoryRoom } from "../src/http/memory-room.ts";
+import { MemoryRoom } from "../src/http/memory-budget.ts";
 import { Harness } from "./harness.ts";
 import { codeOf, statusOf, Wire } from "./http.ts";
 

@@ -1,7 +1,7 @@
 // A field of a channel event that is let through wrong, or refused without saying which it was, or with what was in it.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { postedEvent } from "../src/channel-events/body.ts";
+import { postedEvent } from "../src/routes/channel-events.ts";
 import { Reply } from "../src/http/reply.ts";
 
 const QUESTION = { type: "human_approval_request", run_id: "r", step_id: "s" };

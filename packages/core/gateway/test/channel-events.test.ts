@@ -1,7 +1,7 @@
 // POST /api/channel-events takes no token: whoever gets past "only from this machine" asks people questions in our name.
 import { describe, expect, test } from "vitest";
-import { ChannelEventsRoute } from "../src/channel-events/route.ts";
-import { Peer } from "../src/net/peer.ts";
+import { ChannelEventsRoute } from "../src/routes/channel-events.ts";
+import { Peer } from "../src/middleware/client.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { type Call, call, codeOf, raw, statusOf, until, Wire } from "./http.ts";
 

@@ -3,9 +3,7 @@ import { coreSections } from "@svc/kernel";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { clientResolver } from "../src/net/client.ts";
-import { ForwardingWatch } from "../src/net/forwarding-watch.ts";
-import { Peer } from "../src/net/peer.ts";
+import { clientResolver, ForwardingWatch, Peer } from "../src/middleware/client.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { call, post } from "./http.ts";
 

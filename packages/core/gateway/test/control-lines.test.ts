@@ -3,7 +3,7 @@
 import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { linesOf } from "../src/control/lines.ts";
+import { linesOf } from "../src/control/client.ts";
 
 async function linesIn(stream: Readable): Promise<string[]> {
   const lines: string[] = [];

@@ -3,9 +3,8 @@ import type { ClientId, SvcEvent } from "@svc/contract";
 import { request, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { WebSocket } from "ws";
-import type { Answer } from "./http.ts";
+import { type Answer, until } from "./http.ts";
 import type { Harness } from "./harness.ts";
-import { until } from "./http.ts";
 
 export interface Told {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** What an operator watches, always the same, and what can go wrong with it. */
 import { type ErrorCode, SvcError } from "@svc/contract";
-import type { LogQuery, Operations } from "../src/api/operations.ts";
+import type { LogQuery, Operations } from "../src/routes/operations.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
 

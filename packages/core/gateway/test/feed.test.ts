@@ -3,7 +3,7 @@ import type { StampedEvent } from "@svc/kernel";
 import { createEventHub } from "@svc/kernel";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { expect, test } from "vitest";
-import { Feed } from "../src/streams/feed.ts";
+import { Feed } from "../src/streams/subscribers.ts";
 
 class Reader {
   pending = 0;

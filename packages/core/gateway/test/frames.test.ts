@@ -2,7 +2,7 @@
 import { createEventHub } from "@svc/kernel";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { expect, test } from "vitest";
-import { Frames } from "../src/streams/frames.ts";
+import { Frames } from "../src/streams/subscribers.ts";
 import { delta } from "./event-stream.ts";
 
 test("all readers of an event are given the same bytes, whichever they are told between", () => {

@@ -27,7 +27,7 @@ import { FakeSettings } from "./fake-settings.ts";
 import { FakeApprovals, FakePolicyRules } from "./fake-approvals.ts";
 import { FakeAttachments, FakeSpeech } from "./fake-attachments.ts";
 import { FakeChannelEvents } from "./fake-channel-events.ts";
-import { FakeMailbox } from "./fake-mailbox.ts";
+import { FakeMessageAdmin } from "./fake-message-admin.ts";
 import { FakePageSessions } from "./fake-page-sessions.ts";
 import { FakePushSecrets, FakePushService } from "./fake-push-service.ts";
 import { FakeSopAuthor } from "./fake-sop-author.ts";
@@ -102,7 +102,7 @@ export class Harness {
   readonly messages: SessionMessage[] = [];
   /** Keys of claims that are on disk. */
   readonly kept = new Set<string>();
-  readonly mailbox = new FakeMailbox();
+  readonly messageAdmin = new FakeMessageAdmin();
   readonly attachments = new FakeAttachments();
   readonly speech = new FakeSpeech();
   readonly approvals = new FakeApprovals();
@@ -263,7 +263,7 @@ export class Harness {
           return arrived;
         },
       },
-      mailbox: this.mailbox,
+      messageAdmin: this.messageAdmin,
       attachments: this.attachments,
       speech: this.speech,
       isUp: (feature) => (this.#check(), !this.failed.has(feature)),

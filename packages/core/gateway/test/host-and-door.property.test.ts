@@ -5,11 +5,9 @@ import type { IncomingMessage } from "node:http";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { enter } from "../src/http/door.ts";
+import { enter, hostRules } from "../src/middleware/host-check.ts";
 import { Reply } from "../src/http/reply.ts";
-import { hostRules } from "../src/net/host-rules.ts";
-import { SeenIds } from "../src/webhook/seen-ids.ts";
-import { REMEMBER_MS, SignatureCheck } from "../src/webhook/signature.ts";
+import { REMEMBER_MS, SeenIds, SignatureCheck } from "../src/middleware/webhook-admission.ts";
 
 const rules = hostRules({ allowedHosts: ["bot.internal"], publicUrl: "https://svc.example.org", port: 42_617 });
 const PIECES = [

@@ -2,8 +2,8 @@
 // rebinding, cross-site requests), while every honest way to name the gateway works.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hostRules } from "../src/net/host-rules.ts";
-import { isLocalOnly } from "../src/net/local-only.ts";
+import { hostRules } from "../src/middleware/host-check.ts";
+import { isLocalOnly } from "../src/middleware/client.ts";
 import { Harness } from "./harness.ts";
 import { call, codeOf, raw, statusOf } from "./http.ts";
 

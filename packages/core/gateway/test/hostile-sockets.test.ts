@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Reply } from "../src/http/reply.ts";
-import { clientFrame } from "../src/streams/client-frames.ts";
+import { clientFrame } from "../src/streams/socket.ts";
 import { delta } from "./event-stream.ts";
 import type { Harness } from "./harness.ts";
 import { until, Wire } from "./http.ts";

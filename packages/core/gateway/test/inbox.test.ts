@@ -11,7 +11,7 @@ async function started() {
   const poster = { authorization: `Bearer ${harness.device("webhook")}` };
   const gateway = await harness.start();
   const ask = (path = "", options: Call = {}) => call(gateway, { path: `/api/inbox${path}`, headers, ...options });
-  return { gateway, mailbox: gateway.mailbox, reader, poster, ask };
+  return { gateway, messageAdmin: gateway.messageAdmin, reader, poster, ask };
 }
 
 const ANSWER = {
@@ -31,26 +31,29 @@ const ANSWER = {
 
 describe("the list", () => {
   test("tells of both boxes, how many there are of all, and how long the oldest waits", async () => {
-    const { mailbox, ask } = await started();
+    const { messageAdmin, ask } = await started();
     const { json } = await ask();
     expect(json.messages.map((one: any) => one.id)).toEqual(["in-13", "out-7", "in-12"]);
     expect(json.messages[1]).toEqual(ANSWER);
     expect(json.messages[0]).toMatchObject({ conversation: null, ended_at: null, error: null, turn_id: null });
     expect([json.counts.inbox.waiting, json.counts.outbox.dead, json.oldest_waiting_secs]).toEqual([1, 1, 61]);
-    expect(mailbox.asked).toEqual([{ filter: {}, limit: 50 }]);
+    expect(messageAdmin.asked).toEqual([{ filter: {}, limit: 50 }]);
   });
 
   test("says which message waits for its keys", async () => {
-    const { mailbox, ask } = await started();
-    mailbox.mails = mailbox.mails.map((mail) => ({ ...mail, waitsFor: mail.id === "in-13" ? "keys" : undefined }));
+    const { messageAdmin, ask } = await started();
+    messageAdmin.mails = messageAdmin.mails.map((mail) => ({
+      ...mail,
+      waitsFor: mail.id === "in-13" ? "keys" : undefined,
+    }));
     const { json } = await ask();
     expect(json.messages.map((one: any) => one.waits_for)).toEqual(["keys", null, null]);
   });
 
   test("is asked for by box, channel and state, as many as one likes up to 200", async () => {
-    const { mailbox, ask } = await started();
+    const { messageAdmin, ask } = await started();
     await ask("?box=out&channel=provider_a&state=dead&limit=200");
-    expect(mailbox.asked).toEqual([{ filter: { box: "out", channel: "provider_a", state: "dead" }, limit: 200 }]);
+    expect(messageAdmin.asked).toEqual([{ filter: { box: "out", channel: "provider_a", state: "dead" }, limit: 200 }]);
     expect((await ask("?limit=1")).json.messages).toHaveLength(1);
   });
 
@@ -62,11 +65,11 @@ describe("the list", () => {
     ["channel=a&channel=b", "channel must be a channel's id"],
     [`channel=${"x".repeat(65)}`, "channel must be a channel's id"],
   ])("%s is 400", async (query, error) => {
-    const { mailbox, ask } = await started();
+    const { messageAdmin, ask } = await started();
     const answer = await ask(`?${query}`);
     expect([answer.status, answer.json.code]).toEqual([400, "BAD_REQUEST"]);
     expect(answer.json.error).toContain(error);
-    expect(mailbox.asked).toEqual([]);
+    expect(messageAdmin.asked).toEqual([]);
   });
 });
 
@@ -89,15 +92,15 @@ describe("one of them", () => {
   });
 
   test("is taken up again, and given up", async () => {
-    const { mailbox, ask } = await started();
+    const { messageAdmin, ask } = await started();
     expect((await ask("/out-7/replay", { method: "POST" })).json).toEqual({ ...ANSWER, state: "waiting" });
     expect((await ask("/in-13", { method: "DELETE" })).json).toMatchObject({ id: "in-13", state: "dropped" });
-    expect([mailbox.replayed, mailbox.dropped]).toEqual([["out-7"], ["in-13"]]);
+    expect([messageAdmin.replayed, messageAdmin.dropped]).toEqual([["out-7"], ["in-13"]]);
   });
 
   test.each(["MESSAGE_STATE", "STORE_FULL"] as const)("that can't be changed because of %s says so", async (code) => {
-    const { mailbox, ask } = await started();
-    mailbox.fails = code;
+    const { messageAdmin, ask } = await started();
+    messageAdmin.fails = code;
     const status = code === "MESSAGE_STATE" ? 409 : 503;
     for (const [path, method] of [
       ["/in-12/replay", "POST"],
@@ -118,7 +121,7 @@ describe("one of them", () => {
 });
 
 test("they are an operator's alone", async () => {
-  const { gateway, mailbox, reader, poster } = await started();
+  const { gateway, messageAdmin, reader, poster } = await started();
   const routes = [
     ["GET", ""],
     ["GET", "/in-12"],
@@ -134,7 +137,7 @@ test("they are an operator's alone", async () => {
       expect((await call(gateway, { method, path: `/api/inbox${path}`, headers })).json.code).toBe(code);
     }
   }
-  expect([mailbox.asked, mailbox.replayed, mailbox.dropped]).toEqual([[], [], []]);
+  expect([messageAdmin.asked, messageAdmin.replayed, messageAdmin.dropped]).toEqual([[], [], []]);
 });
 
 test("which channels there are is whoever may read's to see", async () => {

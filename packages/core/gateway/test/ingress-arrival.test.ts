@@ -6,8 +6,7 @@ import * as fc from "fast-check";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { arrivalOf } from "../src/ingress/arrival.ts";
-import { ReceivedRequest } from "../src/ingress/received-request.ts";
+import { arrivalOf, ReceivedRequest } from "../src/routes/channel-ingress.ts";
 
 const conversation = { channel: "provider_a", id: "room", thread: "t" };
 const inbound = (rest: Partial<Inbound> = {}): Inbound => ({ conversation, sender: "s", text: "hi", ...rest });

@@ -3,7 +3,7 @@
 import { ERRORS, type ErrorCode, SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { CORE_ROUTES } from "../src/openapi/index.ts";
-import { errorsOf, type RouteSpec } from "../src/routes/spec.ts";
+import { errorsOf, type RouteSpec } from "../src/routes/route.ts";
 import { CORE_PROMISES } from "./document.ts";
 import { GOVERNING_EVERYWHERE, GOVERNING_REFUSALS, GOVERNING_SUCCESSES } from "./governing-provocations.ts";
 import { FILE_REFUSALS, FILE_SUCCESSES } from "./file-provocations.ts";
@@ -214,7 +214,7 @@ function notReplied(code: ErrorCode): Provocation {
 
 function notChanged(code: ErrorCode): Provocation {
   return async (world) => {
-    world.mailbox.fails = code;
+    world.messageAdmin.fails = code;
     return (await world.start()).ask();
   };
 }
@@ -256,7 +256,7 @@ const SUCCESSES: Readonly<Record<string, readonly Provocation[]>> = {
   "GET /api/inbox": [
     asked({ path: "/api/inbox?box=in&channel=provider_a&state=waiting&limit=1" }),
     async (world) => {
-      world.mailbox.oldestWaitingMs = undefined;
+      world.messageAdmin.oldestWaitingMs = undefined;
       return (await world.start()).ask();
     },
   ],

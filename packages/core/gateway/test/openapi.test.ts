@@ -7,10 +7,10 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { Reply } from "../src/http/reply.ts";
 import { CORE_ROUTES, openApiDocument } from "../src/openapi/index.ts";
-import { CONVERSION, inputSchema } from "../src/openapi/schemas.ts";
-import { DEVICE_NAME } from "../src/pairing/device-name.ts";
+import { CONVERSION, inputSchema } from "../src/openapi/document.ts";
+import { DEVICE_NAME } from "../src/auth/devices.ts";
 import { CORE_PATHS, PAGE_PATHS } from "../src/routes/core-paths.ts";
-import { MESSAGE, messageOf } from "../src/webhook/message.ts";
+import { MESSAGE, messageOf } from "../src/routes/webhook.ts";
 import { Harness, route } from "./harness.ts";
 import { call } from "./http.ts";
 

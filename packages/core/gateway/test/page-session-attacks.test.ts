@@ -1,7 +1,7 @@
 // A page's sign-in in the hands of others: a site the browser also visits, a server on another port, a guesser, a thief of one half.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { sentCookie } from "../src/auth/session-cookie.ts";
+import { sentCookie } from "../src/auth/page-sessions.ts";
 import { Harness } from "./harness.ts";
 import { call, raw, statusOf } from "./http.ts";
 import { askSignIn, originOf, signedIn, type SignedIn, signIn } from "./sign-in.ts";

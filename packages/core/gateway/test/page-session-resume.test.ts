@@ -1,7 +1,7 @@
 // A page that is loaded again has lost its second secret, and asks for it by the cookie alone. Whatever is not that page must
 // get nothing by it, and the cookie must open nothing else.
 import { describe, expect, test } from "vitest";
-import { sentCookie } from "../src/auth/session-cookie.ts";
+import { sentCookie } from "../src/auth/page-sessions.ts";
 import type { Harness } from "./harness.ts";
 import { type Answer, call } from "./http.ts";
 import { originOf, type SignedIn, signIn, started, status } from "./sign-in.ts";

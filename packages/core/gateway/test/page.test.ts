@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { request } from "node:http";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { acceptsGzip } from "../src/http/accepts-gzip.ts";
+import { acceptsGzip } from "../src/http/reply.ts";
 import type { PageFile } from "../src/index.ts";
 import { channelWith } from "./channel.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";

@@ -1,7 +1,7 @@
 // Pairing: a six-digit code is guessable, so everything around it (lockouts, burning, one use, expiry) is what protects it.
 import { hash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { CODE_TTL_MS, MAX_LIVE_CODES, PairingCodes } from "../src/pairing/codes.ts";
+import { CODE_TTL_MS, MAX_LIVE_CODES, PairingCodes } from "../src/auth/pairing.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { call, post } from "./http.ts";
 

@@ -3,15 +3,20 @@ import * as fc from "fast-check";
 import { isIP } from "node:net";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { describe, expect, test } from "vitest";
-import { isJsonType } from "../src/http/json.ts";
+import { isJsonType } from "../src/http/body.ts";
 import { Reply } from "../src/http/reply.ts";
-import { addressSet, canonicalAddress, isLoopback, limiterKey } from "../src/net/address.ts";
-import { clientResolver } from "../src/net/client.ts";
-import { forwardedAddress, hopAddress } from "../src/net/forwarded.ts";
-import { ForwardingWatch } from "../src/net/forwarding-watch.ts";
-import { Peer } from "../src/net/peer.ts";
-import { messageOf } from "../src/webhook/message.ts";
-import { idempotencyKey, sessionId } from "../src/webhook/request-headers.ts";
+import {
+  addressSet,
+  canonicalAddress,
+  clientResolver,
+  forwardedAddress,
+  ForwardingWatch,
+  hopAddress,
+  isLoopback,
+  limiterKey,
+  Peer,
+} from "../src/middleware/client.ts";
+import { idempotencyKey, messageOf, sessionId } from "../src/routes/webhook.ts";
 
 const address = fc.oneof(fc.ipV4(), fc.ipV6());
 /** Header text: mostly what real ones are made of, so that the interesting branches are reached. */

@@ -1,5 +1,5 @@
 /** What an app tells about itself. */
-import type { Reports } from "../src/api/reports.ts";
+import type { Reports } from "../src/routes/reports.ts";
 
 const FEATURE = {
   id: "tool-shell",

@@ -5,8 +5,7 @@ import type { Clock } from "@svc/contract";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { describe, expect, test } from "vitest";
-import type { Intake } from "../src/http/intake.ts";
-import { RequestBudget } from "../src/http/request-budget.ts";
+import { type Intake, RequestBudget } from "../src/http/request-budget.ts";
 import { Harness, type HarnessOptions, route } from "./harness.ts";
 import { call, codeOf, statusOf, tick, until, Wire } from "./http.ts";
 

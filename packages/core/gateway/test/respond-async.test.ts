@@ -4,7 +4,7 @@ import { SvcError } from "@svc/contract";
 import type { Arrival, Arrived } from "@svc/store";
 import { describe, expect, test } from "vitest";
 import { channelIdentity } from "../src/identity.ts";
-import { prefersLater } from "../src/webhook/prefer.ts";
+import { prefersLater } from "../src/routes/webhook.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { call, post } from "./http.ts";
 import { started as paired } from "./paired.ts";

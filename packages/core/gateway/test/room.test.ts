@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { afterEach, expect, test } from "vitest";
-import { keepRoom, mostConnections } from "../src/http/room.ts";
+import { keepRoom, mostConnections } from "../src/http/connections.ts";
 import { statusOf, Wire } from "./http.ts";
 
 const ends: (() => void)[] = [];

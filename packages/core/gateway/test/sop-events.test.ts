@@ -3,7 +3,7 @@ import type { Arrival, Arrived } from "@svc/store";
 import { SvcError } from "@svc/contract";
 import type { Dispatched } from "@svc/sop";
 import { describe, expect, test } from "vitest";
-import { messageEvents, receivedEvents } from "../src/sop-paths/message-events.ts";
+import { messageEvents, receivedEvents } from "../src/sop-events.ts";
 import { channelWith, delivery, PATH } from "./channel.ts";
 import { FakeSops } from "./fake-sops.ts";
 import { Harness } from "./harness.ts";

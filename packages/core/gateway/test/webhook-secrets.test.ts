@@ -4,9 +4,7 @@ import { SvcError } from "@svc/contract";
 import { hashedSecret } from "@svc/kernel";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { secretCheck } from "../src/webhook/secret.ts";
-import { SeenIds } from "../src/webhook/seen-ids.ts";
-import { REMEMBER_MS, SignatureCheck } from "../src/webhook/signature.ts";
+import { REMEMBER_MS, secretCheck, SeenIds, SignatureCheck } from "../src/middleware/webhook-admission.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { post } from "./http.ts";
 

@@ -1,5 +1,5 @@
 /** A route to ask, and somebody who may. */
-import type { RouteSpec } from "../src/routes/spec.ts";
+import type { RouteSpec } from "../src/routes/route.ts";
 import { REVISION } from "./fake-settings.ts";
 import { Harness, type HarnessOptions, sessionInfo } from "./harness.ts";
 import { makeBrowserKeys, subscriptionOf } from "@svc/testkit/web-push";

@@ -102,3 +102,38 @@ test("a section that is needed and on is no problem, nor is one that nobody need
   expect(await problemsOf('[listens]\nword = "x"\n[transcription]\nenabled = true\n', [listens])).toEqual([]);
   expect(await problemsOf("", [listens])).toEqual([]);
 });
+
+const moves: FeatureDefinition = {
+  id: "moves",
+  section: "moves",
+  config: v.strictObject({ fast: v.optional(v.boolean()) }),
+  load,
+  needs: () => [{ tool: "stop", beside: "drive" }],
+};
+const MOVES = "[moves]\nfast = true\n";
+const AGENT = '[agents.pilot]\ninstructions = "You drive."\ntools = ';
+
+test.each([
+  [
+    "tools.disabled",
+    '[tools]\ndisabled = [\n  "http_get",\n  "stop",\n]\n',
+    { line: 6, key: "tools.disabled[1]", message: "stop can't be switched off while drive is on; disable both" },
+  ],
+  [
+    "an agent's own list",
+    `${AGENT}["drive"]\n`,
+    { line: 5, key: "agents.pilot.tools", message: "an agent that has drive needs stop too" },
+  ],
+])("a tool that must not be missing beside another one is not taken away by %s", async (_, toml, problem) => {
+  expect(await problemsOf(`${MOVES}${toml}`, [moves])).toMatchObject([{ code: "CONFIG_INVALID", ...problem }]);
+  // Where the section is off there is nothing to stop.
+  expect(await problemsOf(toml, [moves])).toEqual([]);
+});
+
+test.each([
+  ["both are off", '[tools]\ndisabled = ["stop", "drive"]\n'],
+  ["an agent has both", `${AGENT}["drive", "stop"]\n`],
+  ["an agent has neither", `${AGENT}["http_get"]\n`],
+])("nothing is told when %s", async (_, toml) => {
+  expect(await problemsOf(`${MOVES}${toml}`, [moves])).toEqual([]);
+});

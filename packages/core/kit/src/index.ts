@@ -1,6 +1,7 @@
 /** `@svc/kit`: what feature authors share. */
 export * from "./access-tokens.ts";
 export * from "./allowlist.ts";
+export * from "./async/index.ts";
 export * from "./channel-check.ts";
 export { fenceLeftOpen } from "./code-fences.ts";
 export * from "./conversation-key.ts";
@@ -19,10 +20,8 @@ export * from "./platform-call.ts";
 export { replaceQuoted } from "./quoted-strings.ts";
 export { isCanonicalPath } from "./request-path.ts";
 export * from "./retry-after.ts";
-export * from "./retry-delay.ts";
 export * from "./sender-gate.ts";
 export * from "./sent-parts.ts";
 export * from "./signature.ts";
 export * from "./split-text.ts";
 export * from "./standard-webhooks.ts";
-export * from "./unless-aborted.ts";

@@ -4,7 +4,7 @@
  * https://matrix-org.github.io/matrix-rust-sdk-crypto-wasm/
  */
 import { type FeatureContext, type Json, SvcError } from "@svc/contract";
-import { type Fields, fieldsOf, parseJson, pathPart, wordOf } from "@svc/kit";
+import { type Fields, fieldsOf, parseJson, pathPart, Semaphore, wordOf } from "@svc/kit";
 import type { OlmMachine } from "@matrix-org/matrix-sdk-crypto-wasm";
 import { isDefinite, isRefusal, type MatrixApi, MatrixRefusal } from "./api.ts";
 import { type Askers, createAskers } from "./askers.ts";
@@ -119,7 +119,7 @@ export async function openCrypto({ api, userId, deviceId, openStore, people, log
     });
   }
   const trust = () => new wasm.DecryptionSettings(wasm.TrustRequirement.Untrusted);
-  const oneAfterTheOther = queue();
+  const lock = new Semaphore(1);
   /** Rooms that this process has a session of its own for. */
   const begun = new Set<string>();
 
@@ -181,9 +181,9 @@ export async function openCrypto({ api, userId, deviceId, openStore, people, log
     wasm,
     post,
     refusal: () => store.refusal(),
-    flush: (signal) => oneAfterTheOther(() => flush(signal)),
+    flush: (signal) => lock.run(() => flush(signal)),
     async receive({ toDevice, changed, left, keyCounts, unusedFallbackKeys }, signal) {
-      await oneAfterTheOther(() => askers.expect(toDevice, signal));
+      await lock.run(() => askers.expect(toDevice, signal));
       const usersOf = (ids: readonly string[]) => ids.flatMap((id) => userIdIn(wasm, id) ?? []);
       const counts = new Map(
         Object.entries(keyCounts).filter((entry): entry is [string, number] => typeof entry[1] === "number"),
@@ -221,7 +221,7 @@ export async function openCrypto({ api, userId, deviceId, openStore, people, log
     },
     askers,
     encrypt: ({ roomId, userIds, encryption, type, content }, signal) =>
-      oneAfterTheOther(async () => {
+      lock.run(async () => {
         signal.throwIfAborted();
         // Each call takes its ids away.
         const users = () => userIds.flatMap((id) => userIdIn(wasm, id) ?? []);
@@ -243,7 +243,7 @@ export async function openCrypto({ api, userId, deviceId, openStore, people, log
         return fieldsOf(parseJson(Buffer.from(sealed)));
       }),
     close: () =>
-      oneAfterTheOther(async () => {
+      lock.run(async () => {
         machine.close();
         installed[Symbol.dispose]();
         store.close();
@@ -278,14 +278,4 @@ function asConflict(error: unknown): never {
   const isConflict = isRefused && !isRefusal(error, "M_LIMIT_EXCEEDED");
   if (!isConflict) throw error;
   throw new DeviceLost("The homeserver has other encryption keys of this device.");
-}
-
-/** Runs what it is given one after the other, whatever becomes of each. */
-function queue() {
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = last.then(work, work);
-    last = mine.catch(() => undefined);
-    return mine;
-  };
 }

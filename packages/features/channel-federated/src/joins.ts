@@ -1,6 +1,6 @@
 /** Rooms that the account was invited to and joins. A homeserver far away may take minutes: sync goes on meanwhile. */
 import { type FeatureContext, SvcError } from "@svc/contract";
-import { listOf, parseJson, pathPart, wordOf } from "@svc/kit";
+import { listOf, parseJson, pathPart, retry, wordOf } from "@svc/kit";
 import type { MatrixApi } from "./api.ts";
 import { CHANNEL, ROOM_ID } from "./config.ts";
 
@@ -8,8 +8,7 @@ import { CHANNEL, ROOM_ID } from "./config.ts";
 export const INVITED = "invited";
 
 const LIMIT_MS = 120_000;
-const FIRST_REST_MS = 5_000;
-const LONGEST_REST_MS = 600_000;
+const BACKOFF = { firstMs: 10_000, longestMs: 600_000 };
 const MOST_TRIES = 12;
 const MOST_ROOMS = 50;
 
@@ -30,22 +29,17 @@ export async function createJoins(
   const open = new Map<string, Promise<void>>();
 
   const join = async (roomId: string): Promise<void> => {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        const path = `client/v3/join/${pathPart(roomId)}`;
-        await api.call({ method: "POST", path, json: {}, timeoutMs: LIMIT_MS }, signal);
-        log.info("joined a room by invitation", { channel: CHANNEL, room: roomId });
-        return;
-      } catch (error) {
-        if (signal.aborted) return;
-        const code = error instanceof SvcError ? error.code : "unknown";
-        if (code === "DELIVERY_REFUSED" || code === "CHANNEL_UNAUTHORIZED" || tries === MOST_TRIES) {
-          log.warn("an invitation could not be accepted", { channel: CHANNEL, room: roomId, code });
-          return;
-        }
-        await clock.sleep(Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** tries), signal).catch(() => undefined);
-        if (signal.aborted) return;
-      }
+    const path = `client/v3/join/${pathPart(roomId)}`;
+    const request = { method: "POST", path, json: {}, timeoutMs: LIMIT_MS } as const;
+    const onFailure = (error: unknown): void => {
+      if (FINAL.has(codeOf(error))) throw error;
+    };
+    try {
+      await retry(() => api.call(request, signal), { ...BACKOFF, maxTries: MOST_TRIES, clock, signal, onFailure });
+      log.info("joined a room by invitation", { channel: CHANNEL, room: roomId });
+    } catch (error) {
+      if (signal.aborted) return;
+      log.warn("an invitation could not be accepted", { channel: CHANNEL, room: roomId, code: codeOf(error) });
     }
   };
   const add = (roomIds: readonly string[]): void => {
@@ -63,3 +57,8 @@ export async function createJoins(
   add(kept.flatMap((room) => wordOf(room) ?? []).filter((room) => ROOM_ID.test(room)));
   return { left: () => [...open.keys()], add, ended: async () => void (await Promise.allSettled(open.values())) };
 }
+
+/** The homeserver refuses for good. */
+const FINAL: ReadonlySet<string> = new Set(["DELIVERY_REFUSED", "CHANNEL_UNAUTHORIZED"]);
+
+const codeOf = (error: unknown): string => (error instanceof SvcError ? error.code : "unknown");

@@ -5,7 +5,7 @@
  * https://spec.matrix.org/v1.16/client-server-api/#syncing
  */
 import { type FeatureContext, type Inbound, type Json, type ReceivedWith, SvcError } from "@svc/contract";
-import { type Fields, fieldsOf, listOf, parseJson, textOf, wordOf } from "@svc/kit";
+import { type Fields, fieldsOf, listOf, parseJson, retry, textOf, wordOf } from "@svc/kit";
 import { isDefinite, type MatrixApi, MatrixRefusal } from "./api.ts";
 import { CHANNEL, type Config } from "./config.ts";
 import type { CryptoChanges } from "./crypto.ts";
@@ -31,8 +31,7 @@ const MAX_SYNC_BYTES = 67_108_864;
 const TIMELINE_EVENTS = 50;
 const GAP_EVENTS = 100;
 const MOST_GAP_PAGES = 50;
-const FIRST_REST_MS = 1_000;
-const LONGEST_REST_MS = 30_000;
+const STORE_BACKOFF = { firstMs: 1_000, longestMs: 30_000 };
 
 /** https://spec.matrix.org/v1.16/client-server-api/#filtering */
 const FILTER = JSON.stringify({
@@ -71,11 +70,11 @@ export async function runSync(deps: SyncDeps, signal: AbortSignal): Promise<void
 
 async function loop(deps: SyncDeps, joins: Joins, signal: AbortSignal): Promise<void> {
   const { api, crypto, userId, context } = deps;
-  const { clock, state } = context;
-  const replays = createReplays(state);
+  const { clock } = context;
+  const replays = createReplays(context.state);
   const events = eventReader({ ...deps, replays });
   let position = await storedPosition(context, userId);
-  const waiting = await waitingEvents(state, deps);
+  const waiting = await waitingEvents(context.state, deps);
 
   // All that has come since is in the first answer, replies of our own included, which tell after a restore what was answered. Synapse
   // hands out the same answers again, one by one, for two minutes where the same is asked: hence another `timeout` than later.
@@ -122,14 +121,14 @@ async function loop(deps: SyncDeps, joins: Joins, signal: AbortSignal): Promise<
     const change = waiting.after(opened, read);
     const next: Position = { userId, since, atMs: clock.now() };
     if (!isUnchanged || read.inbound.length > 0 || change.text !== undefined) {
-      const stored = {
+      const state = {
         [POSITION]: JSON.stringify(next),
         ...(change.text !== undefined && { [WAITING]: change.text }),
         [INVITED]: JSON.stringify(joins.left()),
         ...replays.unstored(),
       };
-      const more = { state: stored, withdrawn: [...read.redacted], ended: change.ended };
-      await keep(context, unlocked(read.inbound, opened), more, signal);
+      const more = { state, withdrawn: [...read.redacted], ended: change.ended };
+      await store(context, unlocked(read.inbound, opened), more, signal);
       waiting.replace(change);
       replays.stored();
     }
@@ -183,24 +182,17 @@ async function storedPosition({ state }: Pick<FeatureContext, "state">, userId: 
 }
 
 /** Resolves once they are in the inbox: what the disk refuses is tried again. */
-async function keep(
+async function store(
   { receive, clock, log }: SyncDeps["context"],
   messages: readonly Inbound[],
   more: ReceivedWith,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let refusals = 0; ; refusals += 1) {
-    try {
-      await receive(messages, more);
-      return;
-    } catch (error) {
-      signal.throwIfAborted();
-      const reason = error instanceof SvcError ? error.code : "unknown";
-      const restMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** Math.min(refusals, 10));
-      log.warn("messages could not be stored; will retry", { channel: CHANNEL, reason, restMs });
-      await clock.sleep(restMs, signal);
-    }
-  }
+  const onFailure = (error: unknown, retryInMs: number): void => {
+    const reason = error instanceof SvcError ? error.code : "unknown";
+    log.warn("messages could not be stored; will retry", { channel: CHANNEL, reason, retryInMs });
+  };
+  await retry(() => receive(messages, more), { ...STORE_BACKOFF, clock, signal, onFailure });
 }
 
 /** Timeline of a room, oldest first, with what the homeserver left out of its answer. */

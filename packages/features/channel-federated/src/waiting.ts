@@ -3,7 +3,7 @@
  * and each has a `locked` message in the inbox.
  */
 import type { EndedLocked, FeatureContext } from "@svc/contract";
-import { fieldsOf, listOf, parseJson, wordOf } from "@svc/kit";
+import { fieldsOf, listOf, parseJson, retryDelayMs, wordOf } from "@svc/kit";
 import { CHANNEL } from "./config.ts";
 import type { Crypto } from "./crypto.ts";
 import type { ReadEvents, RoomEvent } from "./event-reader.ts";
@@ -16,8 +16,7 @@ const WAITING_LASTS_MS = 86_400_000;
 /** Of all of them as JSON. */
 const MOST_BYTES = 4_194_304;
 /** The key backup is asked again for a session after so long, then after twice as long. */
-const BACKUP_REST_MS = 60_000;
-const LONGEST_BACKUP_REST_MS = 3_600_000;
+const BACKUP_BACKOFF = { firstMs: 60_000, longestMs: 3_600_000 };
 /** Each is a request that the sync waits for. */
 const MOST_BACKUP_ASKS = 10;
 
@@ -62,7 +61,7 @@ export async function waitingEvents(
   let all = listOf(text === undefined ? undefined : parseJson(Buffer.from(text))).map((one) =>
     hold(one as unknown as WaitingEvent),
   );
-  const backupAsks = new Map<string, { readonly atMs: number; readonly restMs: number }>();
+  const backupAsks = new Map<string, { readonly dueAtMs: number; readonly asks: number }>();
 
   function hold({ roomId, event, sinceMs }: WaitingEvent): Held {
     const sinceMonotonicMs = clock.monotonic() - Math.max(0, clock.now() - sinceMs);
@@ -71,12 +70,11 @@ export async function waitingEvents(
   }
 
   const dueAtMs = (session: string): number => {
-    const { atMs, restMs } = backupAsks.get(session) ?? { atMs: -Infinity, restMs: 0 };
-    return atMs + restMs;
+    return backupAsks.get(session)?.dueAtMs ?? -Infinity;
   };
   const noteAsk = (session: string, atMs: number): void => {
-    const before = backupAsks.get(session)?.restMs ?? BACKUP_REST_MS / 2;
-    backupAsks.set(session, { atMs, restMs: Math.min(LONGEST_BACKUP_REST_MS, before * 2) });
+    const asks = (backupAsks.get(session)?.asks ?? 0) + 1;
+    backupAsks.set(session, { dueAtMs: atMs + retryDelayMs(asks, BACKUP_BACKOFF), asks });
   };
 
   return {

@@ -1,7 +1,7 @@
 /** The section of the config. */
 import { ackReaction, allowlist, apiUrl, channelKeys, secret, streamKeys } from "@svc/contract";
 import * as v from "valibot";
-import { reactionEmoji } from "./reactions.ts";
+import { reactionEmoji } from "./protocol.ts";
 
 /** An edit a second is what the platform lets through in a chat of two. */
 const DRAFT_INTERVAL_MS = 1_000;
@@ -47,7 +47,7 @@ export const config = v.pipe(
     v.partialCheck(
       [["mode"], ["webhook_secret"]],
       ({ mode, webhook_secret: given }) => mode !== "webhook" || (given ?? "").trim() !== "",
-      "is required in webhook mode: without it anybody could post",
+      "is required in webhook mode: without it anyone could post",
     ),
     ["webhook_secret"],
   ),

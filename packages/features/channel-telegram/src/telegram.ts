@@ -1,27 +1,17 @@
 /** One bot: messages come in by polling or a webhook, answers go out through the Bot API. */
 import type { Channel, Contributions, FeatureContext } from "@svc/contract";
-import { MEDIA_KINDS, sentPartsIn } from "@svc/kit";
-import { accountLine } from "./account.ts";
-import { createBotApi } from "./api/bot-api.ts";
-import { createIdentity } from "./api/identity.ts";
+import { asFinal, checkFailureOf, MEDIA_KINDS, runChannel, sentPartsIn } from "@svc/kit";
+import { accountLine, createIdentity, setupOf } from "./account.ts";
+import { createPolling, ingressOf, type Polling } from "./arrivals.ts";
+import { createBotApi } from "./bot-api.ts";
 import type { Config } from "./config.ts";
-import { mediaFetch } from "./incoming/fetch-media.ts";
-import { ingressOf } from "./incoming/ingress.ts";
-import type { MessageReading } from "./incoming/message.ts";
-import { createPolling } from "./incoming/polling.ts";
-import { senderReader } from "./incoming/senders.ts";
-import { updateReader } from "./incoming/update.ts";
-import { draftsOf } from "./outgoing/drafts.ts";
-import { MAX_FILE_BYTES } from "./outgoing/files.ts";
-import { TEXT_CHARS } from "./outgoing/formatted.ts";
-import { migrationsIn } from "./outgoing/migrations.ts";
-import { createPacing } from "./outgoing/pacing.ts";
-import { createPost } from "./outgoing/post.ts";
-import { presenceOf } from "./outgoing/presence.ts";
-import { promptPoster } from "./outgoing/prompts.ts";
-import { messageSender } from "./outgoing/send.ts";
-import { runOf } from "./run.ts";
-import { setupOf } from "./setup.ts";
+import { MAX_FILE_BYTES, mediaFetch } from "./files.ts";
+import { type MessageReading, senderReader } from "./message.ts";
+import { createPacing, createPost, migrationsIn } from "./post.ts";
+import { draftsOf, presenceOf } from "./progress.ts";
+import { promptPoster } from "./prompts.ts";
+import { messageSender, TEXT_CHARS } from "./send.ts";
+import { updateReader } from "./updates.ts";
 
 export function create(context: FeatureContext<Config>): Contributions {
   const { config, log } = context;
@@ -57,5 +47,25 @@ export function create(context: FeatureContext<Config>): Contributions {
       await identity.recall();
     },
     run: runOf({ check, polling: isPolling ? createPolling({ api, read, context }) : undefined, context }),
+  };
+}
+
+export interface RunDeps {
+  readonly check: (signal: AbortSignal) => Promise<string>;
+  /** Undefined in webhook mode. */
+  readonly polling: Polling | undefined;
+  readonly context: Pick<FeatureContext, "log">;
+}
+
+function runOf({ check, polling, context }: RunDeps): NonNullable<Contributions["run"]> {
+  if (polling === undefined) return (signal) => runChannel(check, context.log, signal);
+  return async (signal) => {
+    try {
+      signal.throwIfAborted();
+      context.log.info("the platform knows this channel", { account: await check(signal) });
+      await polling(signal);
+    } catch (error) {
+      if (!signal.aborted) throw asFinal(checkFailureOf(error));
+    }
   };
 }

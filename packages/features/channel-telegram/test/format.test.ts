@@ -1,10 +1,10 @@
 // What a model writes must be seen as it is meant, and whatever it writes must be taken: the platform refuses a text with one tag
 // too many, and people would get no answer at all.
-import { parseTelegramHtml } from "@svc/testkit/platforms/telegram/html";
 import { cases } from "@svc/cases";
+import { parseTelegramHtml } from "@svc/testkit/platforms/telegram/html";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatMarkdown } from "../src/format/markdown.ts";
+import { formatMarkdown } from "../src/format.ts";
 
 const html = (markdown: string): string => formatMarkdown(markdown).html;
 

@@ -1,6 +1,12 @@
 /** The channel as the tests set it up, and its platform. */
-import type { Channel, Contributions, Inbound, OutgoingMessage, Parsed } from "@svc/contract";
-import { SvcError } from "@svc/contract";
+import {
+  type Channel,
+  type Contributions,
+  type Inbound,
+  type OutgoingMessage,
+  type Parsed,
+  SvcError,
+} from "@svc/contract";
 import { rawOf, type Section } from "@svc/testkit/conformance/channel-conformance";
 import type { FakeFeatureContext } from "@svc/testkit/feature-context";
 import { openChannel } from "@svc/testkit/open-channel";

@@ -1,11 +1,11 @@
 // Who writes faster than the platform allows is shut out for a while, and everybody waits: we must not get there, and must keep
 // away when we did.
+import { cases } from "@svc/cases";
 import type { Clock } from "@svc/contract";
 import { fakeClock, type FakeClock } from "@svc/testkit/fake-clock";
-import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createPacing, GROUP_DRAFT_MS } from "../src/outgoing/pacing.ts";
+import { createPacing, GROUP_DRAFT_MS } from "../src/post.ts";
 import { ADA, failure, FORUM, GROUP, houseAndPlatform, message, never, NOW_MS } from "./house.ts";
 
 const PERSON = 5;

@@ -54,7 +54,7 @@ test("an offset is asked for once: a week later the platform may number updates 
   expect(offsets(at).slice(0, 4)).toEqual([undefined, 860_000_002, undefined, undefined]);
 });
 
-test("what can't be kept is asked for again after a rest, and confirmed only then", async () => {
+test("asks again, with back-off, for updates that could not be stored, and confirms them only then", async () => {
   const kept: Inbound[] = [];
   let offers = 0;
   const receive = async (messages: readonly Inbound[]) => {
@@ -68,12 +68,13 @@ test("what can't be kept is asked for again after a rest, and confirmed only the
   await whileRunning(at, () => at.platform.isPolled && at.platform.waiting.length === 0);
   expect(kept.map(({ text }) => text)).toEqual(["Text 1"]);
   expect(offsets(at)).toEqual([undefined, undefined, undefined, undefined, 860_000_002]);
-  const rests = at.context.log.lines.filter(({ level }) => level === "warn");
-  expect(rests.map(({ fields }) => [fields?.["reason"], fields?.["restMs"]])).toEqual([
-    ["BUSY", 1_000],
-    ["STORE_FULL", 2_000],
-    ["STORE_FULL", 4_000],
-  ]);
+  const warnings = at.context.log.lines.filter(({ level }) => level === "warn");
+  expect(warnings.map(({ fields }) => fields?.["reason"])).toEqual(["BUSY", "STORE_FULL", "STORE_FULL"]);
+  const delays = warnings.map(({ fields }) => fields?.["retryInMs"] as number);
+  for (const [index, most] of [1_000, 2_000, 4_000].entries()) {
+    expect(delays[index]).toBeGreaterThanOrEqual(most / 2);
+    expect(delays[index]).toBeLessThanOrEqual(most);
+  }
 });
 
 test("a process that ends before the disk has it leaves it to the next one", async () => {
@@ -172,7 +173,7 @@ test("a webhook in the way, and another program that polls, are told apart and t
   at.platform.webhook.set({ url: "https://elsewhere.example/" });
   expect(await failure(at.made.run(never))).toMatchObject({
     code: "CHANNEL_DOWN",
-    message: "A webhook is set for this bot, and nobody may poll beside it.",
+    message: "A webhook is set for this bot, and polling is refused meanwhile.",
     hint: expect.stringContaining("svc channels setup telegram"),
   });
   at.platform.webhook.remove();

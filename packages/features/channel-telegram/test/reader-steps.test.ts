@@ -2,9 +2,9 @@
 // seconds: for four times the text no reader here takes more than about four times the steps.
 import { worstGrowth } from "@svc/steps";
 import { expect, test } from "vitest";
-import { knownRefusal } from "../src/api/known-refusals.ts";
-import { commandOf } from "../src/incoming/command.ts";
-import { htmlOf } from "../src/format/node.ts";
+import { knownRefusal } from "../src/bot-api.ts";
+import { htmlOf } from "../src/format.ts";
+import { commandOf } from "../src/message.ts";
 
 const READERS: readonly (readonly [string, (text: string) => unknown])[] = [
   ["HTML", (text) => htmlOf([text, { kind: "link", href: text, children: [text] }])],

@@ -2,7 +2,7 @@
 // do where it can't.
 import { TELEGRAM_TOKEN } from "@svc/testkit/platforms/telegram/server";
 import { describe, expect, test } from "vitest";
-import { COMMANDS } from "../src/names.ts";
+import { COMMANDS } from "../src/protocol.ts";
 import { failure, GROUP, house, houseAndPlatform, never, said, SECRET } from "./house.ts";
 
 const URL_OF_OURS = "https://svc.example.org/telegram";

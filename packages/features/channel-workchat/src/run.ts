@@ -1,6 +1,6 @@
 /** The channel's loop in the mode "websocket": events are stored in their order, and acknowledged once they are on disk. */
 import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
-import { asFinal, unlessAborted } from "@svc/kit";
+import { asFinal, retry, unlessAborted } from "@svc/kit";
 import type { Config } from "./config.ts";
 import { openConnection } from "./connection.ts";
 import { inboundOf, type Reader } from "./events.ts";
@@ -15,7 +15,7 @@ const MOST_WAITING = 2_000;
 /** One commit for all that waits, up to this many. */
 const MOST_AT_ONCE = 64;
 /** Then the connection is given up, and what it brought comes again. */
-const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000, 8_000];
+const BACKOFF = { firstMs: 500, longestMs: 8_000, maxTries: 6 };
 
 export interface RunDeps {
   readonly context: FeatureContext<Config>;
@@ -78,16 +78,9 @@ async function store(
   signal: AbortSignal,
 ): Promise<void> {
   if (messages.length === 0) return;
-  for (const delayMs of [...RETRY_DELAYS_MS, undefined]) {
-    try {
-      await unlessAborted(receive(messages), signal);
-      return;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (delayMs === undefined) throw error;
-      const reason = error instanceof SvcError ? error.code : "unknown";
-      log.warn("messages could not be stored; will retry", { reason, retryInMs: delayMs });
-      await clock.sleep(delayMs, signal);
-    }
-  }
+  const onFailure = (error: unknown, retryInMs: number): void => {
+    const reason = error instanceof SvcError ? error.code : "unknown";
+    log.warn("messages could not be stored; will retry", { reason, retryInMs });
+  };
+  await retry(() => unlessAborted(receive(messages), signal), { ...BACKOFF, clock, signal, onFailure });
 }

@@ -28,7 +28,7 @@ export function house() {
   };
   // As the runtime's timers do: what was the scope when they were set is it when they fire.
   const after: Clock["after"] = (delayMs, run) => clock.after(delayMs, AsyncLocalStorage.bind(run));
-  const queue = new SpanQueue({ collector, log, clock: { ...clock, after } });
+  const queue = new SpanQueue({ collector, log, clock: { ...clock, after }, random: () => 1 });
   return {
     clock,
     log,

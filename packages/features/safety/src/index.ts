@@ -7,6 +7,9 @@ export default defineFeature({
   section: "safety",
   config: safetyConfig,
   load: () => import("./safety.ts"),
-  needs: ({ drive }) => (drive.backend === "board" ? [{ key: "drive", feature: "hardware-gpio" }] : []),
+  needs: ({ drive }) => [
+    ...(drive.backend === "board" ? [{ key: "drive", feature: "hardware-gpio" }] : []),
+    { tool: "stop", beside: "drive" },
+  ],
   commands: { safety: () => import("./command.ts") },
 });

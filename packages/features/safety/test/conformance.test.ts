@@ -38,10 +38,12 @@ describe("[safety]", () => {
     expect(v.is(safetyConfig, section)).toBe(false);
   });
 
-  test("needs hardware-gpio for a board, and nothing for the simulator", () => {
+  test("needs hardware-gpio for a board, and the tool stop wherever drive is", () => {
+    const stop = { tool: "stop", beside: "drive" };
     expect(definition.needs!(v.parse(safetyConfig, { drive: BOARD }))).toEqual([
       { key: "drive", feature: "hardware-gpio" },
+      stop,
     ]);
-    expect(definition.needs!(v.parse(safetyConfig, { drive: { backend: "simulated" } }))).toEqual([]);
+    expect(definition.needs!(v.parse(safetyConfig, { drive: { backend: "simulated" } }))).toEqual([stop]);
   });
 });

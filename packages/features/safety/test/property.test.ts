@@ -2,6 +2,8 @@
 // distance. And each layer, broken on purpose, is missed: by this property, or by the layer that stops the robot in its place.
 import { cases } from "@svc/cases";
 import { describe, expect, test } from "vitest";
+import { memorySecrets } from "@svc/testkit/memory-secrets";
+import { EmergencyStop } from "../src/emergency-stop.ts";
 import { checkMove } from "../src/pre-move.ts";
 import { DIRECTIONS } from "../src/robot.ts";
 import { LAYERS } from "../src/safety-monitor.ts";
@@ -186,7 +188,55 @@ describe("a broken layer is found", () => {
     }
     expect(reasons).toEqual(["time_jump", "done"]);
   });
+
+  test("5: a switch that is not heard, or a latch that does not hold or is not kept, lets the robot drive", async () => {
+    const ends: string[] = [];
+    for (const [Stop, Watch] of [
+      [EmergencyStop, Sensing],
+      [EmergencyStop, DeafSensing],
+      [LooseStop, Sensing],
+      [ForgetfulStop, Sensing],
+    ] as const) {
+      const given = { EmergencyStop: Stop, layers: { ...LAYERS, Sensing: Watch }, state: memorySecrets() };
+      const reasons: string[] = [];
+      // The switch is pressed in a movement, and released; then svc starts again.
+      for (const isPressed of [true, false]) {
+        await using one = await startRobot(given);
+        one.robot.obstacles.length = 0;
+        const moving = one.move({ distance: 1, speed: 0.3 }).then(
+          ({ reason }) => reason,
+          ({ code }: { readonly code: string }) => code,
+        );
+        await one.clock.advance(600);
+        one.robot.isEmergencyStopPressed = isPressed;
+        reasons.push(await moving);
+      }
+      ends.push(reasons.join(", then "));
+    }
+    expect(ends).toEqual([
+      "emergency_stop, then SAFETY_LATCHED",
+      "done, then done",
+      "emergency_stop, then done",
+      "emergency_stop, then done",
+    ]);
+  });
 });
+
+class DeafSensing extends Sensing {
+  override get isEmergencyStopPressed(): false {
+    return false;
+  }
+}
+
+class LooseStop extends EmergencyStop {
+  override async engage(): Promise<void> {}
+}
+
+class ForgetfulStop extends EmergencyStop {
+  constructor() {
+    super(memorySecrets());
+  }
+}
 
 const always = (speed: number) => ({ speed, ttlMs: 500 });
 

@@ -18,6 +18,8 @@ export interface Given {
   readonly state?: StateStore;
   readonly layers?: typeof LAYERS & { readonly checkMove?: typeof checkMove };
   readonly audit?: (kind: string, data: Json) => Promise<void>;
+  /** Layer 5; another one is broken. */
+  readonly EmergencyStop?: typeof EmergencyStop;
 }
 
 export interface TestRobot extends AsyncDisposable {
@@ -48,7 +50,7 @@ export async function startRobot(given: Given = {}): Promise<TestRobot> {
   const events: SafetyEvent[] = [];
   const audited: { readonly kind: string; readonly data: Json }[] = [];
   const audit = given.audit ?? (async (kind: string, data: Json) => void audited.push({ kind, data }));
-  const emergencyStop = new EmergencyStop(state);
+  const emergencyStop = new (given.EmergencyStop ?? EmergencyStop)(state);
   await emergencyStop.load();
   const onStop = (stopped: Stopped): void => drive.recordStop(stopped);
   const monitor = new SafetyMonitor({ robot, clock, log, limits, emergencyStop, onStop, ...(layers && { layers }) });

@@ -1,6 +1,6 @@
 /** One connection to the broker, from its beginning to its end. */
 import { type FeatureContext, SvcError } from "@svc/contract";
-import { unlessAborted } from "@svc/kit";
+import { unlessAborted, withTimeout } from "@svc/kit";
 import { type IClientOptions, type IConnackPacket, type IPublishPacket, MqttClient } from "mqtt";
 import type { Socket } from "node:net";
 import { Duplex, pipeline } from "node:stream";
@@ -83,22 +83,16 @@ class Connection {
   /** Resolves once the broker has taken the subscriptions. */
   async subscribed(): Promise<void> {
     const { config, clock, state } = this.#parts;
-    const late = Promise.withResolvers<never>();
-    const cancel = clock.after(ANSWER_MS, () =>
-      late.reject(new SvcError("REMOTE_TIMEOUT", "The broker did not answer in time.")),
-    );
-    const inTime = <T>(work: Promise<T>): Promise<T> => Promise.race([work, this.ended, late.promise]);
-    try {
-      await inTime(this.#connected);
+    const error = (): Error => new SvcError("REMOTE_TIMEOUT", "The broker did not answer in time.");
+    const subscribe = async (): Promise<void> => {
+      await this.#connected;
       const before = topicsOf(await state.get(SUBSCRIBED));
       const old = before.filter((topic) => !config.topics.includes(topic));
-      if (old.length > 0) await inTime(this.#client.unsubscribeAsync(old));
-      await inTime(this.#client.subscribeAsync(config.topics, { qos: 1 }));
+      if (old.length > 0) await this.#client.unsubscribeAsync(old);
+      await this.#client.subscribeAsync(config.topics, { qos: 1 });
       if (before.join("\n") !== config.topics.join("\n")) await state.set(SUBSCRIBED, JSON.stringify(config.topics));
-    } finally {
-      cancel();
-      late.promise.catch(() => undefined);
-    }
+    };
+    await withTimeout({ clock, timeoutMs: ANSWER_MS, error }, () => Promise.race([subscribe(), this.ended]));
   }
 
   /** What is being committed is waited for; its acknowledgement may be lost, and it is known then. */

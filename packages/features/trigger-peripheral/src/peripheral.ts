@@ -3,12 +3,15 @@
  * that it started, so that a change is a signal once: not again after a kill, and not lost where the level is still another one.
  */
 import type { Contributions, FeatureContext } from "@svc/contract";
+import { retryDelayMs } from "@svc/kit/async";
 import { BOARDS, type BoardEntry, type Level, NATIVE_PINS, type PinWatch } from "@svc/kit/hardware";
 import { polledLevels } from "./polled-levels.ts";
 
 /** How often the boards are looked at, when nobody says that they changed. */
 const LOOK_MS = 5000;
-const MOST_BACKOFF_MS = 60_000;
+const BACKOFF = { firstMs: 2_000, longestMs: 60_000 };
+/** After the last level of a stream that ended well. */
+const AGAIN_MS = 1_000;
 
 interface Watched {
   readonly alias: string;
@@ -76,7 +79,7 @@ async function follow(context: FeatureContext, watched: Watched, signal: AbortSi
         log.warn("a watched pin can't be read; will try again", { signal: topic, reason: (error as Error).message });
       failures += 1;
     }
-    await clock.sleep(Math.min(1000 * 2 ** Math.min(failures, 6), MOST_BACKOFF_MS), signal).catch(() => undefined);
+    await clock.sleep(failures === 0 ? AGAIN_MS : retryDelayMs(failures, BACKOFF), signal).catch(() => undefined);
   }
 }
 

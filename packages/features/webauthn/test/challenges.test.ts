@@ -61,7 +61,7 @@ test("one of a registration signs nobody in, and one of a sign-in registers noth
   expect(await refusal(house.finish(ANN, new SoftAuthenticator().create(creation, ORIGIN)))).toBe("PASSKEY_EXPIRED");
 });
 
-test("a restart ends what was begun before it, and says to begin again", async () => {
+test("a restart ends what was begun before it, and says to start again", async () => {
   const world = newWorld();
   const house = await openHouse({ section: OPEN }, world);
   const key = new SoftAuthenticator();
@@ -70,7 +70,7 @@ test("a restart ends what was begun before it, and says to begin again", async (
   const restarted = await openHouse({ section: OPEN }, world);
   await expect(restarted.answer(STRANGER, proof)).rejects.toMatchObject({
     code: "PASSKEY_EXPIRED",
-    message: expect.stringContaining("begin again") as string,
+    message: expect.stringContaining("start again") as string,
   });
 });
 

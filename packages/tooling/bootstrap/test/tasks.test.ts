@@ -1,10 +1,10 @@
 // What turbo says of a task becomes one test, or as many as it counted; nothing that went wrong is left out.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { delimiter, join, relative } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { root } from "../checkout.mjs";
-import { judge } from "../tasks.mjs";
+import { judge, machine } from "../tasks.mjs";
 import { reportPath } from "../vitest-reporter.mjs";
 
 const made: string[] = [];
@@ -68,4 +68,13 @@ test("tests that left nothing, or left no failure and an exit code, failed", () 
   expect(judge({ ...unit(), execution: ended(0) }, []).tally.failed).toBeGreaterThan(0);
   const report = { passed: 7, failed: [], skipped: [], slowest: [] };
   expect(judge({ ...unit(report), execution: ended(1) }, []).tally).toEqual({ passed: 7, failed: 1, skipped: 0 });
+});
+
+test("a program that is installed makes the tests run again, and this checkout's own first install does not", () => {
+  const programs = mkdtempSync(join(tmpdir(), "svc-tasks-"));
+  made.push(programs);
+  const before = machine(programs);
+  expect(machine([join(root, "node_modules", ".bin"), programs].join(delimiter))).toBe(before);
+  utimesSync(programs, 1, 1);
+  expect(machine(programs)).not.toBe(before);
 });

@@ -15,7 +15,7 @@ const checks = allChecks(pages);
 
 const HELP = `Usage: npm run checks -- [options]
 
-Judges the sources: layers, manifests, conformance, names, sizes, docs.
+Judges the sources: layers, manifests, conformance, names, docs.
 
   --only <ids>  run only these checks, separated by commas
   --write       write the pages and lists that are made of the code before checking

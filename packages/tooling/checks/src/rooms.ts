@@ -19,7 +19,7 @@ const CORE = ["contract", "kit", "kernel", "store", "agent", "sop", "gateway"];
 export const ROOMS: readonly Room[] = [
   { name: "contract", folder: "packages/core/contract", imports: [], never: ["node:"] },
   { name: "kit", folder: "packages/core/kit", imports: ["contract"] },
-  { name: "kernel", folder: "packages/core/kernel", imports: ["contract"] },
+  { name: "kernel", folder: "packages/core/kernel", imports: ["contract", "kit"] },
   { name: "store", folder: "packages/core/store", imports: ["contract"] },
   { name: "agent", folder: "packages/core/agent", imports: ["contract", "kit", "kernel", "store"] },
   { name: "sop", folder: "packages/core/sop", imports: ["contract", "kit", "kernel", "store"] },

@@ -9,7 +9,6 @@ import { dependencies } from "./checks/dependencies.ts";
 import { docCommands } from "./checks/doc-commands.ts";
 import { docLinks } from "./checks/doc-links.ts";
 import { errorCodes } from "./checks/error-codes.ts";
-import { fileSize } from "./checks/file-size.ts";
 import { fileWalks } from "./checks/file-walks.ts";
 import { generatedPages } from "./checks/generated-pages.ts";
 import { layers } from "./checks/layers.ts";
@@ -45,7 +44,6 @@ export const allChecks = (pages: () => readonly GeneratedPage[]): readonly Check
   linearRegexes,
   leftBehind,
   testFocus,
-  fileSize,
   errorCodes(Object.keys(ERRORS)),
   generatedPages(pages),
   docLinks,

@@ -54,7 +54,7 @@ describe("linear-regexes", () => {
   });
 
   test("an entry for one that was changed is told", () => {
-    const file = "packages/core/gateway/src/routes/path-pattern.ts";
+    const file = "packages/core/gateway/src/http/request.ts";
     expect(judge(linearRegexes, { [file]: "export {};" })).toEqual([
       `${file}:0 A rule of linear-regexes names a regular expression that is gone.`,
     ]);

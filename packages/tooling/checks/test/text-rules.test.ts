@@ -1,6 +1,5 @@
-// Rules about words and sizes: brands in the core, what a machine leaves behind, files that outgrew their subject.
+// Rules about words: brands in the core, what a machine leaves behind.
 import { describe, expect, test } from "vitest";
-import { fileSize } from "../src/checks/file-size.ts";
 import { leftBehind } from "../src/checks/left-behind.ts";
 import { platformWords } from "../src/checks/platform-words.ts";
 import { random } from "../src/checks/random.ts";
@@ -68,27 +67,5 @@ describe("random", () => {
       `${file}:2 Math.random() is called.`,
     ]);
     expect(judge(random, { [file]: "const wait = (random: () => number = Math.random) => random();" })).toEqual([]);
-  });
-});
-
-describe("file-size", () => {
-  const lines = (count: number): string => "x();\n".repeat(count);
-
-  test("301 lines fail, 201 are told, 200 pass; data does not count", () => {
-    expect(judge(fileSize, { "packages/a/b/src/a.ts": lines(301) })).toEqual(["packages/a/b/src/a.ts:0 301 lines."]);
-    expect(judge(fileSize, { "packages/a/b/test/a.test.ts": lines(501) })).toEqual([
-      "packages/a/b/test/a.test.ts:0 501 lines.",
-    ]);
-    expect(judge(fileSize, { "packages/a/b/src/a.ts": lines(201) })).toEqual([
-      "packages/a/b/src/a.ts:0 warning: 201 lines.",
-    ]);
-    expect(
-      judge(fileSize, {
-        "packages/a/b/src/a.ts": lines(200),
-        "packages/a/b/test/a.test.ts": lines(300),
-        "packages/tooling/testkit/vectors/big.ts": lines(999),
-        "pnpm-lock.yaml": lines(999),
-      }),
-    ).toEqual([]);
   });
 });

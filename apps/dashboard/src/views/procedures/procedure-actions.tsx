@@ -35,7 +35,7 @@ export function ProcedureActions({
         </Button>
         <Button onPress={() => setAsking("delete")}>{t("procedures.delete")}</Button>
         <a class="button" href={hrefOf("procedure-changes", name)}>
-          {t("procedures.saved-changes")}
+          {t("common.saved-changes")}
         </a>
       </div>
       <Problem error={turn.error} />

@@ -59,7 +59,7 @@ function Wrong({ name, problem }: { readonly name: string; readonly problem: str
             {t("procedures.correct-them")}
           </a>
           <a class="button" href={hrefOf("procedure-changes", name)}>
-            {t("procedures.saved-changes")}
+            {t("common.saved-changes")}
           </a>
         </div>
       )}

@@ -33,7 +33,7 @@ export function AllSettings() {
       <Heading title={t("common.all-settings")} />
       <div class="filters">
         <SearchField label={t("common.contains")} value={text} onChange={setText} />
-        <a href={hrefOf("changes")}>{t("settings.saved-changes")}</a>
+        <a href={hrefOf("changes")}>{t("common.saved-changes")}</a>
       </div>
       <Shown read={settings.read}>
         {(state) => (

@@ -2,11 +2,12 @@
 import { useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { Diff } from "../../parts/diff.tsx";
 import { Command } from "../../parts/empty.tsx";
 import { ServiceText } from "../../parts/service-text.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { sentence } from "./field.tsx";
-import type { DiffLine, SettingsProblem } from "./shapes.ts";
+import type { SettingsProblem } from "./shapes.ts";
 import type { Settings } from "./use-settings.ts";
 import { rich, t } from "../../texts/texts.ts";
 
@@ -84,34 +85,5 @@ export function Problems({ problems }: { readonly problems: readonly SettingsPro
         </li>
       ))}
     </ul>
-  );
-}
-
-const SIGNS = { same: " ", added: "+", removed: "−", gap: "⋯" } as const;
-const MEANINGS = {
-  same: undefined,
-  added: "settings.line-added",
-  removed: "settings.line-removed",
-  gap: undefined,
-} as const;
-
-export function Diff({ lines }: { readonly lines: readonly DiffLine[] }) {
-  if (lines.length === 0) return <p class="hint">{t("settings.nothing-in-the-file-changes")}</p>;
-  return (
-    <div class="config-diff" role="region" aria-label={t("settings.changes-of-the-file")} tabIndex={0}>
-      {lines.map(({ kind, line, text }, index) => {
-        const meaning = MEANINGS[kind];
-        return (
-          <div key={index} class={`diff-line ${kind}`}>
-            <span class="diff-number" aria-hidden="true">
-              {kind === "gap" ? "" : line}
-            </span>
-            <span aria-hidden="true">{SIGNS[kind]}</span>
-            <span class="unseen">{meaning && `${t(meaning)} `}</span>
-            <bdi>{text}</bdi>
-          </div>
-        );
-      })}
-    </div>
   );
 }

@@ -1,4 +1,5 @@
 /** Settings as the service tells them, and edits as it takes them. */
+import type { DiffLine } from "../../parts/diff.tsx";
 import { labelOf } from "../../texts/setting-texts.ts";
 import { isMessage, t } from "../../texts/texts.ts";
 
@@ -77,12 +78,6 @@ export interface SettingsState {
   readonly aliases: Readonly<Record<string, string>>;
 }
 
-export interface DiffLine {
-  readonly kind: "same" | "added" | "removed" | "gap";
-  readonly line: number;
-  readonly text: string;
-}
-
 export interface Preview {
   readonly revision: string;
   readonly diff: readonly DiffLine[];
@@ -97,13 +92,6 @@ export interface Saved {
   readonly changed: readonly string[];
   readonly restart: readonly string[];
   readonly warnings: readonly string[];
-}
-
-export interface Version {
-  readonly version: number;
-  readonly at: string;
-  readonly by: string;
-  readonly keys: readonly string[];
 }
 
 export type Edit = { readonly path: Path; readonly value: unknown } | { readonly path: Path; readonly remove: true };

@@ -144,7 +144,7 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
   const gateway: Gateway = await startGateway({
     ...gatewaySettings(opened, config, generation.registry),
     inbox: messaging,
-    mailbox: messaging.mailbox,
+    messageAdmin: messaging.messageAdmin,
     attachments: service.attachments,
     speech: messaging.speech,
     events: events.hub,

@@ -1,6 +1,5 @@
 /** Where procedures are written, loaded with the first of them: most services are asked for none. */
 import { dirname, join } from "node:path";
-import { type Json } from "@svc/contract";
 import type { SopAuthor } from "@svc/gateway";
 import { type Home, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
 import type { SopEdit, SopLibrary, Sops } from "@svc/sop";
@@ -119,7 +118,10 @@ async function load({ home, config, tools, library, store, audit, redact }: SopA
     },
     workspace: (root) => openWorkspace(root, writingRules(home, config())),
     library,
-    audit: async (kind: string, data: Json) => void (await store.write(() => audit().add(kind, data))),
+    audit: (kind, lines) =>
+      store.write(() => {
+        for (const line of lines) audit().add(kind, line);
+      }),
     redact,
   });
   return { ...writing, desk };

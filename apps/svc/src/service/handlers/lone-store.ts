@@ -25,8 +25,8 @@ async function handlersOf(subject: string, store: Store, { home, config }: Place
     return loneSessions(store, { home, config });
   }
   if (config && subject.startsWith("inbox")) {
-    const { loneMail } = await import("./lone-mail.ts");
-    return loneMail(store, { home, config });
+    const { offlineMessages } = await import("./offline-messages.ts");
+    return offlineMessages(store, { home, config });
   }
   if (config && /^(?:sop|approval|audit)/.test(subject)) {
     const { loneGovernance } = await import("./lone-governance.ts");

@@ -1,5 +1,5 @@
 /** What `svc send` asks for: a message of the person's own, by the same durable way as what the agent says. */
-import { mailDetailJson, type MailDetail, sendByPerson } from "@svc/agent";
+import { messageDetailJson, type MessageDetail, sendByPerson } from "@svc/agent";
 import { ERRORS, type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
 import { DEFAULT_AGENT, systemClock } from "@svc/kernel";
@@ -28,13 +28,13 @@ export function sendHandlers(service: Service): ControlHandlers {
         files: textsOf(body["files"]),
       };
       const { messages, why } = await sendFor(service, said, isPatient, signal);
-      return { messages: messages.map(mailDetailJson), why_waiting: why ?? null };
+      return { messages: messages.map(messageDetailJson), why_waiting: why ?? null };
     },
   };
 }
 
 interface Sent {
-  readonly messages: readonly MailDetail[];
+  readonly messages: readonly MessageDetail[];
   /** Why the channel sends nothing now. */
   readonly why: string | undefined;
 }
@@ -100,12 +100,13 @@ async function settled(
   ids: readonly string[],
   isPatient: boolean,
   signal: AbortSignal,
-): Promise<MailDetail[]> {
-  const { mailbox } = service.messaging;
+): Promise<MessageDetail[]> {
+  const { messageAdmin } = service.messaging;
   const untilMs = systemClock.monotonic() + (isPatient ? LONG_MS : SHORT_MS);
-  const isSettled = ({ state, attempts }: MailDetail): boolean => state !== "waiting" || (!isPatient && attempts > 0);
+  const isSettled = ({ state, attempts }: MessageDetail): boolean =>
+    state !== "waiting" || (!isPatient && attempts > 0);
   for (;;) {
-    const messages = ids.map((id) => mailbox.show(id));
+    const messages = ids.map((id) => messageAdmin.show(id));
     if (messages.every(isSettled) || messages.some((mail) => whyWaiting(service, mail.channel) !== undefined))
       return messages;
     if (signal.aborted || systemClock.monotonic() >= untilMs) return messages;

@@ -10,7 +10,7 @@ import { auditHandlers } from "./audit.ts";
 import { channelHandlers } from "./channels.ts";
 import { askRoute } from "./feature-route.ts";
 import { text } from "./fields.ts";
-import { mailHandlers } from "./mail.ts";
+import { messageHandlers } from "./messages.ts";
 import { modelHandlers } from "./model.ts";
 import { passkeyHandlers } from "./passkeys.ts";
 import { secretHandlers } from "./secrets.ts";
@@ -38,7 +38,7 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
     }),
     ...channelHandlers(service),
     ...sendHandlers(service),
-    ...mailHandlers(service.messaging.mailbox),
+    ...messageHandlers(service.messaging.messageAdmin),
     ...approvalHandlers(approvals, rules),
     ...sopHandlers({
       sops,

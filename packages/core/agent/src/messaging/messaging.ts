@@ -1,19 +1,17 @@
-/** Inbox, deliveries and mailbox, put together. */
+/** Inbox, outbox and message admin, put together. */
 import { randomInt } from "node:crypto";
 import { type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
 import { fieldsOf, laneOf } from "@svc/kit";
 import type { Store } from "@svc/store";
 import { newMessageOf } from "./arrival.ts";
-import { dropOf } from "./drop-of.ts";
-import { ClosingPrompts } from "./delivery/close-prompts.ts";
-import { OutboxDispatcher } from "./delivery/dispatcher.ts";
-import type { DispatcherOptions } from "./delivery/options.ts";
-import { fileOpener } from "./delivery/outgoing-file.ts";
-import { SpokenAnswers } from "./delivery/spoken-file.ts";
+import { StoredMessageAdmin } from "./admin.ts";
+import { ClosingPrompts } from "./close-prompts.ts";
+import { type OutboxDeps, OutboxDispatcher } from "./outbox.ts";
+import { fileOpener } from "./media/outgoing-file.ts";
+import { SpokenAnswers } from "./speech/spoken-answers.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import type { InboxOwned, InboxParts } from "./inbox/parts.ts";
-import { mailIdOf } from "./delivery/settle.ts";
-import { createMailbox } from "./mailbox/mailbox.ts";
+import { outgoingId } from "./message-id.ts";
 import { SpeechPlaces } from "./speech/places.ts";
 import { createSpeech } from "./speech/speech.ts";
 import type { Alongside, DeliveryFailure, Messaging, MessagingSettings, PromptSource } from "./types.ts";
@@ -47,16 +45,17 @@ export function createMessaging(options: MessagingOptions): Messaging {
   const sending = { openFile, spoken, prompts, closePrompt };
   const told = { log, instruments, publish };
   const failures = new Map<string, DeliveryFailure>();
-  const onFailed: DispatcherOptions["onFailed"] = (n, { message, hint }) => {
-    const id = mailIdOf({ n });
+  const onFailed: OutboxDeps["onFailed"] = (n, { message, hint }) => {
+    const id = outgoingId(n);
     failures.delete(id);
     failures.set(id, { message, hint });
     if (failures.size > MOST_FAILURES) failures.delete(failures.keys().next().value!);
   };
   const dispatcher = new OutboxDispatcher({ store, clock, random, settings, onFailed, ...told, ...sending });
   const inbox = new Inbox({ ...options, instruments, random, dispatcher, transcriber, settings: () => settings });
-  const mailbox = createMailbox({
+  const messageAdmin = new StoredMessageAdmin({
     store,
+    log,
     redact,
     dispatcher,
     wakeInbox: (message) => inbox.wake(message),
@@ -85,7 +84,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
     wake: (deliveries) => dispatcher.wake(deliveries),
     backlog: (conversation) => dispatcher.backlog(laneOf(conversation)),
     closePrompt,
-    shutOut: (owner) => dropOf(owner, { store, mailbox, log }),
+    shutOut: (owner) => messageAdmin.dropAllOf(owner),
     reconfigure(next) {
       settings = next;
       const sent = dispatcher.reconfigure(next);
@@ -97,7 +96,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
       closing.stop();
       await Promise.all([inbox.stop(graceMs), dispatcher.stop(Math.min(graceMs, LAST_SENDS_MS))]);
     },
-    mailbox,
+    messageAdmin,
     failureOf: (messageId) => failures.get(messageId),
     speech,
     channelSend: {

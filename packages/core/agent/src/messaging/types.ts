@@ -63,7 +63,7 @@ export interface Messaging {
    * Begins nothing new. Turns that wait for a person are called off at once (`Agent.drain`). Resolves when running turns and sends have ended, or after `graceMs` with them aborted.
    */
   stop(graceMs: number): Promise<void>;
-  readonly mailbox: Mailbox;
+  readonly messageAdmin: MessageAdmin;
   /** Why the last attempt to deliver a message failed, in the channel's words; undefined: none did lately in this process. */
   failureOf(messageId: string): DeliveryFailure | undefined;
   /** `FeatureContext.speech`. */
@@ -144,34 +144,34 @@ export interface AskPlace {
 }
 
 /** Both boxes as a person sees them: `in-12` came in, `out-7` goes out. */
-export interface Mailbox {
+export interface MessageAdmin {
   counts(): MessageCounts;
   /** Newest first. */
-  list(filter: MailFilter, limit: number): Mail[];
+  list(filter: MessageListFilter, limit: number): MessageSummary[];
   /** Throws MESSAGE_UNKNOWN. */
-  show(id: string): MailDetail;
+  show(id: string): MessageDetail;
   /**
    * A failed or dropped message is answered again, a dead or dropped delivery is sent again; of an answered message its
    * dead deliveries. Throws MESSAGE_UNKNOWN, MESSAGE_STATE, STORE_*.
    */
-  replay(id: string): Promise<Mail>;
+  replay(id: string): Promise<MessageSummary>;
   /** How many `replayAll` would take up now. */
-  countEnded(ended: EndedMail): Promise<number>;
+  countEnded(ended: EndedFilter): Promise<number>;
   /**
    * `replay` of all that failed, or of all that are dead: those there are now, not those that fail again meanwhile. What is
    * taken up when it rejects (STORE_*, or the signal's reason) is taken up.
    */
-  replayAll(ended: EndedMail, signal: AbortSignal): Promise<Replayed>;
+  replayAll(ended: EndedFilter, signal: AbortSignal): Promise<Replayed>;
   /** Nobody tries it any more; it stays to be seen. A turn that runs for it is stopped. As `replay`. */
-  drop(id: string): Promise<Mail>;
+  drop(id: string): Promise<MessageSummary>;
 }
 
-export interface MailFilter extends Omit<MessageFilter, "before"> {
+export interface MessageListFilter extends Omit<MessageFilter, "before"> {
   readonly box?: "in" | "out";
 }
 
 /** `failed` came in, `dead` was to go out. */
-export interface EndedMail {
+export interface EndedFilter {
   readonly state: "failed" | "dead";
   readonly channel?: string;
 }
@@ -182,7 +182,7 @@ export interface Replayed {
   readonly ids: readonly string[];
 }
 
-export interface Mail {
+export interface MessageSummary {
   readonly id: string;
   readonly state: InboxMessage["state"] | Delivery["state"];
   /** What it waits for before its turn can come: it is encrypted, and its keys have not come. */
@@ -200,13 +200,13 @@ export interface Mail {
   readonly turnId: string | undefined;
 }
 
-export interface MailDetail extends Mail {
+export interface MessageDetail extends MessageSummary {
   /** All of its text, redacted. */
   readonly text: string;
   readonly kind: InboxMessage["kind"] | "delivery";
   readonly files: readonly { readonly kind: MediaKind; readonly name: string }[];
   /** Of an incoming one: what went out for it. */
-  readonly deliveries: readonly Mail[];
+  readonly deliveries: readonly MessageSummary[];
   /** Of an outgoing one. */
   readonly platformId: string | undefined;
   readonly platformStatus: string | undefined;

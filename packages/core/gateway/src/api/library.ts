@@ -5,8 +5,7 @@
 import type { RequestListener } from "node:http";
 import { errorReply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
-import type { ApiDeps } from "./app.ts";
-import type { ApiParts } from "./listener.ts";
+import type { ApiDeps, ApiParts } from "../routes/api.ts";
 
 type MakeListener = (parts: ApiParts, deps: ApiDeps) => RequestListener;
 
@@ -38,7 +37,7 @@ export class ApiLibrary {
   }
 
   #load(): Promise<void> {
-    this.#loading ??= import("./listener.ts").then(
+    this.#loading ??= import("../routes/api.ts").then(
       ({ apiListener }) => void (this.#apiListener = apiListener),
       (cause: unknown) => {
         // Out of file descriptors, say: the next request tries again.

@@ -1,16 +1,13 @@
 /** Who is calling: the check of a token or of a page's sign-in, its scope, and the lockout of clients that keep guessing. */
+import type { IncomingHttpHeaders } from "node:http";
 import type { Clock, Logger } from "@svc/contract";
-import type { Device, Scope } from "@svc/store";
+import type { Author, Device, Scope } from "@svc/store";
 import { errorReply, Reply } from "../http/reply.ts";
-import { Lockout } from "../limits/lockout.ts";
-import type { Client } from "../net/client.ts";
-import type { PageHandover } from "../page/open-page.ts";
-import { bearerToken } from "./bearer.ts";
-import type { Credentials } from "./credentials.ts";
-import type { Devices } from "./devices.ts";
-import type { PageSessions } from "./page-sessions.ts";
-import type { Principal } from "./principal.ts";
-import { sentCookie } from "./session-cookie.ts";
+import type { Client } from "../middleware/client.ts";
+import { Lockout, SlidingWindow } from "../rate-limit.ts";
+import { bearerToken, type Devices } from "./devices.ts";
+import { type PageSessions, type PageSignIn, sentCookie } from "./page-sessions.ts";
+import { isNobodyElses, type PageHandover } from "./page-sign-in.ts";
 
 /** What a path asks for: to post messages, to read, to change something, or only to be known. */
 export type Need = "webhook" | "read" | "operate" | "connect";
@@ -114,3 +111,72 @@ export class Authenticator {
     }
   }
 }
+
+// Whom a route lets in that is open to everybody: pages of ours and programs, not pages of others, and nobody more often
+// than a person needs it.
+
+/** Thirty requests a minute, of all open routes together: a person who reloads a sign-in page does not notice. */
+export const openLimit = (): SlidingWindow => new SlidingWindow({ limit: 30, windowMs: 60_000, maxKeys: 0 });
+
+export interface OpenDoorDeps {
+  readonly authenticator: Authenticator;
+  /** `openLimit()`; it outlives a reload. */
+  readonly openLimit: SlidingWindow;
+  readonly clock: Clock;
+}
+
+export class OpenDoor {
+  readonly #deps: OpenDoorDeps;
+
+  constructor(deps: OpenDoorDeps) {
+    this.#deps = deps;
+  }
+
+  /** Who it is, undefined for a stranger, or the refusal: 403 BAD_ORIGIN, 429, 401 for a token that is wrong. */
+  admit(headers: IncomingHttpHeaders, client: Client): Principal | Reply | undefined {
+    const { authenticator, openLimit: limit, clock } = this.#deps;
+    // Before the limit: a site that its visitors' browsers send here must not use up what is theirs.
+    if (!isNobodyElses(headers)) return errorReply("BAD_ORIGIN");
+    const waitMs = limit.take(client.limiterKey, clock.monotonic());
+    if (waitMs > 0) return errorReply("RATE_LIMITED", { retryAfterMs: waitMs });
+    return authenticator.meet(headers, client);
+  }
+}
+
+// By what a request may prove who sends it.
+
+export type Credentials = Pick<IncomingHttpHeaders, "authorization" | "cookie"> & {
+  readonly "x-svc-csrf"?: string | string[] | undefined;
+};
+
+/** A token alone: for paths that programs call, and no page does. */
+export const tokenOnly = ({ authorization }: IncomingHttpHeaders): Credentials => ({ authorization });
+
+/**
+ * Of a WebSocket. A page can't give it headers of its own, so that the token, or what else comes in `X-Svc-Csrf`, stands
+ * among the protocols: `bearer.<token>`, `csrf.<value>`. Of two of a kind none is taken.
+ */
+export function upgradeCredentials(headers: IncomingHttpHeaders): Credentials {
+  const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((one) => one.trim());
+  const after = (prefix: string): string | undefined => {
+    const values = offered.filter((one) => one.startsWith(prefix)).map((one) => one.slice(prefix.length));
+    return values.length === 0 ? undefined : values.join(" ");
+  };
+  const token = after("bearer.");
+  return {
+    authorization: headers.authorization ?? (token === undefined ? undefined : `Bearer ${token}`),
+    cookie: headers.cookie,
+    "x-svc-csrf": headers["x-svc-csrf"] ?? after("csrf."),
+  };
+}
+
+// Who is calling, and by what that was proved.
+
+export interface Principal {
+  readonly device: Device;
+  /** The sign-in of the page that was used; undefined: it was a token. What runs on it ends with it. */
+  readonly signIn?: PageSignIn | undefined;
+}
+
+/** As the writer of a message. */
+export const authorOf = ({ id, name }: Device): Author => ({ kind: "device", id, name });

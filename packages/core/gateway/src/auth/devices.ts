@@ -1,11 +1,9 @@
 /** The paired devices as the gateway looks them up: by the hash of a token, and by ClientId. */
-import type { ClientId, Clock, Logger } from "@svc/contract";
-import { SvcError } from "@svc/contract";
+import { hash, randomBytes } from "node:crypto";
+import { type ClientId, type Clock, DEVICE_NAME_PATTERN, type Logger, SvcError } from "@svc/contract";
 import type { Device } from "@svc/store";
 import * as v from "valibot";
-import { DEVICE_NAME } from "../pairing/device-name.ts";
 import type { GatewayStore, PairedDevices } from "../types.ts";
-import { tokenHash } from "./bearer.ts";
 
 export interface DevicesOptions {
   readonly store: GatewayStore["devices"];
@@ -165,3 +163,25 @@ function notStored(cause: unknown): SvcError {
     cause,
   });
 }
+
+// Bearer tokens: `svc_` and 64 hex digits. Only their SHA-256 is ever kept, and looked up.
+
+/** 256 random bits; nothing about it can be guessed, so its hash needs no salt and no stretching. */
+export const mintToken = (): string => `svc_${randomBytes(32).toString("hex")}`;
+
+/** Hex SHA-256. */
+export const tokenHash = (token: string): string => hash("sha256", token, "hex");
+
+/** The token in an `Authorization` header; undefined unless it is a well-formed one of ours. */
+export function bearerToken(authorization: string): string | undefined {
+  return /^bearer +(svc_[0-9a-f]{64}) *$/i.exec(authorization)?.[1];
+}
+
+// `DEVICE_NAME_PATTERN` as a schema, for bodies and the API document.
+
+export const DEVICE_NAME = v.pipe(
+  v.string(),
+  v.regex(DEVICE_NAME_PATTERN),
+  v.description("1 to 64 printable characters, not all of them blank."),
+  v.trim(),
+);

@@ -5,13 +5,11 @@
  * cookie by HMAC; only the hash of the cookie is stored.
  */
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
-import { SvcError, type Clock, type Logger } from "@svc/contract";
+import { type Clock, type Logger, SvcError } from "@svc/contract";
 import { equalSecrets } from "@svc/kit";
 import type { Device, PageSession } from "@svc/store";
 import type { PageSessionStore } from "../types.ts";
-import { tokenHash } from "./bearer.ts";
-import type { Devices } from "./devices.ts";
-import { Removals } from "./removals.ts";
+import { type Devices, tokenHash } from "./devices.ts";
 
 /** Whoever signs in again and again signs out himself, not others. */
 export const MAX_PER_DEVICE = 20;
@@ -244,3 +242,87 @@ const mintSecret = (): string => randomBytes(32).toString("base64url");
 
 /** The label keeps this apart from any other value derived from a cookie. */
 const csrfOf = (cookie: string): string => createHmac("sha256", cookie).update("svc page csrf").digest("base64url");
+
+// Sign-ins that have ended and are to go from the disk. What a full disk refuses is tried again, or a restart would bring it back.
+
+export interface RemovalsOptions {
+  readonly store: Pick<PageSessionStore, "remove">;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const RETRY_MS = 30_000;
+
+class Removals {
+  readonly #options: RemovalsOptions;
+  readonly #left = new Set<string>();
+  #cancel: (() => void) | undefined;
+  #stopped = false;
+
+  constructor(options: RemovalsOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with STORE_* when it is not gone; then it is tried again. */
+  async now(idHash: string): Promise<void> {
+    try {
+      await this.#options.store.remove(idHash);
+      this.#left.delete(idHash);
+    } catch (cause) {
+      if (this.#left.size === 0) this.#options.log.warn("a page was signed out, but that could not be stored yet");
+      this.#left.add(idHash);
+      this.#tryLater();
+      const code = cause instanceof SvcError ? cause.code : "STORE_FAILED";
+      throw new SvcError(code, "The page is signed out, but that could not be stored: a restart would undo it.", {
+        cause,
+      });
+    }
+  }
+
+  /** For whoever can't do anything about it. */
+  begin(idHash: string): void {
+    this.now(idHash).catch(() => {});
+  }
+
+  /** No further tries. */
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel?.();
+  }
+
+  #tryLater(): void {
+    if (this.#stopped || this.#cancel !== undefined) return;
+    this.#cancel = this.#options.clock.after(RETRY_MS, () => {
+      this.#cancel = undefined;
+      for (const idHash of this.#left) this.begin(idHash);
+    });
+  }
+}
+
+// The cookie of a signed-in page.
+
+const NAME = "svc_session";
+
+/** SameSite: no other site's link, form or script makes the browser send it. HttpOnly: no script of ours can read it. */
+const ATTRIBUTES = "HttpOnly; SameSite=Strict; Path=/";
+
+/** As `Set-Cookie` has it. The browser keeps it for `maxAgeMs`; whether it still opens anything is decided here. */
+export const sessionCookie = (value: string, isSecure: boolean, maxAgeMs: number): string =>
+  `${NAME}=${value}; ${ATTRIBUTES}; Max-Age=${Math.floor(maxAgeMs / 1000)}${isSecure ? "; Secure" : ""}`;
+
+/** As `Set-Cookie` has it. */
+export const NO_SESSION_COOKIE = `${NAME}=; ${ATTRIBUTES}; Max-Age=0`;
+
+/**
+ * The value of ours in a `Cookie` header. `several`: another host of this domain, or another path, has planted one beside
+ * it. Which of them is ours, nobody can tell, and the first is not a better guess than the last.
+ */
+export function sentCookie(header: string | undefined): string | "several" | undefined {
+  if (header === undefined || !header.includes(NAME)) return undefined;
+  const ours = header
+    .split(";")
+    .map((part) => part.trim().split("="))
+    .filter(([name]) => name?.trimEnd() === NAME);
+  if (ours.length > 1) return "several";
+  return ours[0]?.slice(1).join("=") || undefined;
+}

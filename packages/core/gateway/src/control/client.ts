@@ -1,7 +1,7 @@
 /** The other end of the control socket: used by every `svc` command that needs the daemon. Imports no server code. */
+import { closeSync, openSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { type ErrorCode, ERRORS, type Json, SvcError } from "@svc/contract";
-import { controlAddress } from "./address.ts";
-import { linesOf } from "./lines.ts";
 
 // Not by `import`: that reads every export of node:http, the browser's classes too, whose library costs each command 35 ms.
 const { request } = process.getBuiltinModule("node:http");
@@ -98,4 +98,51 @@ function asError(event: { readonly [key: string]: Json }): SvcError {
     ...(typeof hint === "string" && { hint }),
     ...(typeof said === "string" && { said }),
   });
+}
+
+// Where the control socket is. A Unix socket's path may have about 104 bytes; a deep home is reached through its folder's handle.
+
+/** `sun_path` is 104 bytes on macOS and 108 on Linux, with the closing NUL. */
+const MAX_SOCKET_PATH_BYTES = 103;
+
+export interface ControlAddress extends Disposable {
+  /** What to hand to `listen` or `connect`; valid until disposed. */
+  readonly path: string;
+}
+
+/** Throws USAGE when the home's path is too long for this platform. */
+export function controlAddress(socketFile: string, platform: NodeJS.Platform = process.platform): ControlAddress {
+  if (platform === "win32") {
+    // Loaded here: it would cost every command on every other system 8 ms.
+    const { createHash } = process.getBuiltinModule("node:crypto");
+    const name = createHash("sha256").update(socketFile.toLowerCase()).digest("hex").slice(0, 32);
+    return { path: String.raw`\\.\pipe\svc-${name}`, [Symbol.dispose]: () => {} };
+  }
+  if (Buffer.byteLength(socketFile) <= MAX_SOCKET_PATH_BYTES) return { path: socketFile, [Symbol.dispose]: () => {} };
+  if (platform !== "linux") {
+    throw new SvcError("USAGE", "The path of the home folder is too long for a control socket.", {
+      hint: "Set SVC_HOME to a shorter path.",
+    });
+  }
+  const folder = openSync(dirname(socketFile), "r");
+  return { path: `/proc/self/fd/${folder}/${basename(socketFile)}`, [Symbol.dispose]: () => closeSync(folder) };
+}
+
+/**
+ * A stream's lines, parted by line feeds alone. For `node:readline` U+2028 parts lines too, and JSON has it as it is: one such
+ * character in what somebody wrote would break the answer that it stands in.
+ */
+export async function* linesOf(stream: NodeJS.ReadableStream): AsyncGenerator<string> {
+  stream.setEncoding("utf8");
+  let begun: string[] = [];
+  for await (const chunk of stream as AsyncIterable<string>) {
+    const [first = "", ...others] = chunk.split("\n");
+    begun.push(first);
+    for (const next of others) {
+      yield begun.join("");
+      begun = [next];
+    }
+  }
+  const rest = begun.join("");
+  if (rest !== "") yield rest;
 }

@@ -10,10 +10,9 @@ import { dirname } from "node:path";
 import { type Clock, type Json, type Logger, SvcError } from "@svc/contract";
 import { parseJson } from "@svc/kit";
 import { RequestBudget } from "../http/request-budget.ts";
-import { endIfUnread } from "../http/unread.ts";
+import { endIfUnread } from "../http/send.ts";
 import { within } from "../within.ts";
-import { controlAddress } from "./address.ts";
-import { RunningCommands } from "./running-commands.ts";
+import { controlAddress } from "./client.ts";
 
 export interface ControlRequest {
   readonly body: { readonly [key: string]: Json };
@@ -168,4 +167,33 @@ function parse(bytes: Buffer): Json {
   const value = parseJson(bytes);
   if (value === undefined) throw new SvcError("BAD_JSON");
   return value;
+}
+
+// The commands that run because somebody asked over the control socket.
+
+export class RunningCommands {
+  readonly #running = new Map<AbortController, Promise<void>>();
+
+  /** Runs `command`, which never rejects, with the controller that ends it. */
+  track(command: (caller: AbortController) => Promise<void>): void {
+    const caller = new AbortController();
+    this.#running.set(
+      caller,
+      command(caller).finally(() => this.#running.delete(caller)),
+    );
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** Resolves when no command runs. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running.values());
+  }
+
+  abortAll(): void {
+    const reason = new SvcError("TURN_CANCELLED", "The service shut down before the command ended.");
+    for (const caller of this.#running.keys()) caller.abort(reason);
+  }
 }

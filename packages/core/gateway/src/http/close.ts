@@ -8,7 +8,7 @@ import type { Socket } from "node:net";
 import type { Clock } from "@svc/contract";
 import type { RunningTurns } from "../running-turns.ts";
 import { within } from "../within.ts";
-import { responseInFlight } from "./in-flight.ts";
+import { responseInFlight } from "./connections.ts";
 
 /** How long aborted turns get to end: a command that ignores SIGTERM is killed after two seconds, and then kept. */
 const ABORT_GRACE_MS = 5_000;

@@ -3,12 +3,11 @@
  * everything else. Those are the ones a stranger can reach, so they come first, cost least and read bodies with a cap.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import type { HostRules } from "../net/host-rules.ts";
-import { type Peer, peerOf } from "../net/peer.ts";
-import { OTHER, type Watch } from "../observe/requests.ts";
-import type { RouteSpec } from "../routes/spec.ts";
-import { enter } from "./door.ts";
-import { errorReply, optionsReply, Reply } from "./reply.ts";
+import { enter, type HostRules } from "../middleware/host-check.ts";
+import { type Peer, peerOf } from "../middleware/client.ts";
+import { OTHER, type Watch } from "../middleware/tracing.ts";
+import type { RouteSpec } from "../routes/route.ts";
+import { allowHeader, errorReply, notAllowed, optionsReply, Reply } from "./reply.ts";
 import type { Send } from "./send.ts";
 
 /** Answers at once, or sends later through the response it was handed. */
@@ -114,9 +113,5 @@ function handlerOf(handlers: Map<string, Handle>, isDraining: () => boolean): Ha
     return handle ? handle(incoming, outgoing, peer, path) : refused;
   };
 }
-
-export const allowHeader = (methods: readonly string[]): string => methods.toSorted().join(", ");
-
-export const notAllowed = (allow: string): Reply => errorReply("METHOD_NOT_ALLOWED", { headers: ["allow", allow] });
 
 const isWork = (method: string): boolean => method !== "GET" && method !== "HEAD" && method !== "OPTIONS";

@@ -1,5 +1,7 @@
 /** What the gateway answers: a status, headers in writing order and a whole body, ready to be sent many times. */
-import { ERRORS, SvcError, type ErrorCode, type Json } from "@svc/contract";
+import { hash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { type ErrorCode, ERRORS, type Json, SvcError } from "@svc/contract";
 
 export class Reply {
   readonly status: number;
@@ -43,6 +45,10 @@ export const jsonReply = (status: number, body: Json, extraHeaders: readonly str
 /** 204: the methods of a path, for OPTIONS. No CORS header is ever sent: no other site may read us. */
 export const optionsReply = (allow: string): Reply => new Reply(204, "text/plain", "", ["allow", allow]);
 
+export const allowHeader = (methods: readonly string[]): string => methods.toSorted().join(", ");
+
+export const notAllowed = (allow: string): Reply => errorReply("METHOD_NOT_ALLOWED", { headers: ["allow", allow] });
+
 export interface ErrorReplyOptions {
   /** Instead of the code's own sentence. Never a received value. */
   readonly message?: string;
@@ -79,4 +85,30 @@ export function replyToError(error: unknown, fields?: ErrorReplyOptions["fields"
   if (!(error instanceof SvcError)) return errorReply("INTERNAL", { ...(fields && { fields }) });
   const { message, retryAfterMs } = error;
   return errorReply(error.code, { message, retryAfterMs, ...(fields && { fields }) });
+}
+
+// What tells a client that the copy it has is the one it would be sent.
+
+/** Without the quotes. */
+export const contentTag = (bytes: string | Uint8Array): string => hash("sha256", bytes, "base64url").slice(0, 22);
+
+/** Whether `If-None-Match` names the copy. Weak comparison, as RFC 9110 section 13.1.2 wants it. */
+export function isKnown({ "if-none-match": known }: IncomingHttpHeaders, etag: string): boolean {
+  if (known === undefined) return false;
+  const strong = withoutWeakness(etag);
+  return known.trim() === "*" || known.split(",").some((one) => withoutWeakness(one.trim()) === strong);
+}
+
+const withoutWeakness = (etag: string): string => etag.replace(/^W\//, "");
+
+/** Whether `Accept-Encoding` lets a body be sent as gzip (RFC 9110 section 12.5.3). */
+export function acceptsGzip(header: string | string[] | undefined): boolean {
+  let others = false;
+  for (const part of String(header ?? "").split(",")) {
+    const [coding = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+    const isWanted = !parameters.some((text) => /^q=0(?:\.0{0,3})?$/.test(text));
+    if (coding === "gzip" || coding === "x-gzip") return isWanted;
+    if (coding === "*") others = isWanted;
+  }
+  return others;
 }

@@ -1,10 +1,10 @@
 /** Writes a reply, and decides what becomes of the connection when the request's body was not read to its end. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "@svc/contract";
-import { answered, requestIdHeader } from "../observe/requests.ts";
-import { declaredBytes } from "./body.ts";
+import { answered, requestIdHeader } from "../middleware/tracing.ts";
 import type { Reply } from "./reply.ts";
-import { endIfUnread } from "./unread.ts";
+import { holdUnread } from "./request-budget.ts";
+import { declaredBytes } from "./request.ts";
 
 /** An unread body up to this size is read and dropped, and the connection stays; a longer one is not waited for. */
 const DROPPABLE_BYTES = 1_048_576;
@@ -68,4 +68,25 @@ function sendAndLinger(
   });
   incoming.once("error", end).once("close", end).once("end", end);
   incoming.resume();
+}
+
+// Ends a connection whose client does not take its answer. Nothing else would: to Node it is at work, and each one keeps a
+// descriptor, the answer and the kernel's buffers for as long as its client likes.
+
+/** As much as a request may take to come in. */
+const TAKE_MS = 120_000;
+
+/** Call when all of the answer is written. */
+export function endIfUnread(outgoing: ServerResponse, clock: Clock): void {
+  const { socket } = outgoing;
+  if (socket !== null && socket.writableLength === 0) return;
+  holdUnread(outgoing);
+  const watch = (): void =>
+    void outgoing.once(
+      "close",
+      clock.after(TAKE_MS, () => outgoing.destroy()),
+    );
+  // Behind an answer that is still being made (a turn may take an hour) its time has not begun.
+  if (socket === null) outgoing.once("socket", watch);
+  else watch();
 }

@@ -1,11 +1,10 @@
 /** `GET /openapi.json`: made for the first who asks, and kept. */
 import type { Logger } from "@svc/contract";
 import * as v from "valibot";
-import { contentTag, isKnown } from "../http/etag.ts";
 import type { OwnRoute } from "../http/listener.ts";
-import { errorReply, Reply } from "../http/reply.ts";
+import { contentTag, errorReply, isKnown, Reply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
-import type { RouteSpec } from "../routes/spec.ts";
+import type { RouteSpec } from "../routes/route.ts";
 
 const ETAG = { ETag: v.pipe(v.string(), v.description("Of this document.")) };
 
@@ -34,10 +33,7 @@ export interface OpenApiRouteDeps {
 export function openApiRoute({ version, features, send, log }: OpenApiRouteDeps): OwnRoute {
   let making: Promise<Document> | undefined;
   const make = async (): Promise<Document> => {
-    const [{ openApiDocument }, { CORE_ROUTES }] = await Promise.all([
-      import("./document.ts"),
-      import("../routes/core.ts"),
-    ]);
+    const [{ openApiDocument }, { CORE_ROUTES }] = await Promise.all([import("./document.ts"), import("./index.ts")]);
     return asReplies(JSON.stringify(openApiDocument({ version, routes: [...CORE_ROUTES, ...features] })));
   };
   return {

@@ -2,9 +2,8 @@
 import { createHash } from "node:crypto";
 import { type Clock, type FetchOptions, type FetchResult, type Logger, SvcError } from "@svc/contract";
 import { retryAfterMs } from "@svc/kit";
-import { encryptPush } from "./encrypt.ts";
-import type { PushMessage, Receiver } from "./receiver.ts";
-import { vapidHeader, type VapidKey } from "./vapid.ts";
+import { encryptPush, vapidHeader, type VapidKey } from "./encryption.ts";
+import type { PushMessage, Receiver } from "./web-push.ts";
 
 export interface PushSenderDeps {
   readonly fetch: (url: string, options: FetchOptions) => Promise<FetchResult>;

@@ -1,14 +1,9 @@
 /** Query parameters, checked by the schemas that /openapi.json shows. */
-import type { IncomingMessage } from "node:http";
-import { SvcError } from "@svc/contract";
+import { integer, SvcError } from "@svc/contract";
 import * as v from "valibot";
-import { targetOf } from "../http/target.ts";
-import type { Strings } from "./spec.ts";
+import type { Strings } from "./route.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
-
-export const queryOf = (incoming: IncomingMessage): URLSearchParams =>
-  new URLSearchParams(targetOf(incoming)?.query ?? "");
 
 /** What the schemas make of the parameters they name; others pass unread. Throws BAD_REQUEST. */
 export function fieldsOf(schemas: Strings | undefined, query: URLSearchParams): Fields {
@@ -29,3 +24,45 @@ function descriptionOf(schema: v.GenericSchema): string {
   if (text !== undefined) return text;
   return "wrapped" in schema ? descriptionOf(schema.wrapped as v.GenericSchema) : "as /openapi.json says";
 }
+
+// Pieces that many routes are made of.
+
+export const name = (description: string) => v.pipe(v.string(), v.description(description));
+
+export const time = (description = "UTC.") => v.pipe(v.string(), v.isoTimestamp(), v.description(description));
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 200;
+
+export const limit = (what: string) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,3}$/),
+      v.transform(Number),
+      integer(1, MAX_LIMIT),
+      v.description(`1 to ${MAX_LIMIT}: how many ${what}; ${DEFAULT_LIMIT} when left out`),
+    ),
+  );
+
+/** The number that a page ended with. */
+export const before = () =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,15}$/),
+      v.transform(Number),
+      integer(0),
+      v.description("the cursor of a page that was read before"),
+    ),
+  );
+
+/** Of a page: leads to the one after it. */
+export const cursor = (what: string) =>
+  v.pipe(v.nullable(integer(1)), v.description(`Leads to the ${what} before these; null: there are none.`));
+
+/** Completes "… must be …". */
+export const oneOf = <const Options extends readonly string[]>(options: Options) =>
+  v.optional(v.pipe(v.picklist(options), v.description(options.join(", ").replace(/, (?=[^,]*$)/, " or "))));
+
+export const limitOf = (query: Fields): number => (query["limit"] as number | undefined) ?? DEFAULT_LIMIT;

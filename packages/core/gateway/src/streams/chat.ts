@@ -5,12 +5,11 @@
 import { type Clock, type Json, type Logger, turnFailure, type TurnEvent } from "@svc/contract";
 import type { TurnRunner } from "@svc/agent";
 import type { Device } from "@svc/store";
-import type { Principal } from "../auth/principal.ts";
+import { authorOf, type Principal } from "../auth/authenticator.ts";
 import { errorReply, type Reply, replyToError } from "../http/reply.ts";
-import { authorOf } from "../auth/principal.ts";
-import type { SlidingWindow } from "../limits/sliding-window.ts";
-import type { Client } from "../net/client.ts";
-import type { Requests } from "../observe/requests.ts";
+import type { SlidingWindow } from "../rate-limit.ts";
+import type { Client } from "../middleware/client.ts";
+import type { Requests } from "../middleware/tracing.ts";
 import type { RunningTurns } from "../running-turns.ts";
 import type { GatewaySettings } from "../types.ts";
 

@@ -1,17 +1,17 @@
 /** One WebSocket: events out, chat in and out. */
 import type { Socket } from "node:net";
 import type { Clock } from "@svc/contract";
+import type { StampedEvent } from "@svc/kernel";
+import { parseJson } from "@svc/kit";
+import * as v from "valibot";
 import type { WebSocket } from "ws";
-import type { Principal } from "../auth/principal.ts";
-import type { Streams } from "../auth/streams.ts";
+import type { Principal } from "../auth/authenticator.ts";
+import type { Streams } from "../auth/device-connections.ts";
+import type { MemoryRoom, Place } from "../http/memory-budget.ts";
 import { errorReply, Reply } from "../http/reply.ts";
+import { MESSAGE, SESSION_ID } from "../routes/webhook.ts";
 import type { Chat } from "./chat.ts";
-import { clientFrame } from "./client-frames.ts";
-import type { Crowd } from "./crowd.ts";
-import type { Feed } from "./feed.ts";
-import { sightOf } from "./sight.ts";
-import type { MemoryRoom, Place } from "../http/memory-room.ts";
-import { SocketOutlet } from "./socket-outlet.ts";
+import { type Crowd, type Feed, type Frames, type Outlet, sightOf } from "./subscribers.ts";
 
 /** Of RFC 6455: what the client is or does is not allowed. */
 const POLICY = 1008;
@@ -225,4 +225,127 @@ class SocketSession {
     };
     this.#outlet.say(told);
   }
+}
+
+// A WebSocket, as a feed and a chat write to it.
+
+/** Of RFC 6455: the service goes away. */
+const GOING_AWAY = 1001;
+/** Who asks for answers and has not read so many times what an event may wait behind is cut. */
+const UNREAD_FACTOR = 4;
+
+class SocketOutlet implements Outlet {
+  readonly #ws: WebSocket;
+  readonly #socket: Socket;
+  readonly #frames: Frames;
+  readonly #chat: Pick<Chat, "isIdle">;
+  readonly #behindBytes: () => number;
+  #beats = 0;
+  #isAlive = true;
+  #isEnding = false;
+
+  constructor(
+    ws: WebSocket,
+    socket: Socket,
+    { frames, behindBytes }: Pick<Crowd, "frames" | "behindBytes">,
+    chat: Pick<Chat, "isIdle">,
+  ) {
+    this.#ws = ws;
+    this.#socket = socket;
+    this.#frames = frames;
+    this.#behindBytes = behindBytes;
+    this.#chat = chat;
+  }
+
+  get pending(): number {
+    return this.#socket.writableLength;
+  }
+
+  event(event: StampedEvent): void {
+    this.#ws.send(this.#frames.text(event), { binary: false });
+  }
+
+  notice(_id: string, _type: string, json: string): void {
+    this.#ws.send(json);
+  }
+
+  /** An answer to the client. */
+  say(frame: object): void {
+    // Looked at before: one answer may be long.
+    if (this.pending > UNREAD_FACTOR * this.#behindBytes()) this.cut();
+    else this.#ws.send(JSON.stringify(frame));
+  }
+
+  /** The other side has shown that it is there. */
+  alive(): void {
+    this.#isAlive = true;
+  }
+
+  /** Every second time a ping; who has not answered the one before is gone. */
+  beat(): void {
+    this.#beats += 1;
+    if (this.#beats % 2 === 1) return;
+    if (!this.#isAlive) {
+      this.cut();
+      return;
+    }
+    this.#isAlive = false;
+    this.#ws.ping();
+  }
+
+  end(): void {
+    this.#isEnding = true;
+    this.answered();
+  }
+
+  /** An answer was given; the last of them was waited for. */
+  answered(): void {
+    if (this.#isEnding && this.#chat.isIdle) this.#ws.close(GOING_AWAY, "The service is shutting down.");
+  }
+
+  cut(): void {
+    this.#ws.terminate();
+  }
+}
+
+// What a client may say on a WebSocket.
+
+export type ClientFrame =
+  | { readonly type: "message"; readonly content: string; readonly session: string | undefined }
+  | { readonly type: "resume"; readonly after: string | undefined };
+
+const FRAME = v.object({ type: v.string() });
+const CONTENT = MESSAGE.entries.message;
+const SESSION = v.nullish(SESSION_ID);
+
+const NO_CONTENT = errorReply("BAD_BODY", { message: 'A message needs a non-blank string "content".' });
+const BAD_SESSION = errorReply("BAD_SESSION_ID", {
+  message: "session_id must be 1 to 128 characters of A-Z a-z 0-9 . _ and -.",
+});
+const BAD_RESUME = errorReply("BAD_REQUEST", { message: "last_event_id must be the id of an event." });
+const BAD_TYPE = errorReply("BAD_REQUEST", { message: 'Each frame is an object with "type": "message" or "resume".' });
+const BINARY = errorReply("BAD_REQUEST", { message: "Only text frames are understood." });
+
+/** Never quotes what was sent. Other fields are ignored, as in `POST /webhook`. */
+export function clientFrame(data: Buffer, isBinary: boolean): ClientFrame | Reply {
+  if (isBinary) return BINARY;
+  const value = parseJson(data);
+  if (value === undefined) return errorReply("BAD_JSON");
+  if (!v.is(FRAME, value)) return BAD_TYPE;
+  if (value.type === "message") return messageFrame(value);
+  return value.type === "resume" ? resumeFrame(value) : BAD_TYPE;
+}
+
+function messageFrame(value: object): ClientFrame | Reply {
+  const { content, session_id: session } = value as Readonly<Record<string, unknown>>;
+  if (!v.is(CONTENT, content)) return NO_CONTENT;
+  if (!v.is(SESSION, session)) return BAD_SESSION;
+  return { type: "message", content, session: session ?? undefined };
+}
+
+function resumeFrame(value: object): ClientFrame | Reply {
+  const { last_event_id: after } = value as Readonly<Record<string, unknown>>;
+  return after === undefined || after === null || typeof after === "string"
+    ? { type: "resume", after: after ?? undefined }
+    : BAD_RESUME;
 }

@@ -1,17 +1,58 @@
 /** `GET /api/events`: server-sent events, written to the raw response. */
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { StampedEvent } from "@svc/kernel";
-import type { Authenticator } from "../auth/authenticator.ts";
-import type { Principal } from "../auth/principal.ts";
-import type { Streams } from "../auth/streams.ts";
+import * as v from "valibot";
+import type { Authenticator, Principal } from "../auth/authenticator.ts";
+import type { Streams } from "../auth/device-connections.ts";
 import type { Handle } from "../http/listener.ts";
 import { Reply } from "../http/reply.ts";
-import type { ClientResolver } from "../net/client.ts";
-import type { Crowd } from "./crowd.ts";
-import { type Frames, sseFrame, ssePosition } from "./frames.ts";
-import type { Outlet } from "./outlet.ts";
-import { sightOf } from "./sight.ts";
-import { EVENT_STREAM_TYPE } from "./specs.ts";
+import type { ClientResolver } from "../middleware/client.ts";
+import type { RouteSpec } from "../routes/route.ts";
+import { type Crowd, type Frames, type Outlet, sightOf, sseFrame, ssePosition } from "./subscribers.ts";
+
+// The routes of streams as data.
+
+const LAST_EVENT_ID = v.optional(
+  v.pipe(v.string(), v.description("Id of the last event that the caller has: what came after it is told first.")),
+);
+
+const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
+
+export const EVENTS: RouteSpec = {
+  method: "GET",
+  path: "/api/events",
+  access: "read",
+  summary: "Tells events as they happen (server-sent events).",
+  details:
+    'The data of each is {"id","type","timestamp","payload"}; the guide\'s page on events lists the types. An operator ' +
+    "is told all of them; a token that may only read, those of its own turns, of runs and of channels' health. Who is " +
+    "told events-dropped has missed some, and reads anew what it shows.",
+  headers: { "Last-Event-ID": LAST_EVENT_ID },
+  answers: {
+    200: { description: "The stream. It ends when the service stops.", body: v.string(), type: EVENT_STREAM_TYPE },
+  },
+  errors: ["DRAINING", "BUSY"],
+};
+
+export const SOCKET: RouteSpec = {
+  method: "GET",
+  path: "/ws",
+  access: "connect",
+  summary: "Opens a WebSocket: the same events, and chat.",
+  details:
+    "Offer the protocol svc.v1, and beside it bearer.<token> where no Authorization header can be sent. Events are text " +
+    'frames as on /api/events. The client may send {"type":"message","content","session_id"?}, answered by a frame ' +
+    '{"type":"reply","response","model","session_id"} or {"type":"error","code","error"}, for operators with "fix" and "said", and once ' +
+    '{"type":"resume","last_event_id"?}. Messages count for the limit of POST /webhook.',
+  headers: {
+    "Sec-WebSocket-Protocol": v.optional(
+      v.pipe(v.string(), v.description("svc.v1, and where needed bearer.<token> or csrf.<value>.")),
+    ),
+    "Last-Event-ID": LAST_EVENT_ID,
+  },
+  answers: { 101: { description: "It is open." } },
+  errors: ["UPGRADE_REQUIRED", "DRAINING", "BUSY", "INTERNAL"],
+};
 
 /** What a reader waits before it connects again. */
 const RETRY_MS = 2_000;

@@ -7,24 +7,22 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
 import type { OpenWork } from "@svc/kernel";
-import type { Authenticator } from "../auth/authenticator.ts";
-import { upgradeCredentials } from "../auth/credentials.ts";
-import type { Principal } from "../auth/principal.ts";
-import type { Streams } from "../auth/streams.ts";
-import { enter } from "../http/door.ts";
-import type { MemoryRoom } from "../http/memory-room.ts";
+import type { WebSocket, WebSocketServer } from "ws";
+import { type Authenticator, type Principal, upgradeCredentials } from "../auth/authenticator.ts";
+import type { Streams } from "../auth/device-connections.ts";
+import { responseInFlight } from "../http/connections.ts";
+import { replyAndLinger } from "../http/listen.ts";
+import type { Handle, OwnRoute } from "../http/listener.ts";
+import type { MemoryRoom } from "../http/memory-budget.ts";
 import { errorReply, Reply } from "../http/reply.ts";
-import { replyAndLinger } from "../http/parser-errors.ts";
-import type { ClientResolver } from "../net/client.ts";
-import type { HostRules } from "../net/host-rules.ts";
-import { peerOf } from "../net/peer.ts";
-import { requestIdHeader, type Requests } from "../observe/requests.ts";
+import { declaredBytes, targetOf } from "../http/request.ts";
+import { type ClientResolver, peerOf } from "../middleware/client.ts";
+import { enter, type HostRules } from "../middleware/host-check.ts";
+import { requestIdHeader, type Requests } from "../middleware/tracing.ts";
 import { Chat, type ChatDeps } from "./chat.ts";
-import type { Crowd } from "./crowd.ts";
 import { serveSocket } from "./socket.ts";
-import { SOCKET } from "./specs.ts";
-import { lastEventId } from "./sse.ts";
-import { type SocketLibrary, SUBPROTOCOL } from "./socket-library.ts";
+import { EVENTS, type EventsDeps, eventsHandler, lastEventId, SOCKET } from "./sse.ts";
+import type { Crowd } from "./subscribers.ts";
 
 export type Upgrade = (incoming: IncomingMessage, socket: Socket, head: Buffer) => void;
 
@@ -40,6 +38,9 @@ export interface UpgradeDeps extends ChatDeps {
   readonly clock: Clock;
   readonly log: Logger;
 }
+
+/** The one that is echoed; those beside it carry secrets. */
+const SUBPROTOCOL = "svc.v1";
 
 /** A handshake changes something: it is no page that a link leads to. */
 const NO_PATHS: ReadonlySet<string> = new Set();
@@ -128,4 +129,93 @@ function refuse({ socket, work }: Handshake, reply: Reply): void {
 function failed(log: Logger, handshake: Handshake, error: unknown): void {
   log.error("a WebSocket could not be opened", { cause: error instanceof Error ? error.message : "unknown" });
   if (handshake.socket.writable) refuse(handshake, errorReply("INTERNAL"));
+}
+
+// What streams have on the raw connection: two paths, one of which wants to be a WebSocket.
+
+const VERSION = "13";
+const UPGRADE_REQUIRED = errorReply("UPGRADE_REQUIRED", {
+  headers: ["upgrade", "websocket", "connection", "upgrade", "sec-websocket-version", VERSION],
+});
+
+export function streamRoutes(deps: EventsDeps): OwnRoute[] {
+  const { authenticator, clientOf } = deps;
+  const plain: Handle = ({ headers }, _outgoing, peer) => {
+    const principal = authenticator.require(upgradeCredentials(headers), clientOf(headers, peer), "connect");
+    return principal instanceof Reply ? principal : UPGRADE_REQUIRED;
+  };
+  return [
+    { ...EVENTS, handle: eventsHandler(deps) },
+    { ...SOCKET, handle: plain },
+  ];
+}
+
+/**
+ * Whether a request leaves HTTP. Anything else that asks for it is served as if it had not (curl asks for HTTP/2 that way),
+ * and so is one with a body, which would be read as the first frames, or one behind a request that is being answered.
+ */
+export function isUpgrade(incoming: IncomingMessage): boolean {
+  const { method, headers, socket } = incoming;
+  return (
+    method === "GET" &&
+    incoming.httpVersion === "1.1" &&
+    targetOf(incoming)?.path === SOCKET.path &&
+    headers.upgrade?.toLowerCase() === "websocket" &&
+    headers["sec-websocket-version"] === VERSION &&
+    headers["transfer-encoding"] === undefined &&
+    declaredBytes(incoming) === 0 &&
+    responseInFlight(socket) === undefined
+  );
+}
+
+// The library that speaks WebSocket, evaluated with the first connection it is for: the start does without it.
+
+const MAX_PAYLOAD_BYTES = 1_048_576;
+/** A frame of one byte costs a hundred in memory: a message may not come in as many as it has bytes. */
+const MAX_FRAGMENTS = 1_024;
+const MAX_CHUNKS = 4_096;
+
+const MALFORMED = errorReply("BAD_REQUEST", { message: "The WebSocket handshake is malformed." });
+
+export class SocketLibrary {
+  #server: Promise<WebSocketServer> | undefined;
+  /** By the request's connection. */
+  readonly #refused = new WeakMap<object, (reply: Reply) => void>();
+
+  /** Resolves when the connection is a WebSocket, or with what it is to be told; never when its client is gone. */
+  async handshake(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<WebSocket | Reply> {
+    const server = await this.#load();
+    return new Promise((resolve) => {
+      this.#refused.set(socket, resolve);
+      server.handleUpgrade(incoming, socket, head, resolve);
+    });
+  }
+
+  #load(): Promise<WebSocketServer> {
+    this.#server ??= import("ws").then(
+      ({ WebSocketServer: Server }) => made(Server, (socket) => this.#refused.get(socket)?.(MALFORMED)),
+      (cause: unknown) => {
+        // Out of file descriptors, say: the next connection tries again.
+        this.#server = undefined;
+        throw cause;
+      },
+    );
+    return this.#server;
+  }
+}
+
+function made(Server: typeof WebSocketServer, onRefused: (socket: object) => void): WebSocketServer {
+  const server = new Server({
+    noServer: true,
+    clientTracking: false,
+    // Each compressed connection keeps hundreds of kilobytes, and a small frame may become a large one.
+    perMessageDeflate: false,
+    maxPayload: MAX_PAYLOAD_BYTES,
+    maxFragments: MAX_FRAGMENTS,
+    maxBufferedChunks: MAX_CHUNKS,
+    handleProtocols: () => SUBPROTOCOL,
+  });
+  // In place of its own answer, which has another shape.
+  server.on("wsClientError", (_error, socket) => onRefused(socket));
+  return server;
 }

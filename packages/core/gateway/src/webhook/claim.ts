@@ -1,7 +1,7 @@
 /** What a request is told from its repetition by. */
 import type { ClientId } from "@svc/contract";
 import type { IdempotencyClaim } from "@svc/store";
-import { REMEMBER_MS } from "./signature.ts";
+import { REMEMBER_MS } from "../middleware/webhook-admission.ts";
 
 /**
  * The signed id is a key too, beside the sender's own: it outlives a restart, which the seen ids do not, and the

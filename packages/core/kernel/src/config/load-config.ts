@@ -87,8 +87,8 @@ async function loaded(source: ParsedConfig, options: LoadConfigOptions): Promise
     values.set(section.name, state.section);
     findings.push(...state.findings);
   }
-  findings.push(...neededFeatures(values, features, catalogue));
   const core = coreValues(values);
+  findings.push(...neededFeatures(values, features, catalogue, core));
   findings.push(...coreRules(core));
   findings.push(...channelAgentRules(core, values.values()), ...spokenChannelRules(core, values.values()));
   const headers = headerSecrets(valueAt(table, ["observability", "otel_headers"]));

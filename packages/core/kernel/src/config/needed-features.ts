@@ -1,12 +1,17 @@
-/** What is set and does nothing: because the feature that makes something of it is not in this build, or another section is off. */
+/**
+ * What is set and does nothing, because the feature that makes something of it is not in this build, or another section is off; and what
+ * takes a tool away that another one must not be used without.
+ */
 import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
-import { type Absent, absentOf, badKey, type Finding, needsFeature } from "./finding.ts";
+import { type Absent, absentOf, badKey, badValue, type Finding, needsFeature } from "./finding.ts";
+import type { CoreConfig } from "./core-schema.ts";
 import type { LoadedSection } from "./loaded-config.ts";
 
 export function neededFeatures(
   loaded: ReadonlyMap<string, LoadedSection>,
   features: readonly FeatureDefinition[],
   catalogue: readonly CatalogueEntry[],
+  core: Partial<CoreConfig>,
 ): Finding[] {
   const present = new Set(features.map(({ id }) => id));
   return features.flatMap((definition) => {
@@ -16,6 +21,7 @@ export function neededFeatures(
     if (!section || !on || config === undefined) return [];
     return (definition.needs?.(config) ?? []).flatMap((need): Finding[] => {
       if ("section" in need) return loaded.get(need.section)?.on ? [] : [needsSection(section.path, need.section)];
+      if ("tool" in need) return withoutTool(need, core);
       if (present.has(need.feature)) return [];
       return [needsFeature("key", [...section.path, need.key], [entryOf(need.feature, catalogue)])];
     });
@@ -24,6 +30,27 @@ export function neededFeatures(
 
 const needsSection = (path: Finding["path"], needed: string): Finding =>
   badKey(path, `this section needs [${needed}] with enabled = true`);
+
+/** Where the config takes the tool from an agent that has the other one. A section that is not valid takes nothing. */
+function withoutTool(
+  { tool, beside }: { readonly tool: string; readonly beside: string },
+  { tools, agents = {} }: Partial<CoreConfig>,
+): Finding[] {
+  const disabled = tools?.disabled ?? [];
+  if (disabled.includes(beside)) return [];
+  const at = disabled.indexOf(tool);
+  const isOff = badValue(
+    ["tools", "disabled", at],
+    `${tool} can't be switched off while ${beside} is on; disable both`,
+  );
+  const lacking = Object.entries(agents).filter(
+    ([, { tools: own }]) => own?.includes(beside) === true && !own.includes(tool),
+  );
+  return [
+    ...(at < 0 ? [] : [isOff]),
+    ...lacking.map(([name]) => badValue(["agents", name, "tools"], `an agent that has ${beside} needs ${tool} too`)),
+  ];
+}
 
 /** A catalogue without it is one of a test, or of a feature from elsewhere: then its id is all that is known. */
 const entryOf = (id: string, catalogue: readonly CatalogueEntry[]): Absent =>

@@ -45,7 +45,7 @@ function keepAccess(draft: number, was: Stats): void {
 }
 
 const changed = (file: string): SvcError =>
-  new SvcError("CONFIG_CHANGED", `${file} was changed by somebody else meanwhile; it stays as they wrote it.`, {
+  new SvcError("CONFIG_CHANGED", `Someone else changed ${file} at the same time; their change was kept.`, {
     hint: "Run the command again.",
   });
 

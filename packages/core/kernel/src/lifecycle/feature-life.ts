@@ -1,5 +1,6 @@
 /** One feature on its way through the phases. What it throws ends here: its own parts go, the others stay. */
 import { type ClientId, SvcError, type FeatureDefinition, type Logger } from "@svc/contract";
+import { type TimeoutOptions, withTimeout } from "@svc/kit/async";
 import { withFields } from "../log.ts";
 import { redactPatterns } from "../redact.ts";
 import type { RegistryPart } from "../registry/registry.ts";
@@ -9,7 +10,6 @@ import type { LifecycleLimits, LifecycleOptions } from "./options.ts";
 import { Health, reasonOf } from "./status.ts";
 import { supervise } from "./supervise.ts";
 import type { ConstructedFeature } from "./take-down.ts";
-import { withTimeLimit } from "./time-limit.ts";
 
 export class FeatureLife {
   readonly definition: FeatureDefinition;
@@ -51,9 +51,9 @@ export class FeatureLife {
   /** Imports its module. Never rejects; what went wrong comes out of `create`. */
   async load(signal: AbortSignal): Promise<() => void> {
     const { clock } = this.#options;
-    const limit = { clock, limitMs: this.#limits.registerMs, signal, what: "import" };
+    const limit = this.#limit("import", this.#limits.registerMs, signal);
     try {
-      const create = await withTimeLimit(limit, async (stop) => {
+      const create = await withTimeout(limit, async (stop) => {
         const survey = await surveyOf(this.#enabled, this.#log, stop);
         this.#survey = JSON.stringify(survey);
         return construct(this.#enabled, { log: this.#log, clock, survey });
@@ -66,9 +66,9 @@ export class FeatureLife {
 
   /** Whether what it is made of beside its config is what it was. Never rejects: what can't be told is another. */
   async isAsSurveyed(signal: AbortSignal): Promise<boolean> {
-    const limit = { clock: this.#options.clock, limitMs: this.#limits.registerMs, signal, what: "survey" };
+    const limit = this.#limit("survey", this.#limits.registerMs, signal);
     try {
-      const survey = await withTimeLimit(limit, (stop) => surveyOf(this.#enabled, this.#log, stop));
+      const survey = await withTimeout(limit, (stop) => surveyOf(this.#enabled, this.#log, stop));
       return JSON.stringify(survey) === this.#survey;
     } catch {
       return false;
@@ -80,8 +80,8 @@ export class FeatureLife {
     if (this.#feature === undefined) return;
     const { register } = this.#feature;
     try {
-      const limit = { clock: this.#options.clock, limitMs: this.#limits.registerMs, signal, what: "registration" };
-      await withTimeLimit(limit, register ?? (() => undefined));
+      const limit = this.#limit("registration", this.#limits.registerMs, signal);
+      await withTimeout(limit, register ?? (() => undefined));
       this.health.become("running");
     } catch (error) {
       if (signal.aborted) return;
@@ -100,8 +100,8 @@ export class FeatureLife {
     const check = run && part?.channels[0]?.[1].check;
     if (check === undefined) return;
     try {
-      const limit = { clock: this.#options.clock, limitMs: this.#limits.registerMs, signal, what: "the check" };
-      await withTimeLimit(limit, check);
+      const limit = this.#limit("the check", this.#limits.registerMs, signal);
+      await withTimeout(limit, check);
     } catch (error) {
       if (signal.aborted || !(error instanceof SvcError) || error.code !== "CHANNEL_UNAUTHORIZED") return;
       this.#disable("registration", error);
@@ -112,10 +112,10 @@ export class FeatureLife {
   start(after?: Promise<void>): void {
     const run = this.#feature?.run;
     if (run === undefined) return;
-    const { clock, random = Math.random } = this.#options;
+    const { clock, random } = this.#options;
     const { health } = this;
     const { signal } = this.#stop;
-    const watch = { run, signal, health, backoff: this.#limits, clock, random, log: this.#log, redact: this.#redact };
+    const watch = { run, signal, health, delays: this.#limits, clock, random, log: this.#log, redact: this.#redact };
     // What it brings for weeks is not of the request that had it started anew.
     this.#loop = inScope({}, () => (after ? after.then(() => supervise(watch)) : supervise(watch)));
   }
@@ -123,8 +123,8 @@ export class FeatureLife {
   /** Tells the loop to end; resolves when it has, or when its time is up. Never rejects. */
   async stop(): Promise<void> {
     this.#stop.abort(new SvcError("DRAINING"));
-    const limit = { clock: this.#options.clock, limitMs: this.#limits.shutdownMs, what: "stopping the loop" };
-    await withTimeLimit(limit, () => this.#loop).catch((error: unknown) =>
+    const limit = this.#limit("stopping the loop", this.#limits.shutdownMs);
+    await withTimeout(limit, () => this.#loop).catch((error: unknown) =>
       this.#log.warn("The feature's loop did not stop.", { reason: reasonOf(error, this.#redact) }),
     );
   }
@@ -146,6 +146,12 @@ export class FeatureLife {
     this.#log.warn("The feature's observer threw.", { reason: reasonOf(error, this.#redact) });
   }
 
+  /** `what`: the work, for the message: "registration". */
+  #limit(what: string, timeoutMs: number, signal?: AbortSignal): TimeoutOptions {
+    const error = (): Error => new Error(`${what} took longer than ${timeoutMs / 1000} s`);
+    return { clock: this.#options.clock, timeoutMs, signal, error };
+  }
+
   #create(create: () => ConstructedFeature): void {
     try {
       this.#feature = create();
@@ -162,9 +168,9 @@ export class FeatureLife {
 
   async #end(): Promise<void> {
     const shutdown = this.#feature?.shutdown;
-    const limit = { clock: this.#options.clock, limitMs: this.#limits.shutdownMs, what: "shutdown" };
+    const limit = this.#limit("shutdown", this.#limits.shutdownMs);
     try {
-      if (shutdown !== undefined) await withTimeLimit(limit, () => shutdown());
+      if (shutdown !== undefined) await withTimeout(limit, () => shutdown());
     } catch (error) {
       this.#log.warn("The feature did not shut down cleanly.", { reason: reasonOf(error, this.#redact) });
     }

@@ -5,7 +5,7 @@ import type { RegistryPart } from "../registry/registry.ts";
 import type { EnabledFeature } from "./construct.ts";
 import type { ReservedNames } from "./contribution-problems.ts";
 import type { FeatureStatus } from "./status.ts";
-import type { Backoff } from "./supervise.ts";
+import type { RestartDelays } from "./supervise.ts";
 
 export interface LifecycleOptions {
   /** Every feature of the build, on or off; they are checked against each other. */
@@ -22,7 +22,7 @@ export interface LifecycleOptions {
   readonly coreSections?: Readonly<Record<string, GenericSchema>>;
   readonly log: Logger;
   readonly clock: Clock;
-  /** 0 ≤ x < 1, for the jitter of restarts. Default Math.random. */
+  /** 0 ≤ x < 1, for the jitter of restarts. Default: the kit's. */
   readonly random?: () => number;
   /** Takes secrets out of the reasons of failed features. Default: tokens and bearer credentials only. */
   readonly redact?: (text: string) => string;
@@ -34,7 +34,7 @@ export interface LifecycleOptions {
   readonly limits?: Partial<LifecycleLimits>;
 }
 
-export interface LifecycleLimits extends Backoff {
+export interface LifecycleLimits extends RestartDelays {
   /** Longest import of a module, and longest registration, of one feature. */
   readonly registerMs: number;
   /** Longest wait for a feature's loop to end, and for its shutdown. */

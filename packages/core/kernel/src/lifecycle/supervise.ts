@@ -1,11 +1,9 @@
 /** The Execution phase of one feature: keeps its `run` going until it ends by itself or is told to stop. */
 import { SvcError, type Clock, type Logger } from "@svc/contract";
+import { type Backoff, retryDelayMs } from "@svc/kit/async";
 import { reasonOf, type Health } from "./status.ts";
 
-export interface Backoff {
-  /** Wait before the first restart, at most; each further one doubles. */
-  readonly firstMs: number;
-  readonly longestMs: number;
+export interface RestartDelays extends Backoff {
   /** A loop that ran this long was well: the next failure starts at `firstMs` again. */
   readonly stableMs: number;
 }
@@ -14,10 +12,10 @@ export interface Supervision {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly signal: AbortSignal;
   readonly health: Health;
-  readonly backoff: Backoff;
+  readonly delays: RestartDelays;
   readonly clock: Clock;
   /** 0 ≤ x < 1. */
-  readonly random: () => number;
+  readonly random?: (() => number) | undefined;
   readonly log: Logger;
   readonly redact: (text: string) => string;
 }
@@ -27,7 +25,7 @@ export interface Supervision {
  * told as running once it has lasted longer than the run that failed.
  */
 export async function supervise(watch: Supervision): Promise<void> {
-  const { run, signal, health, backoff, clock, log } = watch;
+  const { run, signal, health, delays, clock, random, log } = watch;
   // A platform that takes connections and says nothing would else be well with every try, until that is given up.
   let doubtMs = 0;
   for (let failures = 0; !signal.aborted;) {
@@ -48,10 +46,11 @@ export async function supervise(watch: Supervision): Promise<void> {
         return;
       }
       const lastedMs = clock.monotonic() - startedAt;
-      if (lastedMs >= backoff.stableMs) failures = 0;
-      doubtMs = lastedMs >= backoff.stableMs ? 0 : lastedMs;
-      const waitMs = waitBefore(failures, backoff, watch.random(), error);
+      if (lastedMs >= delays.stableMs) failures = 0;
+      doubtMs = lastedMs >= delays.stableMs ? 0 : lastedMs;
       failures += 1;
+      const askedMs = error instanceof SvcError ? error.retryAfterMs : undefined;
+      const waitMs = retryDelayMs(failures, delays, { askedMs, ...(random && { random }) });
       health.become("waiting", reason);
       log.warn("The feature's loop failed and starts again.", { reason, waitMs });
       await clock.sleep(waitMs, signal).catch(() => undefined);
@@ -66,12 +65,4 @@ function tellRunning({ health, clock }: Pick<Supervision, "health" | "clock">, a
   if (afterMs > 0) return clock.after(afterMs, () => health.become("running"));
   health.become("running");
   return () => {};
-}
-
-/** Half fixed, half jitter: many that failed together don't come back together. A server's own wish is honoured. */
-function waitBefore(failures: number, backoff: Backoff, random: number, error: unknown): number {
-  const full = Math.min(backoff.longestMs, backoff.firstMs * 2 ** Math.min(failures, 30));
-  const asked = error instanceof SvcError ? error.retryAfterMs : undefined;
-  const wish = asked !== undefined && Number.isFinite(asked) ? asked : 0;
-  return Math.max(wish, full / 2 + (random * full) / 2);
 }

@@ -273,6 +273,10 @@ const revisionOf = ({ text, mark }: Pick<ConfigFile, "text" | "mark">): string =
     .slice(0, 32);
 
 const changedMeanwhile = (file: string): SvcError =>
-  new SvcError("CONFIG_CHANGED", `${file} was changed meanwhile, in an editor or another browser; it stays as it is.`, {
-    hint: "Look at the change again, then save it.",
-  });
+  new SvcError(
+    "CONFIG_CHANGED",
+    `Someone else changed ${file} while you were editing it, in an editor or another browser; their change was kept.`,
+    {
+      hint: "Look at the change again, then save it.",
+    },
+  );

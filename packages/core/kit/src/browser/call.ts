@@ -1,6 +1,6 @@
 /** One action in an open browser: within its time, with what it came to judged before the model reads a word of it. */
 import { type Clock, type Json, SvcError, type ToolContext } from "@svc/contract";
-import { unlessAborted } from "../unless-aborted.ts";
+import { withTimeout } from "../async/timeout.ts";
 import type { BrowserAction, BrowserActionName } from "./actions.ts";
 import type { BrowserDriver, DriverResult, UploadFile } from "./driver.ts";
 import { MAX_FILE_BYTES, keepFile } from "./files.ts";
@@ -71,16 +71,12 @@ async function timed(
   clock: Clock,
 ): Promise<DriverResult> {
   const timeoutMs = timeLimitMs(action);
-  const limit = new AbortController();
-  const cancel = clock.after(timeoutMs + LATE_MS, () => limit.abort(tooLate(action.action)));
-  const either = AbortSignal.any([signal, limit.signal]);
-  const work = session.driver.perform(action, { signal: either, timeoutMs, files, maxFileBytes: MAX_FILE_BYTES });
-  try {
-    return await unlessAborted(work, either);
-  } finally {
-    cancel();
-    if (either.aborted) session.busyUntil(stopped(work, session, clock));
-  }
+  const limit = { clock, timeoutMs: timeoutMs + LATE_MS, signal, error: () => tooLate(action.action) };
+  return withTimeout(limit, (given) => {
+    const work = session.driver.perform(action, { signal: given, timeoutMs, files, maxFileBytes: MAX_FILE_BYTES });
+    given.addEventListener("abort", () => session.busyUntil(stopped(work, session, clock)), { once: true });
+    return work;
+  });
 }
 
 /** An action that goes on after it was stopped must not act later: its browser is ended with it. */

@@ -1,6 +1,6 @@
 /** A driver's browser with the proxy that guards it. */
 import { type Clock, type Logger, SvcError } from "@svc/contract";
-import { unlessAborted } from "../unless-aborted.ts";
+import { unlessAborted } from "../async/abort.ts";
 import type { BrowserDriver, DriverSession } from "./driver.ts";
 import type { BrowserGuard } from "./guard.ts";
 import { type GuardingProxy, startGuardingProxy } from "./proxy/guarding-proxy.ts";

@@ -1,6 +1,6 @@
 /** One browser for each client that has opened a page: nobody ever meets another's cookies, storage or pages. */
 import { type ClientId, type Clock, type Logger, SvcError } from "@svc/contract";
-import { unlessAborted } from "../unless-aborted.ts";
+import { Semaphore } from "../async/semaphore.ts";
 import type { BrowserDriver } from "./driver.ts";
 import type { BrowserGuard } from "./guard.ts";
 import { type OpenSession, openSession } from "./open-session.ts";
@@ -104,7 +104,7 @@ class Seat {
   readonly #options: SessionsOptions;
   #opening = false;
   #calls = 0;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #lock = new Semaphore(1);
   #cancelIdle: (() => void) | undefined;
   #reason: string | undefined;
 
@@ -131,13 +131,14 @@ class Seat {
   async alone<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     this.#calls += 1;
     this.#cancelIdle?.();
-    const turn = unlessAborted(this.#last, signal);
-    // Whoever gives up waiting does not let the next one in before it is its turn.
-    const before = this.#last;
-    const done = turn.then(work);
-    this.#last = Promise.allSettled([before, done]).then(() => this.session?.settled());
     try {
-      return await done;
+      const permit = await this.#lock.acquire(signal);
+      try {
+        return await work();
+      } finally {
+        // An action that was given up may still act in the browser.
+        void Promise.resolve(this.session?.settled()).finally(() => permit.release());
+      }
     } finally {
       this.#calls -= 1;
       this.#awaitNextCall();

@@ -1,4 +1,5 @@
 import { type Clock, SvcError } from "@svc/contract";
+import { runtimeTimers } from "../async/timeout.ts";
 import { unreachable } from "./unreachable.ts";
 
 /**
@@ -8,7 +9,7 @@ import { unreachable } from "./unreachable.ts";
 export async function withTimeLimit<T>(
   timeoutMs: number,
   callers: AbortSignal | undefined,
-  clock: Pick<Clock, "after"> = timers,
+  clock: Pick<Clock, "after"> = runtimeTimers,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   callers?.throwIfAborted();
@@ -35,10 +36,3 @@ export class CallersError {
     this.error = error;
   }
 }
-
-const timers: Pick<Clock, "after"> = {
-  after: (delayMs, run) => {
-    const timer = setTimeout(run, delayMs);
-    return () => clearTimeout(timer);
-  },
-};

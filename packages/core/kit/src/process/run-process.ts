@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { type Clock, type ExecResult, SvcError } from "@svc/contract";
+import { runtimeTimers } from "../async/timeout.ts";
 import { cappedOutput } from "./capped-output.ts";
 import { MARK, killTree } from "./process-tree.ts";
 
@@ -32,7 +33,7 @@ export async function runProcess(request: ProcessRequest): Promise<ExecResult> {
   request.signal.throwIfAborted();
   const mark = randomUUID();
   const child = start(request, mark);
-  const clock = request.clock ?? timers;
+  const clock = request.clock ?? runtimeTimers;
   const killed = (signal: NodeJS.Signals): Promise<void> => killTree(child.pid, mark, signal);
   let ending = false;
   let timedOut = false;
@@ -113,10 +114,3 @@ function startError(error: unknown): SvcError {
   if (code === "E2BIG") return new SvcError("TOOL_BAD_INPUT", "The command is too long for the operating system.");
   return new SvcError("TOOL_FAILED", "The operating system could not start the command.", { cause: error });
 }
-
-const timers: Pick<Clock, "after"> = {
-  after: (delayMs, run) => {
-    const timer = setTimeout(run, delayMs);
-    return () => clearTimeout(timer);
-  },
-};

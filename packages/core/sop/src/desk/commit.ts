@@ -1,6 +1,8 @@
 /** Writes a change of procedures to their files: all of it or nothing, also when the process is killed in the middle. */
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
 import { join } from "node:path";
-import type { Workspace } from "@svc/contract";
+import { SvcError, type Workspace } from "@svc/contract";
 import { SOP_MD, SOP_TOML } from "../library/file-names.ts";
 import { PENDING, type PendingChange, pendingText, readPending } from "../library/pending.ts";
 import { readFiles } from "../library/read-files.ts";
@@ -10,8 +12,17 @@ type Files = Pick<Workspace, "write" | "remove">;
 
 const RECORD = join("sops", PENDING);
 
-/** Rejects as the workspace does; then nothing is changed. */
-export async function commit(files: Files, change: PendingChange): Promise<void> {
+/**
+ * `folder`: of all procedures. `accept`: the last thing that can refuse the change. Rejects with SOP_UNWRITABLE, and as `accept` and
+ * the workspace do; then nothing is changed.
+ */
+export async function commit(
+  files: Files,
+  folder: string,
+  change: PendingChange,
+  accept: () => Promise<void>,
+): Promise<void> {
+  await assertWritable(folder, change);
   await set(files, RECORD, pendingText(change)).catch(async (error: unknown) => {
     await files.remove(RECORD).catch(() => undefined);
     throw error;
@@ -22,6 +33,7 @@ export async function commit(files: Files, change: PendingChange): Promise<void>
       await set(files, one.path, one.after);
       done.unshift(one);
     }
+    await accept();
   } catch (error) {
     try {
       for (const { path, before } of done) await set(files, path, before);
@@ -29,7 +41,7 @@ export async function commit(files: Files, change: PendingChange): Promise<void>
       await files.remove(RECORD);
     } catch {
       // What can't be taken back either is in force by its record, and `finishPending` writes it later.
-      return;
+      return await accept();
     }
     throw error;
   }
@@ -82,3 +94,36 @@ async function removeEmpty(files: Files, change: PendingChange, to: "before" | "
     if (toml === undefined && markdown === undefined) await files.remove(join("sops", name)).catch(() => undefined);
   }
 }
+
+/** A new file is renamed over the old one, which would not ask the old one. Throws SOP_UNWRITABLE. */
+async function assertWritable(folder: string, change: PendingChange): Promise<void> {
+  for (const [name, { before }] of change) {
+    for (const [file, text] of [
+      [SOP_TOML, before.toml],
+      [SOP_MD, before.markdown],
+    ] as const) {
+      if (text === undefined) continue;
+      await access(join(folder, name, file), constants.W_OK).catch(({ code }: NodeJS.ErrnoException) => {
+        if (!READ_ONLY.has(code ?? "")) return;
+        throw new SvcError("SOP_UNWRITABLE", `${file} is read-only; nothing was changed.`, {
+          hint: MAKE_WRITABLE,
+        });
+      });
+    }
+  }
+}
+
+/** `cause`: what `commit` or `finishPending` was refused. */
+export function notChanged(cause: SvcError): SvcError {
+  if (cause.code === "SOP_UNWRITABLE") return cause;
+  const isFull = FULL.has(cause.cause) || cause.code === "STORE_FULL";
+  const hint = isFull ? "Free some space, then save again." : READ_ONLY.has(cause.cause) ? MAKE_WRITABLE : cause.hint;
+  return new SvcError("SOP_UNWRITABLE", `The files were not changed: ${cause.message}`, {
+    ...(hint !== undefined && { hint }),
+    cause,
+  });
+}
+
+const READ_ONLY: ReadonlySet<unknown> = new Set(["EACCES", "EPERM", "EROFS"]);
+const FULL: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"]);
+const MAKE_WRITABLE = "Make the procedure's files and their folder writable for this user, then save again.";

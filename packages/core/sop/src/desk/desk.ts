@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Json, SvcError, type Workspace } from "@svc/contract";
+import { Semaphore } from "@svc/kit";
 import { formatProblems, type Problem } from "@svc/kernel";
 import type { DefinitionRules } from "../library/definition.ts";
 import { NAME_RULE, SOP_MD, SOP_NAME, SOP_TOML } from "../library/file-names.ts";
@@ -14,7 +15,7 @@ import type { FileTexts, PendingChange } from "../library/pending.ts";
 import { MOST_BYTES, readFiles } from "../library/read-files.ts";
 import type { SopLibrary } from "../library/types.ts";
 import type { Known } from "../library/warnings.ts";
-import { commit, finishPending } from "./commit.ts";
+import { commit, finishPending, notChanged } from "./commit.ts";
 import { type SopChange, SopHistory, type SopVersion, type SopVersionDetail } from "./history.ts";
 import { draftOf, type SopDraft, type SopEdit, type SopText, templateOf } from "./draft.ts";
 import type { SavedSop, SopSave, SopSource } from "./types.ts";
@@ -30,15 +31,16 @@ export interface SopDeskDeps {
   /** Writes by descriptor, below the workspace alone. */
   readonly workspace: (root: string) => Promise<Pick<Workspace, "write" | "remove" | "list">>;
   readonly library: Pick<SopLibrary, "reload" | "exclusively">;
-  /** Writes a line of the audit log. */
-  readonly audit: (kind: string, data: Json) => Promise<void>;
+  /** Writes lines of the audit log: all of them or none. */
+  readonly audit: (kind: string, lines: readonly Json[]) => Promise<void>;
   /** Takes the configured secrets out of a text. */
   readonly redact: (text: string) => string;
 }
 
 export class SopDesk {
   readonly #deps: SopDeskDeps;
-  #last: Promise<unknown> = Promise.resolve();
+  /** What is compared must be what is written over. */
+  readonly #lock = new Semaphore(1);
 
   constructor(deps: SopDeskDeps) {
     this.#deps = deps;
@@ -64,12 +66,12 @@ export class SopDesk {
 
   /** Throws SOP_INVALID with every problem, SOP_EXISTS, SOP_UNKNOWN, SOP_CHANGED, SOP_UNWRITABLE, STORE_*. */
   save(name: string, change: SopSave, by: string): Promise<SavedSop> {
-    return this.#inTurn(() => this.#save(name, change, by));
+    return this.#lock.run(() => this.#save(name, change, by));
   }
 
   /** A disabled copy. Throws as `save`. */
   duplicate(name: string, copy: string, by: string): Promise<SavedSop> {
-    return this.#inTurn(async () => {
+    return this.#lock.run(async () => {
       // A second file with a secret would be one more to leak.
       const source = await this.#writable(name);
       const off = await this.#edited(name, source, [
@@ -82,7 +84,7 @@ export class SopDesk {
 
   /** Throws as `save`. */
   setEnabled(name: string, enabled: boolean, by: string): Promise<SavedSop> {
-    return this.#inTurn(async () => {
+    return this.#lock.run(async () => {
       const source = await this.#known(name);
       const text = await this.#edited(name, source, [{ path: ["sop", "enabled"], value: enabled }]);
       return this.#save(name, { ...text, revision: revisionOf(source) }, by);
@@ -91,7 +93,7 @@ export class SopDesk {
 
   /** Other files in its folder stay. Runs go on with the definition they began with. Throws as `save`. */
   delete(name: string, by: string): Promise<SavedSop> {
-    return this.#inTurn(async () => {
+    return this.#lock.run(async () => {
       const before = await this.#writable(name);
       const version = await this.#write(new Map([[name, { before, after: {} }]]), "delete", by);
       return { name, revision: undefined, version, warnings: [] };
@@ -100,7 +102,7 @@ export class SopDesk {
 
   /** Its runs keep the name they began with. Throws as `save`. */
   rename(name: string, to: string, by: string): Promise<SavedSop> {
-    return this.#inTurn(async () => {
+    return this.#lock.run(async () => {
       const before = await this.#writable(name);
       if (await this.#files(to)) throw new SvcError("SOP_EXISTS", undefined, { hint: "Choose another name." });
       await this.#assertAlone(name);
@@ -133,7 +135,7 @@ export class SopDesk {
    * they are now. Throws VERSION_UNKNOWN, and as `save`.
    */
   undo(number: number, revision: string | undefined, by: string): Promise<SavedSop> {
-    return this.#inTurn(async () => {
+    return this.#lock.run(async () => {
       const { before: wanted, keys } = this.#history().read(number);
       const now = await this.#now(keys);
       if (revision !== undefined && revisionOfAll(now) !== revision) throw changedMeanwhile();
@@ -151,13 +153,6 @@ export class SopDesk {
       const name = keys.find((key) => wanted[key]!.toml !== undefined) ?? keys[0]!;
       return { name, revision: revisionOrUndefined(wanted[name]!), version, warnings };
     });
-  }
-
-  /** One at a time: what is compared must be what is written over. */
-  #inTurn<Result>(act: () => Promise<Result>): Promise<Result> {
-    const done = this.#last.then(act);
-    this.#last = done.catch(() => undefined);
-    return done;
   }
 
   async #save(name: string, { toml, markdown, revision }: SopSave, by: string): Promise<SavedSop> {
@@ -192,19 +187,19 @@ export class SopDesk {
     if ([...change.values()].every(({ before, after }) => revisionOf(before) === revisionOf(after))) return undefined;
     const history = this.#history();
     const version = history.keep(change, { at: new Date(now()).toISOString(), by, what });
+    const lines = [...change].map(([name, replaced]) => {
+      const [was, is] = [revisionOrUndefined(replaced.before), revisionOrUndefined(replaced.after)];
+      return { sop: name, what, by, version, before: was ?? null, after: is ?? null };
+    });
     try {
       const workspace = await this.#workspace();
-      await library.exclusively(() => commit(workspace, change));
+      const accept = () => this.#deps.audit("sop-change", lines);
+      await library.exclusively(() => commit(workspace, this.#deps.folder(), change, accept));
     } catch (error) {
       history.drop(version);
-      if (!(error instanceof SvcError)) throw error;
-      throw new SvcError("SOP_UNWRITABLE", `The files were not changed: ${error.message}`, { cause: error });
+      throw error instanceof SvcError ? notChanged(error) : error;
     }
     await library.reload();
-    for (const [name, replaced] of change) {
-      const [was, is] = [revisionOrUndefined(replaced.before), revisionOrUndefined(replaced.after)];
-      await this.#deps.audit("sop-change", { sop: name, what, by, version, before: was ?? null, after: is ?? null });
-    }
     return version;
   }
 

@@ -15,6 +15,8 @@ export interface DeskFixture {
   readonly desk: SopDesk;
   readonly audit: Json[];
   reloads: number;
+  /** What the audit log refuses a line with. */
+  auditError: Error | undefined;
   /** Taken out of every text. */
   secret: string;
   /** One more desk over the same folder; `files`: how it writes. */
@@ -40,13 +42,17 @@ export function deskFixture(): DeskFixture {
       known: () => ({ nowMs: 0, tools: ["file_read"] }),
       workspace: async () => changed(files),
       library: { reload: async () => void (fixture.reloads += 1), exclusively: (act) => act() },
-      audit: async (kind, data) => void fixture.audit.push({ kind, ...(data as object) }),
+      audit: async (kind, lines) => {
+        if (fixture.auditError) throw fixture.auditError;
+        fixture.audit.push(...lines.map((line) => ({ kind, ...(line as object) })));
+      },
       redact: (text) => text.replaceAll(fixture.secret, "…"),
     });
   const fixture: DeskFixture = {
     home,
     audit: [],
     reloads: 0,
+    auditError: undefined,
     secret: "\0",
     another,
     get desk() {

@@ -1,6 +1,7 @@
 // Files of procedures that are overwritten, half written, written outside, written wrong, or by whom nobody knows.
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SvcError } from "@svc/contract";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { SopDesk } from "../../src/desk/desk.ts";
 import { templateOf } from "../../src/desk/draft.ts";
@@ -134,6 +135,29 @@ test("a secret of the config is neither shown nor lost", async () => {
   expect(await codeOf(desk.setEnabled("a", false, "x"))).toBe("SOP_UNWRITABLE");
   expect(await codeOf(desk.duplicate("a", "b", "x"))).toBe("SOP_UNWRITABLE");
   expect(readFileSync(at("a/SOP.toml"), "utf8")).toContain(secret);
+});
+
+test("a change that can't be audited is taken back", async () => {
+  const saved = await desk.save("a", { toml: TOML, markdown: MD, revision: undefined }, "x");
+  fixture.auditError = new SvcError("STORE_FULL");
+  const more = { toml: TOML, markdown: `${MD}2. **More**\n` };
+  const refused = [
+    desk.save("a", { ...more, revision: saved.revision }, "x"),
+    desk.save("b", { ...more, revision: undefined }, "x"),
+    desk.rename("a", "c", "x"),
+    desk.delete("a", "x"),
+  ].map((made) => made.catch((error: SvcError) => [error.code, error.message, error.hint]));
+  expect(new Set((await Promise.all(refused)).map(String))).toEqual(
+    new Set([
+      "SOP_UNWRITABLE,The files were not changed: The disk is full; nothing was accepted.,Free some space, then save again.",
+    ]),
+  );
+  expect(readdirSync(at(""))).toEqual(["a"]);
+  expect([readFileSync(at("a/SOP.toml"), "utf8"), readFileSync(at("a/SOP.md"), "utf8")]).toEqual([TOML, MD]);
+  expect([desk.versions().length, fixture.audit.length, fixture.reloads]).toEqual([1, 1, 1]);
+  fixture.auditError = undefined;
+  await desk.rename("a", "c", "x");
+  expect(fixture.audit.slice(1)).toMatchObject([{ sop: "c" }, { sop: "a" }]);
 });
 
 test("the template is right", () => {

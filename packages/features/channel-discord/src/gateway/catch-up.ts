@@ -3,6 +3,7 @@
  * https://docs.discord.com/developers/resources/message#get-channel-messages
  */
 import { type FeatureContext, SvcError } from "@svc/contract";
+import { retry } from "@svc/kit";
 import { type Fields, fieldsOf, listOf } from "../api/fields.ts";
 import type { Rest, RestRequest } from "../api/rest.ts";
 import { idOf, isLater, laterOf } from "../api/snowflake.ts";
@@ -19,7 +20,8 @@ const PAGE = 100;
 const MOST_PAGES = 10;
 const MOST_CHANNELS = 100;
 const TRIES = 4;
-const LONGEST_WAIT_MS = 60_000;
+const BACKOFF = { firstMs: 2_000, longestMs: 60_000 };
+const FINAL: ReadonlySet<string> = new Set(["CHANNEL_UNAUTHORIZED", "DELIVERY_REFUSED"]);
 
 /** Hands over each channel's messages, oldest first. Throws REMOTE_*, CHANNEL_UNAUTHORIZED. */
 export async function catchUp(
@@ -79,16 +81,15 @@ async function patiently(
   clock: FeatureContext["clock"],
   signal: AbortSignal,
 ): Promise<unknown> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await rest.call(request, signal);
-    } catch (error) {
-      if (!(error instanceof SvcError) || error.code === "CHANNEL_UNAUTHORIZED") throw error;
-      // Deleted, or nothing that the bot may see.
-      if (error.code === "DELIVERY_REFUSED") return undefined;
-      const waitMs = Math.max(error.retryAfterMs ?? 0, 1_000 * 2 ** tries);
-      if (tries === TRIES || waitMs > LONGEST_WAIT_MS) throw error;
-      await clock.sleep(waitMs, signal);
-    }
+  const onFailure = (error: unknown, retryInMs: number): void => {
+    const isFinal = !(error instanceof SvcError) || FINAL.has(error.code);
+    if (isFinal || retryInMs > BACKOFF.longestMs) throw error;
+  };
+  try {
+    return await retry(() => rest.call(request, signal), { ...BACKOFF, maxTries: TRIES, clock, signal, onFailure });
+  } catch (error) {
+    // Deleted, or nothing that the bot may see.
+    if (error instanceof SvcError && error.code === "DELIVERY_REFUSED") return undefined;
+    throw error;
   }
 }

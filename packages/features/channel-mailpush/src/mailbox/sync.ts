@@ -1,6 +1,6 @@
 /** Reads what is new in the mailbox and hands it over; only then the place moves on. */
 import { type FeatureContext, type Inbound, type Logger, SvcError } from "@svc/contract";
-import { unlessAborted } from "@svc/kit";
+import { Semaphore } from "@svc/kit";
 import type { MailApi } from "../api/mail-api.ts";
 import { missedSince } from "./catch-up.ts";
 import { historySince } from "./history.ts";
@@ -24,17 +24,8 @@ export interface Sync {
 }
 
 export function createSync(options: SyncOptions): Sync {
-  let last: Promise<void> = Promise.resolve();
-  return {
-    run(signal, upTo) {
-      const mine = last.then(
-        () => sync(options, signal, upTo),
-        () => sync(options, signal, upTo),
-      );
-      last = mine.catch(() => undefined);
-      return unlessAborted(mine, signal);
-    },
-  };
+  const lock = new Semaphore(1);
+  return { run: (signal, upTo) => lock.run(() => sync(options, signal, upTo), signal) };
 }
 
 async function sync(options: SyncOptions, signal: AbortSignal, upTo: bigint | undefined): Promise<void> {

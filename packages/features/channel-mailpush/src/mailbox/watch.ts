@@ -1,6 +1,6 @@
 /** `users.watch`: the platform tells the topic of changes for seven days, unless it is asked again before that. */
 import { type Clock, type Json, type StateStore, SvcError } from "@svc/contract";
-import { type PlatformAnswer, unlessAborted } from "@svc/kit";
+import { type PlatformAnswer, Semaphore } from "@svc/kit";
 import * as v from "valibot";
 import { historyIdSchema } from "../api/history-id.ts";
 import type { MailApi } from "../api/mail-api.ts";
@@ -70,12 +70,7 @@ export function createWatch({ api, address, labels, topic, state, clock }: Watch
   }
 
   /** One after the other: of two first watches the later one must not decide where reading begins. */
-  let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-    const mine = turn.then(work);
-    turn = mine.catch(() => undefined);
-    return unlessAborted(mine, signal);
-  };
+  const lock = new Semaphore(1);
 
   const keep = async (signal: AbortSignal): Promise<number> => {
     if (await forgetOthers(state, await address.told(signal))) await state.delete(KEY);
@@ -89,9 +84,9 @@ export function createWatch({ api, address, labels, topic, state, clock }: Watch
   };
 
   return {
-    keep: (signal) => inTurn(() => keep(signal), signal),
+    keep: (signal) => lock.run(() => keep(signal), signal),
     endsAtMs: async () => (await last())?.endsAtMs,
-    renew: (signal) => inTurn(async () => ask(await requestOf(signal), signal), signal),
+    renew: (signal) => lock.run(async () => ask(await requestOf(signal), signal), signal),
   };
 }
 

@@ -3,6 +3,7 @@
  * is over, and nothing else. https://docs.slack.dev/apis/events-api/using-socket-mode
  */
 import { type FeatureContext, type Json, SvcError } from "@svc/contract";
+import { withTimeout } from "@svc/kit";
 import { SocketModeClient, type SocketModeOptions } from "@slack/socket-mode";
 import { clientFetch } from "../api/client-fetch.ts";
 import { problemOf } from "../api/problems.ts";
@@ -49,14 +50,9 @@ export async function openConnection(parts: ConnectionParts, signal: AbortSignal
     // Told once more, the library does not wait for a farewell: half a minute, and the end of the process with it.
     if (websocket?.readyState === WebSocket.CLOSING) websocket.disconnect();
   };
-  const limit = Promise.withResolvers<never>();
-  const cancel = context.clock.after(HELLO_LIMIT_MS, () =>
-    limit.reject(new SvcError("REMOTE_TIMEOUT", "Slack did not say hello.")),
-  );
-  const abort = (): void => limit.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
+  const error = (): Error => new SvcError("REMOTE_TIMEOUT", "Slack did not say hello.");
   try {
-    await Promise.race([greeted, limit.promise]);
+    await withTimeout({ clock: context.clock, timeoutMs: HELLO_LIMIT_MS, signal, error }, () => greeted);
     return { leaving: client.leaving, lost: lost.promise, close };
   } catch (error) {
     close();
@@ -64,10 +60,7 @@ export async function openConnection(parts: ConnectionParts, signal: AbortSignal
     // The client says nothing of why a connection failed; the line knows.
     throw line.why ?? (error === undefined ? over() : asConnectError(error));
   } finally {
-    cancel();
-    signal.removeEventListener("abort", abort);
     greeted.catch(() => undefined);
-    limit.promise.catch(() => undefined);
   }
 }
 

@@ -6,15 +6,17 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { Clock, Logger } from "@svc/contract";
+import { retryDelayMs, withTimeout } from "@svc/kit/async";
 import { type Collector, EXPORT_MS } from "./collector.ts";
 import type { Outcome } from "./outcome.ts";
 import { Trouble } from "./trouble.ts";
-import { within } from "./within.ts";
 
 export interface SpanQueueOptions {
   readonly collector: Collector;
   readonly log: Logger;
   readonly clock: Clock;
+  /** 0 ≤ x < 1, for the jitter of retries. */
+  readonly random?: () => number;
 }
 
 /** Characters are those that spans tell, of two bytes at most: 32 MB. */
@@ -23,7 +25,7 @@ export const QUEUE = { spans: 2_048, characters: 16_777_216 } as const;
 export const BATCH = { spans: 256, characters: 1_048_576 } as const;
 /** How long a span waits for others. */
 const DELAY_MS = 1_000;
-const REST = { firstMs: 2_000, longestMs: 60_000 } as const;
+const BACKOFF = { firstMs: 2_000, longestMs: 60_000 } as const;
 /** A batch that fails so often may be what it fails by. */
 const MOST_TRIES = 5;
 /** A service that stops does not wait any longer for a collector that failed last time. */
@@ -37,6 +39,7 @@ interface Queued {
 export class SpanQueue {
   readonly #collector: Collector;
   readonly #clock: Clock;
+  readonly #random: (() => number) | undefined;
   readonly #trouble: Trouble;
   /** What is done here is nobody's work: its lines in the log must not be told as those of the turn whose span came last. */
   readonly #asNobody = AsyncLocalStorage.snapshot();
@@ -47,13 +50,14 @@ export class SpanQueue {
   /** Of the batch that is next. */
   #tries = 0;
   /** Nothing is sent before; monotonic. */
-  #restsUntilMs = 0;
+  #notBeforeMs = 0;
   #sending: Promise<void> | undefined;
   #timer: { readonly isSoon: boolean; readonly cancel: () => void } | undefined;
   #closing: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor({ collector, log, clock }: SpanQueueOptions) {
+  constructor({ collector, log, clock, random }: SpanQueueOptions) {
+    this.#random = random;
     this.#collector = collector;
     this.#clock = clock;
     this.#trouble = new Trouble(log, clock);
@@ -85,7 +89,9 @@ export class SpanQueue {
 
   async #close(): Promise<void> {
     this.#timer?.cancel();
-    await within(this.#clock, this.#failures === 0 ? EXPORT_MS : HOPELESS_MS, this.#sendLast());
+    const timeoutMs = this.#failures === 0 ? EXPORT_MS : HOPELESS_MS;
+    const error = (): Error => new Error("the collector did not take the last spans in time");
+    await withTimeout({ clock: this.#clock, timeoutMs, error }, () => this.#sendLast()).catch(() => undefined);
     this.#isClosed = true;
     this.#collector.close();
     if (this.#queue.length > 0) this.#trouble.dropped(this.#queue.length, "the service stops");
@@ -97,7 +103,7 @@ export class SpanQueue {
     const hasFailed = this.#failures > 0;
     await this.#sending;
     if (!hasFailed) return this.flush();
-    if (this.#clock.monotonic() < this.#restsUntilMs) return;
+    if (this.#clock.monotonic() < this.#notBeforeMs) return;
     this.#failures = 0;
     return this.flush();
   }
@@ -108,12 +114,12 @@ export class SpanQueue {
     const isSoon = this.#queue.length >= BATCH.spans || this.#characters >= BATCH.characters;
     if (this.#timer !== undefined && (this.#timer.isSoon || !isSoon)) return;
     this.#timer?.cancel();
-    const restMs = this.#restsUntilMs - this.#clock.monotonic();
+    const backoffMs = this.#notBeforeMs - this.#clock.monotonic();
     const send = (): void => {
       this.#timer = undefined;
       void this.#send();
     };
-    const delayMs = Math.max(isSoon ? 0 : DELAY_MS, restMs);
+    const delayMs = Math.max(isSoon ? 0 : DELAY_MS, backoffMs);
     this.#timer = { isSoon, cancel: this.#asNobody(() => this.#clock.after(delayMs, send)) };
   }
 
@@ -149,14 +155,15 @@ export class SpanQueue {
     this.#tries += 1;
     const isGivenUp = outcome.kind === "refused" || this.#tries >= MOST_TRIES;
     if (isGivenUp) this.#remove(count);
-    this.#rest(outcome.kind === "failed" ? outcome.retryAfterMs : undefined);
+    this.#backOff(outcome.kind === "failed" ? outcome.retryAfterMs : undefined);
     this.#trouble.dropped(isGivenUp ? count : 0, outcome.reason);
   }
 
-  #rest(askedMs = 0): void {
-    const ownMs = Math.min(REST.firstMs * 2 ** this.#failures, REST.longestMs);
+  #backOff(askedMs?: number): void {
     this.#failures += 1;
-    this.#restsUntilMs = this.#clock.monotonic() + Math.max(ownMs, askedMs);
+    const random = this.#random;
+    this.#notBeforeMs =
+      this.#clock.monotonic() + retryDelayMs(this.#failures, BACKOFF, { askedMs, ...(random && { random }) });
   }
 
   #remove(count: number): void {

@@ -1,12 +1,12 @@
 /** The calls of one plugin, one after the other, and the process that they share while there are some. */
 import type { Clock } from "@svc/contract";
-import { unlessAborted } from "@svc/kit";
+import { Semaphore } from "@svc/kit";
 import { tooManyWait } from "./failures.ts";
 import type { PluginProcess } from "./plugin-process.ts";
 
 export class Lane {
   readonly #clock: Clock;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #lock = new Semaphore(1);
   #calls = 0;
   #process: PluginProcess | undefined;
   #cancelIdle: (() => void) | undefined;
@@ -35,15 +35,15 @@ export class Lane {
     if (this.#calls === MOST_CALLS) throw tooManyWait();
     this.#cancelIdle?.();
     this.#calls += 1;
-    const before = this.#last;
-    const work = Promise.withResolvers<void>();
-    this.#last = before.then(() => work.promise);
     try {
-      await unlessAborted(before, signal);
-      if (this.#process?.isOver !== false) this.#process = await start();
-      return await use(this.#process);
+      const permit = await this.#lock.acquire(signal);
+      try {
+        if (this.#process?.isOver !== false) this.#process = await start();
+        return await use(this.#process);
+      } finally {
+        permit.release();
+      }
     } finally {
-      work.resolve();
       this.#calls -= 1;
       this.#rest();
     }

@@ -33,12 +33,12 @@ interface Made {
 /** Of what is made at run time, one as it comes out, or why none is judged. */
 const MADE: readonly Made[] = [
   {
-    file: "packages/core/gateway/src/channel-events/body.ts",
+    file: "packages/core/gateway/src/routes/channel-events.ts",
     made: '`^[^\\\\p{Cs}\\\\0]{0,${most}}$`, "u"',
     like: "/^[^\\p{Cs}\\0]{0,128}$/u",
   },
   {
-    file: "packages/core/gateway/src/routes/path-pattern.ts",
+    file: "packages/core/gateway/src/http/request.ts",
     made: '`^${path .split(/\\{\\w+\\}/) .map(RegExp.escape) .join("[^/]+")}$`',
     like: "/^\\/api\\/sops\\/[^/]+\\/runs\\/[^/]+$/",
   },

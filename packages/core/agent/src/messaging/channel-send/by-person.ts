@@ -1,7 +1,7 @@
 /** What a person says by `svc send`: to whom he likes, since the lists of targets bind the agent and not its owner. */
 import { randomUUID } from "node:crypto";
-import { SENT_BY_PERSON } from "../delivery/may-open.ts";
-import { mailIdOf } from "../delivery/settle.ts";
+import { SENT_BY_PERSON } from "../deliver.ts";
+import { outgoingId } from "../message-id.ts";
 import { queue, type QueueParts, type Said, type Saying } from "./queue.ts";
 
 /** Resolves with the ids of its messages once all of it is on disk. Throws as `queue`. */
@@ -12,5 +12,5 @@ export async function sendByPerson(
 ): Promise<string[]> {
   const id = randomUUID();
   const deliveries = await queue(parts, said, { ...saying, keyOf: (part) => `${SENT_BY_PERSON}${id}:${part}` });
-  return deliveries.map(mailIdOf);
+  return deliveries.map(({ n }) => outgoingId(n));
 }

@@ -3,7 +3,7 @@ import { defineTool, type Json } from "@svc/contract";
 import type { Delivery, FileContent } from "@svc/store";
 import * as v from "valibot";
 import type { CoreTool, CoreToolContext, PinnedCall } from "../../tools/core-tool-context.ts";
-import { mailIdOf } from "../delivery/settle.ts";
+import { outgoingId } from "../message-id.ts";
 import { attachedFiles, queue, type QueueParts } from "./queue.ts";
 import { refusalOf, type TargetParts } from "./targets.ts";
 
@@ -104,5 +104,5 @@ function keptOf({ store }: ChannelSendParts, turnId: string, callId: string): De
 function told(deliveries: readonly Delivery[]): Json {
   const [first, ...others] = deliveries;
   const { state } = deliveries.find((part) => part.state !== "sent") ?? first!;
-  return { message: mailIdOf(first!), state, ...(others.length > 0 && { parts: deliveries.length }) };
+  return { message: outgoingId(first!.n), state, ...(others.length > 0 && { parts: deliveries.length }) };
 }

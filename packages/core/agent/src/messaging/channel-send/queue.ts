@@ -1,7 +1,7 @@
 /** What somebody decided to say, into the outbox: the tool `channel_send`, and `svc send`. */
 import { type Channel, SvcError, type Workspace } from "@svc/contract";
 import type { Delivery, FileContent, Store } from "@svc/store";
-import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
+import type { OutboxDispatcher } from "../outbox.ts";
 import { attachedFile, type PinnedFile } from "./attached-file.ts";
 import { outgoingRows } from "./outgoing-rows.ts";
 

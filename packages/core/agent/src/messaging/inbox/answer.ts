@@ -7,7 +7,7 @@ import { DEFAULT_AGENT } from "@svc/kernel";
 import type { Delivery, InboxMessage, NewDelivery } from "@svc/store";
 import { outgoingRows } from "../channel-send/outgoing-rows.ts";
 import type { AskPerson } from "../../types.ts";
-import { restMs } from "../delivery/back-off.ts";
+import { retryDelayMs } from "../retry-delay.ts";
 import { sessionIn } from "../session-message.ts";
 import { type Writing, writingOf } from "../writing/writing.ts";
 import { askerOf } from "./ask.ts";
@@ -17,7 +17,8 @@ import { endTurn } from "./end-turn.ts";
 import { messageOver } from "./message-over.ts";
 import { apologyFor, judge, STOPPED } from "./failure.ts";
 import type { Attempted } from "./lane-options.ts";
-import { incomingId, type InboxParts } from "./parts.ts";
+import { incomingId } from "../message-id.ts";
+import type { InboxParts } from "./parts.ts";
 import { placeOf } from "./place-of.ts";
 import { questionOf } from "./question.ts";
 import { commandIn, runCommand } from "./run-command.ts";
@@ -145,14 +146,14 @@ async function failed(
     attempts: attempts + 1,
     verdict,
   });
-  if (verdict === "again, not counted") return { restMs: restMs(2, error.retryAfterMs, random()) };
+  if (verdict === "again, not counted") return { restMs: retryDelayMs(2, error.retryAfterMs, random()) };
   if (verdict === "end") {
     const note = (): string | undefined => (inbox.end(n, "failed", code) ? apologyFor(code, error) : undefined);
     const more = { code, error, keeps: true as const, ...(draft !== undefined && { draft }) };
     return over(endTurn(parts, message, { note, ...more }));
   }
   await store.write(() => inbox.failed(n, code));
-  return { restMs: restMs(attempts + 1, error.retryAfterMs, random()) };
+  return { restMs: retryDelayMs(attempts + 1, error.retryAfterMs, random()) };
 }
 
 function drop({ store }: InboxParts, { n }: InboxMessage): undefined {

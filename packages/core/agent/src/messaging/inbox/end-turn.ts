@@ -4,7 +4,8 @@ import type { Delivery, InboxMessage } from "@svc/store";
 import { outgoingRows } from "../channel-send/outgoing-rows.ts";
 import { inPlaceOf } from "../writing/in-place-of.ts";
 import { messageOver } from "./message-over.ts";
-import { incomingId, type InboxParts } from "./parts.ts";
+import { incomingId } from "../message-id.ts";
+import type { InboxParts } from "./parts.ts";
 import { placeOf } from "./place-of.ts";
 import { untilKept } from "./until-kept.ts";
 

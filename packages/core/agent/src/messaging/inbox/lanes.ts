@@ -8,14 +8,14 @@ import { Asides } from "./asides.ts";
 import { HeldLanes } from "./held-lanes.ts";
 import { emptyLane, type Lane, takeOut } from "./lane.ts";
 import type { LaneOptions } from "./lane-options.ts";
-import { suspectRestMs, Suspects } from "../suspects.ts";
+import { CrashQuarantine, suspectDelayMs } from "../crash-quarantine.ts";
 
 export class InboxLanes {
   readonly #options: LaneOptions;
   readonly #lanes = new Map<string, Lane>();
   readonly #ready = new LinkedList<Lane>();
   readonly #held: HeldLanes<Lane>;
-  readonly #suspects = new Suspects<Lane>();
+  readonly #suspects = new CrashQuarantine<Lane>();
   readonly #asides = new Asides();
   #maxParallel: number;
   #running = 0;
@@ -60,7 +60,7 @@ export class InboxLanes {
 
   add(message: WaitingMessage): void {
     const lane = this.#laneOf(message);
-    const restMs = suspectRestMs(message.crashes);
+    const restMs = suspectDelayMs(message.crashes);
     if (restMs > 0 && lane.messages.size === 0) {
       lane.cancelRest ??= this.#options.clock.after(restMs, () => this.#endRest(lane));
     }

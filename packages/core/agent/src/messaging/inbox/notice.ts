@@ -1,10 +1,11 @@
 /** One attempt to hand a notice to its channel: at least once, and as often as it takes. */
 import { type Channel, SvcError } from "@svc/contract";
-import { restMs } from "../delivery/back-off.ts";
+import { retryDelayMs } from "../retry-delay.ts";
 import { within } from "../within.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Attempted } from "./lane-options.ts";
-import { incomingId, type InboxParts } from "./parts.ts";
+import { incomingId } from "../message-id.ts";
+import type { InboxParts } from "./parts.ts";
 import { untilKept } from "./until-kept.ts";
 
 /** Rejects with STORE_* while what became of the attempt can't be kept, and the notice waits as it did. */
@@ -28,7 +29,7 @@ export async function handOver(parts: InboxParts, attempt: Attempt, channel: Cha
     const reason = known?.message ?? (error instanceof Error ? error.name : typeof error);
     log.warn("a notice could not be handled", { messageId, channel: message.channel, code, reason });
     await store.write(() => store.inbox.failed(n, code));
-    return { restMs: restMs(attempts + 1, known?.retryAfterMs, random()) };
+    return { restMs: retryDelayMs(attempts + 1, known?.retryAfterMs, random()) };
   }
   await untilKept(parts, messageId, stopping, () => store.write(() => store.inbox.end(n, "done")));
   return "over";

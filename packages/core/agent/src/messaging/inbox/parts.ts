@@ -3,7 +3,7 @@ import type { Clock, FetchOptions, FetchResult, Logger, MessageEvent, Workspace 
 import type { Instruments } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { Agent } from "../../types.ts";
-import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
+import type { OutboxDispatcher } from "../outbox.ts";
 import type { AskPerson } from "../../types.ts";
 import type { AskPlace, ChannelIdentity, MessagingSettings, ReplyTaker } from "../types.ts";
 import type { SpeechPlaces } from "../speech/places.ts";
@@ -47,5 +47,3 @@ export interface InboxParts {
 
 /** What the inbox brings itself. */
 export type InboxOwned = "stopping" | "presence" | "drafts" | "waits" | "waitingBehind";
-
-export const incomingId = (n: number): string => `in-${n}`;

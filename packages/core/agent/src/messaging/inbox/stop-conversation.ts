@@ -8,7 +8,8 @@ import { outgoingRows } from "../channel-send/outgoing-rows.ts";
 import type { Attempt } from "./attempt.ts";
 import { endTurn } from "./end-turn.ts";
 import type { InboxLanes } from "./lanes.ts";
-import { incomingId, type InboxParts } from "./parts.ts";
+import { incomingId } from "../message-id.ts";
+import type { InboxParts } from "./parts.ts";
 import { placeOf } from "./place-of.ts";
 import { untilKept } from "./until-kept.ts";
 

@@ -22,6 +22,10 @@ static volatile uint16_t commands, expiries;
 static volatile int32_t wall_um = 3000000;
 static volatile uint8_t is_frozen, is_dead;
 static int frozen_mm;
+/* How much farther the sensor says the wall is: plausible, and wrong. */
+static int lie_mm;
+/* Pressed, which is LOW, when the robot touches the wall. */
+#define BUMPER 3
 
 static void motors_off(void) {
   if (left_speed || right_speed) stopped_at = now_ms;
@@ -166,7 +170,7 @@ static void distance_read(const char *id) {
     int32_t wall = wall_um;
     sei();
     noise = (noise + 1) % 3;
-    frozen_mm = (int)(wall / 1000) + noise;
+    frozen_mm = (int)(wall / 1000) + noise + lie_mm;
   }
   answer_number(id, frozen_mm);
 }
@@ -196,6 +200,7 @@ int main(void) {
     else if (!strncmp(cmd, "sensor\"", 7)) {
       is_frozen = number_of("\"frozen\":") != 0;
       is_dead = number_of("\"dead\":") != 0;
+      lie_mm = (int)number_of("\"lie\":");
       if (value_of("\"wall\":")) {
         cli();
         wall_um = number_of("\"wall\":") * 1000;
@@ -211,7 +216,12 @@ int main(void) {
       }
     } else if (!strncmp(cmd, "gpio_read\"", 10)) {
       if (pin < 0 || !is_usable((uint8_t)pin)) refuse(id, "pin not available");
-      else answer_number(id, level_of[pin]);
+      else if (pin == BUMPER) {
+        cli();
+        int32_t wall = wall_um;
+        sei();
+        answer_number(id, wall > 0);
+      } else answer_number(id, level_of[pin]);
     } else refuse(id, "unknown command");
   }
 }

@@ -1,0 +1,88 @@
+/** A sign-in of the page as it is handed over: one secret to the browser, the other to the page. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Json } from "@svc/contract";
+import type { Device } from "@svc/store";
+import { type PageSessions, sessionCookie } from "./page-sessions.ts";
+
+export interface OpenedPage {
+  /** `csrf` and `device`. */
+  readonly body: { readonly [name: string]: Json };
+  /** Name and value of a header. */
+  readonly setCookie: readonly [string, string];
+}
+
+/** Rejects with STORE_*, and UNAUTHORIZED for a device that was revoked meanwhile. */
+export async function openPage(
+  sessions: Pick<PageSessions, "open" | "idleMs">,
+  device: Device,
+  headers: IncomingHttpHeaders,
+): Promise<OpenedPage> {
+  // Only the browser knows the scheme: a proxy may end TLS before the gateway.
+  const isSecure = headers.origin?.toLowerCase().startsWith("https:") === true;
+  const browser = browserName(headers["user-agent"]);
+  const { cookie, csrf } = await sessions.open(device, { browser, isSecure });
+  return openedPage(sessions, { cookie, csrf, device, isSecure });
+}
+
+export interface PageHandover {
+  readonly cookie: string;
+  readonly csrf: string;
+  readonly device: Device;
+  readonly isSecure: boolean;
+}
+
+/** The cookie is set anew each time, so that the browser keeps it as long as the sign-in lasts. */
+export const openedPage = (
+  { idleMs }: Pick<PageSessions, "idleMs">,
+  { cookie, csrf, device, isSecure }: PageHandover,
+): OpenedPage => ({
+  body: { csrf, device: shownDevice(device) },
+  setCookie: ["set-cookie", sessionCookie(cookie, isSecure, idleMs)],
+});
+
+export const shownDevice = ({ id, name, scope }: Device): Json => ({ id, name, scope });
+
+// Who made a browser ask. The door has refused every Origin that is not ours, and takes requests without one.
+
+/** A page of ours in a browser, which tells where it is from; one that also tells how the two are related says that they are one. */
+export const isOwnPage = (headers: IncomingHttpHeaders): boolean =>
+  headers.origin !== undefined && isNobodyElses(headers);
+
+/** The same of a request that may come without an Origin: a browser sends none with a GET of its own page. */
+export const isSurelyOwnPage = (headers: IncomingHttpHeaders): boolean =>
+  headers["sec-fetch-site"] === "same-origin" || isOwnPage(headers);
+
+/** A page of ours, or no browser at all: `Sec-Fetch-Site` can't be left out or made up by a page. */
+export const isNobodyElses = ({ "sec-fetch-site": site }: IncomingHttpHeaders): boolean =>
+  site === undefined || site === "same-origin";
+
+// What a browser is called among the devices when nobody gave it a name. Nothing of what it sends is kept.
+
+/** In this order: most say that they are others, too. */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/\bEdgA?\/|\bEdgiOS\//, "Edge"],
+  [/\bOPR\//, "Opera"],
+  [/\bSamsungBrowser\//, "Samsung Internet"],
+  [/\bFirefox\/|\bFxiOS\//, "Firefox"],
+  [/\b(?:Headless)?Chrome\/|\bCriOS\/|\bChromium\//, "Chrome"],
+  [/\bSafari\//, "Safari"],
+];
+
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/\bAndroid\b/, "Android"],
+  [/\biPhone\b|\biPad\b/, "iOS"],
+  [/\bCrOS\b/, "ChromeOS"],
+  [/\bWindows\b/, "Windows"],
+  [/\bMacintosh\b/, "macOS"],
+  [/\bLinux\b/, "Linux"],
+];
+
+/** `Firefox on Linux`, of a `User-Agent`. */
+export function browserName(userAgent: string | undefined): string {
+  const browser = nameIn(BROWSERS, userAgent) ?? "Browser";
+  const system = nameIn(SYSTEMS, userAgent);
+  return system === undefined ? browser : `${browser} on ${system}`;
+}
+
+const nameIn = (names: readonly (readonly [RegExp, string])[], text = ""): string | undefined =>
+  names.find(([pattern]) => pattern.test(text))?.[1];

@@ -1,0 +1,205 @@
+/** The node:http server: strict parsing, bounded headers, and timers that only ever measure how long RECEIVING takes. */
+import { createServer, type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { type Clock, type ErrorCode, SvcError } from "@svc/contract";
+import { systemClock } from "@svc/kernel";
+import { OTHER, type Requests, type Watch } from "../middleware/tracing.ts";
+import { isAnsweredAlready, responseInFlight } from "./connections.ts";
+import { errorReply, type Reply } from "./reply.ts";
+import type { RequestBudget } from "./request-budget.ts";
+
+const MAX_HEADER_BYTES = 16_384;
+/** All headers must be here by then: a client that sends one byte a minute would hold a connection for ever. */
+const HEADERS_TIMEOUT_MS = 20_000;
+/** Headers and body. Counted only while the request comes in; a turn that runs for an hour is not cut by it. */
+const REQUEST_TIMEOUT_MS = 120_000;
+const TIMEOUT_CHECK_MS = 5_000;
+/** Longer than the idle time of usual proxies (60 s): the side that reuses a connection must be the first to close it. */
+const KEEP_ALIVE_MS = 65_000;
+
+export interface Listeners {
+  readonly serve: RequestListener;
+  readonly onUnknownExpectation: RequestListener;
+  /** Whether a request is for the server's `upgrade`; all others are served as if they had not asked for one. */
+  readonly isUpgrade: (incoming: IncomingMessage) => boolean;
+}
+
+export function createHttpServer(
+  { serve, onUnknownExpectation, isUpgrade }: Listeners,
+  requests: Pick<Requests, "each" | "watch">,
+  budget: RequestBudget,
+): Server {
+  const guarded = refuseAmbiguous(requests.watch);
+  const each = (listener: RequestListener): RequestListener => budget.each(requests.each(guarded(listener)));
+  const server = createServer(
+    {
+      insecureHTTPParser: false,
+      // A missing Host is refused by the door, in the shape of every other error; Node would send an empty body.
+      requireHostHeader: false,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      noDelay: true,
+      shouldUpgradeCallback: isUpgrade,
+    },
+    each(serve),
+  );
+  server.timeout = 0;
+  // Node would silently drop the headers beyond its default of 2000; the size limit bounds them already.
+  server.maxHeadersCount = 0;
+  budget.guard(server);
+  server.on("clientError", onClientError);
+  server.on("connect", onConnect);
+  // Checks come before the body is asked for; `readBody` says when to send it.
+  server.on("checkContinue", each(serve));
+  server.on("checkExpectation", each(onUnknownExpectation));
+  return server;
+}
+
+/** Resolves with the port listened on. Throws ADDRESS_IN_USE, or CONFIG_INVALID when the address can't be had at all. */
+export function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const failed = (cause: NodeJS.ErrnoException) => reject(listenError(cause));
+    server.once("error", failed);
+    server.listen({ host, port }, () => {
+      server.off("error", failed);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+/** Tries to listen, and lets go. Our own port, which is in use by us, is taken to be free. Throws what `listen` rejects with. */
+export async function checkListen(
+  { host, port }: { readonly host: string; readonly port: number },
+  ownPort: number,
+): Promise<void> {
+  const server = createServer();
+  await listen(server, host, port === ownPort ? 0 : port);
+  await new Promise((resolve) => server.close(resolve));
+}
+
+function listenError(cause: NodeJS.ErrnoException): SvcError {
+  if (cause.code === "EADDRINUSE") {
+    return new SvcError("ADDRESS_IN_USE", undefined, { hint: "Stop the other program, or set gateway.port.", cause });
+  }
+  return new SvcError("CONFIG_INVALID", `gateway.host and gateway.port can't be listened on (${cause.code}).`, {
+    hint: "gateway.host must be an address of this machine; ports below 1024 need a privilege.",
+    cause,
+  });
+}
+
+// Requests whose end two readers would see in two places. Node's parser refuses most of them and lets these through: a
+// transfer coding beside `chunked` that nobody here undoes, and any in HTTP/1.0, which knows none (RFC 9112 section 6.1).
+// What a proxy took for the next request could be this one's body, or the other way round.
+
+/** Such a request is answered 400, and its connection ends: nothing that follows on it is read as a request. */
+function refuseAmbiguous(watch: Watch): (listener: RequestListener) => RequestListener {
+  const { status, headers, body } = errorReply("BAD_REQUEST");
+  const refused = new WeakSet<Socket>();
+  return (listener) => (incoming, outgoing) => {
+    // Sent in one piece with the refused one, it was parsed before the connection could be closed.
+    if (refused.has(incoming.socket)) return;
+    if (!isAmbiguous(incoming)) {
+      listener(incoming, outgoing);
+      return;
+    }
+    refused.add(incoming.socket);
+    outgoing.shouldKeepAlive = false;
+    watch(
+      incoming,
+      outgoing,
+      () => OTHER,
+      () => {
+        outgoing.writeHead(status, headers as string[]);
+        outgoing.end(body);
+      },
+    );
+  };
+}
+
+function isAmbiguous(incoming: IncomingMessage): boolean {
+  // The parser takes HTTP/0.9 and HTTP/2.0 too; the one ends with its first line, and the other is not text.
+  if (incoming.httpVersion !== "1.1" && incoming.httpVersion !== "1.0") return true;
+  const coding = incoming.headers["transfer-encoding"];
+  return coding !== undefined && (coding.toLowerCase() !== "chunked" || incoming.httpVersion !== "1.1");
+}
+
+// What Node's HTTP parser refuses before there is a request: answered in the same shape as everything else.
+
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: "HEADERS_TOO_LARGE",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "TOO_LARGE",
+  ERR_HTTP_REQUEST_TIMEOUT: "REQUEST_TIMEOUT",
+};
+
+/** Listener for the server's `clientError`. */
+export function onClientError(error: NodeJS.ErrnoException, stream: unknown): void {
+  const socket = stream as Socket;
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const inFlight = responseInFlight(socket);
+  if (inFlight && (inFlight.req.complete || inFlight.headersSent)) {
+    // The broken bytes follow a request that is being answered, or are the rest of one that was refused unread: its answer
+    // is sent, and the connection ends with it.
+    inFlight.shouldKeepAlive = false;
+    if (inFlight.req.complete) {
+      socket.pause();
+      if (inFlight.headersSent) inFlight.once("finish", () => socket.destroySoon());
+    } else {
+      // All of it is written. Its own end would close the connection at once, and what is unread then throws the end of a
+      // long answer away.
+      endAndLinger(socket, "");
+    }
+    return;
+  }
+  // A second answer to one request would be taken for the answer to the next.
+  if (isAnsweredAlready(socket)) endAndLinger(socket, "");
+  else replyAndLinger(socket, errorReply(CODES[error.code ?? ""] ?? "BAD_REQUEST"));
+}
+
+/** Listener for the server's `connect`: without one Node closes the connection and says nothing. We are no proxy. */
+function onConnect(_request: unknown, stream: unknown): void {
+  const socket = stream as Socket;
+  // Node has let go of the socket; what the client does to it from now on must not end the process.
+  socket.on("error", () => socket.destroy());
+  replyAndLinger(socket, errorReply("BAD_REQUEST"));
+}
+
+/** Answers on a connection that Node's server no longer looks after, and ends it. `more`: headers. */
+export function replyAndLinger(socket: Socket, { status, headers, body }: Reply, more: readonly string[] = []): void {
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nconnection: close\r\n`;
+  const all = [...headers, ...more];
+  for (let index = 0; index < all.length; index += 2) head += `${all[index]}: ${all[index + 1]}\r\n`;
+  endAndLinger(socket, `${head}\r\n${body}`);
+}
+
+// Ends a connection whose client may still be sending. Closing it at once makes the kernel send a reset, which throws away
+// the answer on the client's side before it was read: a 431 would look like a crash.
+
+/** How long, and how much, the client may send on before it is cut off. */
+const LINGER_MS = 2_000;
+const LINGER_BYTES = 8 * 1_048_576;
+
+/** Sends `last`, says that no more will come, and reads into nothing until the client has ended too. */
+export function endAndLinger(socket: Socket, last: string, clock: Pick<Clock, "after"> = systemClock): void {
+  socket.end(last);
+  // The parser has given up; what still comes must not reach it, or each piece would be one more parser error.
+  socket.removeAllListeners("data");
+  let dropped = 0;
+  socket.on("data", (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > LINGER_BYTES) socket.destroy();
+  });
+  socket.once("end", () => socket.destroySoon());
+  // Counted from now, not from its last byte: of a socket that Node has let go of, as for an upgrade, no other limit holds,
+  // and a stranger who goes on in drops would keep it for ever.
+  socket.once(
+    "close",
+    clock.after(LINGER_MS, () => socket.destroy()),
+  );
+  socket.resume();
+}

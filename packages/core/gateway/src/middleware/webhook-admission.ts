@@ -1,0 +1,215 @@
+/**
+ * What a request has to pass before `/webhook`, or the path of a procedure, looks at what it says:
+ *
+ *   admit    limit 429 → bearer 401 → X-Webhook-Secret 401 → content type 415
+ *   (the caller reads the body: size 413)
+ *   proven   signature 401
+ *
+ * The signature stands where it does because it covers the body, and nothing of an unsigned body is to be parsed.
+ */
+import { hash, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { type ClientId, type Clock, trimOf } from "@svc/contract";
+import type { CoreConfig, HashedSecret } from "@svc/kernel";
+import { verifyWebhook, WEBHOOK_TOLERANCE_SECS, webhookKeyOf } from "@svc/kit";
+import type { Device } from "@svc/store";
+import { type Authenticator, tokenOnly } from "../auth/authenticator.ts";
+import { refuseContentType } from "../http/body.ts";
+import { errorReply, Reply } from "../http/reply.ts";
+import { ANONYMOUS } from "../identity.ts";
+import type { SlidingWindow } from "../rate-limit.ts";
+import { type Client, type ClientResolver, hasForwardingHeader, type Peer } from "./client.ts";
+
+/** Whom a turn or a run is started for. */
+export interface Caller {
+  /** Keys tool state: the device's, or the connection's for a caller without a token. */
+  readonly clientId: ClientId;
+  /** Keys sessions and idempotency: the device's, or the namespace that callers without a token share. */
+  readonly owner: ClientId;
+  /** Its device, if it proved one: what it has going on ends when the device is revoked. */
+  readonly device?: Device;
+}
+
+export interface LayersDeps {
+  readonly config: CoreConfig["gateway"];
+  readonly webhook: CoreConfig["channels_config.webhook"];
+  readonly authenticator: Authenticator;
+  readonly clientOf: ClientResolver;
+  readonly seenIds: SeenIds;
+  readonly clock: Clock;
+  readonly onClientGone: (clientId: ClientId) => void;
+}
+
+export class WebhookLayers {
+  readonly #deps: LayersDeps;
+  readonly #anonymous: AnonymousCallers | undefined;
+  readonly #hasSecret: SecretCheck | undefined;
+  readonly #signature: SignatureCheck | undefined;
+  /** That nothing secures them. */
+  readonly warning: string | undefined;
+
+  /** Throws CONFIG_INVALID. */
+  constructor(deps: LayersDeps) {
+    this.#deps = deps;
+    this.#hasSecret = secretCheck(deps.webhook.secret);
+    const signingSecret = deps.webhook.signing_secret?.trim() ?? "";
+    this.#signature = signingSecret === "" ? undefined : new SignatureCheck(signingSecret, deps.seenIds);
+    const isSecured = this.#hasSecret !== undefined || this.#signature !== undefined;
+    const { config, onClientGone } = deps;
+    this.#anonymous = config.require_pairing ? undefined : anonymousCallers(config, isSecured, onClientGone);
+    this.warning = this.#anonymous && !isSecured ? openWebhookWarning(deps.config) : undefined;
+  }
+
+  /** Everything that is decided before the body is read. */
+  admit(headers: IncomingHttpHeaders, peer: Peer, limit: SlidingWindow): Caller | Reply {
+    const { clock, clientOf } = this.#deps;
+    const client = clientOf(headers, peer);
+    const waitMs = limit.take(client.limiterKey, clock.monotonic());
+    if (waitMs > 0) return errorReply("RATE_LIMITED", { retryAfterMs: waitMs });
+    const caller = this.#callerOf(headers, peer, client);
+    if (caller instanceof Reply) return caller;
+    if (this.#hasSecret && !this.#hasSecret(headers["x-webhook-secret"])) return errorReply("BAD_WEBHOOK_SECRET");
+    return refuseContentType(headers) ?? caller;
+  }
+
+  /** Answers an admitted request, told the webhook-id of one that had to be signed, and is. */
+  async proven(
+    headers: IncomingHttpHeaders,
+    body: Buffer,
+    answer: (signed: string | undefined) => Promise<Reply>,
+  ): Promise<Reply> {
+    const signed = this.#signature?.take(headers, body, this.#deps.clock.now());
+    if (this.#signature && signed === undefined) return errorReply("BAD_SIGNATURE");
+    const reply = await answer(signed);
+    // A webhook-id counts as used only by a request that was taken, else the sender's retry would be refused.
+    if (signed !== undefined && reply.status >= 300) this.#signature?.forget(signed);
+    return reply;
+  }
+
+  #callerOf(headers: IncomingHttpHeaders, peer: Peer, client: Client): Caller | Reply {
+    const { authenticator } = this.#deps;
+    const { authorization } = headers;
+    if (this.#anonymous && authenticator.deviceOf(authorization) === undefined) return this.#anonymous(headers, peer);
+    const caller = authenticator.require(tokenOnly(headers), client, "webhook");
+    if (caller instanceof Reply) return caller;
+    const { device } = caller;
+    return { clientId: device.clientId, owner: device.clientId, device };
+  }
+}
+
+// `gateway.require_pairing = false`: callers of `/webhook` without a token, and when even they are refused.
+
+export type AnonymousCallers = (headers: IncomingHttpHeaders, peer: Peer) => Caller | Reply;
+
+/**
+ * `isSecured`: a webhook secret or signing secret is configured, so a caller has something to prove after all. `onGone`: told of
+ * each whose connection is closed.
+ */
+function anonymousCallers(
+  config: CoreConfig["gateway"],
+  isSecured: boolean,
+  onGone: (clientId: ClientId) => void,
+): AnonymousCallers {
+  return (headers, peer) => {
+    if (!isSecured && config.require_signatures) return errorReply("BAD_WEBHOOK_SECRET");
+    // Bound to loopback, yet this came through a proxy: the proxy would lend its place to the whole world.
+    if (!isSecured && hasForwardingHeader(headers)) return errorReply("UNAUTHORIZED");
+    return { clientId: peer.clientIdUntil(onGone), owner: ANONYMOUS };
+  };
+}
+
+/** What to say about a `/webhook` that nothing secures. */
+const openWebhookWarning = (config: CoreConfig["gateway"]): string =>
+  config.require_signatures
+    ? "POST /webhook answers 401: pairing is off, no webhook secret is set and gateway.require_signatures is on"
+    : "POST /webhook takes messages from every program on this machine: pairing is off and no webhook secret is set";
+
+// The `X-Webhook-Secret` check. Of the configured secret nothing but its SHA-256 is in memory.
+
+export type SecretCheck = (header: string | string[] | undefined) => boolean;
+
+/** Undefined when no secret is configured. */
+export const secretCheck = (configured: HashedSecret | undefined): SecretCheck | undefined =>
+  configured && secretCheckOfHash(Buffer.from(configured.sha256, "hex"));
+
+/** The same for a SHA-256 that is known already (32 bytes). */
+export function secretCheckOfHash(expected: Buffer): SecretCheck {
+  return (header) => {
+    if (typeof header !== "string") return false;
+    const presented = trimBlanks(header);
+    // Node hands header bytes over as latin1; back as bytes they are what the client sent, UTF-8 included.
+    return presented !== "" && timingSafeEqual(hash("sha256", Buffer.from(presented, "latin1"), "buffer"), expected);
+  };
+}
+
+/** Not `trim()`: it would also take a 0xA0 byte off the end of a UTF-8 sequence. */
+const trimBlanks = (text: string): string => trimOf(text, " \t");
+
+// The Standard Webhooks signature that `POST /webhook` demands where a `signing_secret` is set.
+
+/** An id must be remembered as long as its timestamp could still be fresh: from as far ahead to as far behind. */
+export const REMEMBER_MS = 2 * WEBHOOK_TOLERANCE_SECS * 1000;
+
+export class SignatureCheck {
+  readonly #key: Buffer;
+  readonly #seen: SeenIds;
+
+  /** Throws CONFIG_INVALID. */
+  constructor(secret: string, seen: SeenIds) {
+    this.#key = webhookKeyOf(secret);
+    this.#seen = seen;
+  }
+
+  /**
+   * The webhook-id when everything is valid, fresh and seen for the first time; it is remembered from now on. Undefined
+   * otherwise, whatever is wrong.
+   */
+  take(headers: IncomingHttpHeaders, body: Buffer, nowMs: number): string | undefined {
+    const id = headers["webhook-id"];
+    const timestamp = headers["webhook-timestamp"];
+    const signatures = headers["webhook-signature"];
+    if (typeof id !== "string" || typeof timestamp !== "string" || typeof signatures !== "string") return undefined;
+    if (!/^[\x21-\x7e]{1,256}$/.test(id) || !/^\d{1,12}$/.test(timestamp)) return undefined;
+    if (Math.abs(nowMs / 1000 - Number(timestamp)) > WEBHOOK_TOLERANCE_SECS) return undefined;
+    if (!verifyWebhook(this.#key, { id, timestamp, body }, signatures)) return undefined;
+    return this.#seen.add(id, nowMs) ? id : undefined;
+  }
+
+  /** Forgets an id whose request was not answered 200, so that the sender's retry is heard. */
+  forget(id: string): void {
+    this.#seen.delete(id);
+  }
+}
+
+// The webhook-ids of signed requests. They outlive a reload: a changed key must not let an old request in again.
+
+const MAX_REMEMBERED = 100_000;
+
+export class SeenIds {
+  readonly #rememberMs: number;
+  /** With the time they were seen, oldest first. */
+  readonly #seen = new Map<string, number>();
+
+  constructor(rememberMs: number) {
+    this.#rememberMs = rememberMs;
+  }
+
+  /** False when the id was seen already; it is remembered from now on. */
+  add(id: string, nowMs: number): boolean {
+    for (const [old, at] of this.#seen) {
+      if (nowMs - at <= this.#rememberMs && this.#seen.size < MAX_REMEMBERED) break;
+      this.#seen.delete(old);
+    }
+    if (this.#seen.has(id)) return false;
+    this.#seen.set(id, nowMs);
+    return true;
+  }
+
+  delete(id: string): void {
+    this.#seen.delete(id);
+  }
+
+  get size(): number {
+    return this.#seen.size;
+  }
+}

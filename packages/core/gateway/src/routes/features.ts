@@ -1,0 +1,168 @@
+/** Routes that features contribute: checked at start, then served like core's own. Reading is `read`, the rest `operate`. */
+import type { IncomingHttpHeaders } from "node:http";
+import { type ClientId, type Json, type RouteCaller, type RouteResult, SvcError } from "@svc/contract";
+import { isRoutePath, type Ongoing, pathsMeet, type RegisteredRoute } from "@svc/kernel";
+import * as v from "valibot";
+import { opens, type Principal } from "../auth/authenticator.ts";
+import type { Devices } from "../auth/devices.ts";
+import type { PageSessions } from "../auth/page-sessions.ts";
+import { isOwnPage, openPage } from "../auth/page-sign-in.ts";
+import type { MemoryRoom } from "../http/memory-budget.ts";
+import { errorReply, jsonReply, Reply } from "../http/reply.ts";
+import { queryOf } from "../http/request.ts";
+import { CORE_PATHS } from "./core-paths.ts";
+import { type AnyRequest, type AnyRoute, type BodyLimits, jsonBody, type Strings } from "./route.ts";
+
+export interface FeatureRouteOptions extends FeatureSignInDeps {
+  readonly maxBodyBytes: number;
+  /** Counts the requests: a feature may be taken down when none of them is left. */
+  readonly ongoing: Ongoing;
+  /** For the bodies of strangers, and of those who are known. */
+  readonly bodyRoom: MemoryRoom;
+  readonly deviceBodyRoom: MemoryRoom;
+  /** False: the feature gave up. */
+  isUp(feature: string): boolean;
+  /** Features that may sign a page in. */
+  readonly authFeatures: ReadonlySet<string>;
+}
+
+/** What a stranger may send: a passkey's answer with all its certificates is a few kB. */
+const MAX_STRANGER_BYTES = 65_536;
+
+/** Throws FEATURE_CONFLICT naming every path that is not below /api/ or is taken. */
+export function featureRoutes(routes: readonly RegisteredRoute[], options: FeatureRouteOptions): AnyRoute[] {
+  const known = new Set<string>();
+  const problems: string[] = [];
+  for (const { method, path } of routes.map(({ route }) => route)) {
+    const name = `${method} ${path}`;
+    if (!isRoutePath(path)) problems.push(`${name} is not a path below /api/`);
+    else if (CORE_PATHS.some((core) => pathsMeet(core, path))) problems.push(`${name} is on a path of core`);
+    else if (known.has(name)) problems.push(`${name} is claimed twice`);
+    known.add(name);
+  }
+  if (problems.length > 0) throw new SvcError("FEATURE_CONFLICT", `${problems.join("; ")}.`);
+  return routes.map((route) => served(route, options));
+}
+
+function served(registered: RegisteredRoute, options: FeatureRouteOptions): AnyRoute {
+  const { feature, route } = registered;
+  const { method, path, doc } = route;
+  const { maxBodyBytes, ongoing, bodyRoom, deviceBodyRoom, isUp } = options;
+  const takesBody = method !== "GET";
+  const access = route.access ?? (takesBody ? "operate" : "read");
+  const limits: BodyLimits =
+    access === "open"
+      ? { maxBytes: Math.min(maxBodyBytes, MAX_STRANGER_BYTES), room: bodyRoom }
+      : { maxBytes: maxBodyBytes, room: deviceBodyRoom };
+  return {
+    ...doc,
+    method,
+    path,
+    access,
+    params: paramsOf(path),
+    errors: [...(doc.errors ?? []), "FEATURE_DOWN"],
+    ...(takesBody && doc.body === undefined && { body: v.unknown(), bodyOptional: true }),
+    isUp: () => isUp(feature),
+    handle: (request) =>
+      ongoing.during(async () => {
+        const body = await jsonBody(request, doc.body, limits);
+        return body instanceof Reply ? body : answer(registered, request, body, options);
+      }),
+  };
+}
+
+const paramsOf = (path: string): Strings =>
+  Object.fromEntries(
+    Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => [
+      name,
+      v.pipe(v.string(), v.description("Of the path, percent-encoded.")),
+    ]),
+  );
+
+async function answer(
+  { feature, route }: RegisteredRoute,
+  { principal, params, env }: AnyRequest,
+  body: Json,
+  options: FeatureRouteOptions,
+): Promise<Reply> {
+  const { incoming, outgoing } = env;
+  const gone = new AbortController();
+  const onClose = () => gone.abort(new SvcError("TURN_CANCELLED", "The client closed its connection."));
+  outgoing.once("close", onClose);
+  try {
+    const { origin } = incoming.headers;
+    const query = queryOf(incoming);
+    const asked = { caller: callerOf(principal), params, query, body, origin, signal: gone.signal };
+    const result = await route.handle(asked);
+    if (result.signIn === undefined) return jsonReply(result.status, result.body);
+    return await featureSignIn(options, signInOf(result, feature, options), incoming.headers);
+  } finally {
+    outgoing.off("close", onClose);
+  }
+}
+
+function callerOf(principal: Principal | undefined): RouteCaller {
+  if (principal === undefined) return { kind: "stranger" };
+  const { device, signIn } = principal;
+  return { kind: "device", clientId: device.clientId, proof: signIn === undefined ? "token" : "page" };
+}
+
+/** Throws what is answered INTERNAL, and logged: a feature that does this is broken, or worse. */
+function signInOf(
+  { status, body, signIn }: RouteResult,
+  feature: string,
+  { authFeatures }: Pick<FeatureRouteOptions, "authFeatures">,
+) {
+  if (!authFeatures.has(feature)) throw new Error(`feature ${feature} is not of kind auth, and may sign nobody in`);
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new TypeError(`feature ${feature} signs a page in, and its body is no object`);
+  }
+  return { status, body: body as { readonly [name: string]: Json }, clientId: signIn! };
+}
+
+// The answer of a feature that found out by its own means who is there: the page is signed in as that device.
+
+export interface FeatureSignInDeps {
+  readonly devices: Pick<Devices, "ofClient" | "get">;
+  readonly pageSessions: Pick<PageSessions, "open" | "idleMs">;
+}
+
+export interface SignInAnswer {
+  readonly status: number;
+  readonly body: { readonly [name: string]: Json };
+  readonly clientId: ClientId;
+}
+
+const REVOKED = errorReply("UNAUTHORIZED", { message: "The device that this belongs to was revoked." });
+
+/** As `POST /api/session` answers, with the feature's body around it. Rejects with STORE_*. */
+async function featureSignIn(
+  { devices, pageSessions }: FeatureSignInDeps,
+  { status, body, clientId }: SignInAnswer,
+  headers: IncomingHttpHeaders,
+): Promise<Reply> {
+  // Whoever is being revoked has a name, and may not come in.
+  const device = devices.get(devices.ofClient(clientId)?.id ?? "");
+  if (device === undefined) return REVOKED;
+  if (!opens(device.scope, "read")) return errorReply("FORBIDDEN_SCOPE");
+  if (!isOwnPage(headers)) return errorReply("BAD_ORIGIN");
+  const opened = await openPage(pageSessions, device, headers);
+  return jsonReply(status, { ...body, ...opened.body }, opened.setCookie);
+}
+
+// The paths below `/api/` that belong to features, whether this build has the feature or not: each says why nobody serves it,
+// and what to do about that.
+
+export interface FeaturePath {
+  readonly feature: string;
+  /** Why it is not there, for a person; undefined: it is on, and leaves the path out. */
+  readonly missing: string | undefined;
+}
+
+export const FEATURE_DOWN = errorReply("FEATURE_DOWN");
+
+/** What is answered where no route is. A feature that is on and failed is down, not missing. */
+export function absentReply({ feature, missing }: FeaturePath, isUp: (feature: string) => boolean): () => Reply {
+  const absent = missing === undefined ? errorReply("NOT_FOUND") : errorReply("NOT_CONFIGURED", { message: missing });
+  return () => (isUp(feature) ? absent : FEATURE_DOWN);
+}

@@ -1,0 +1,196 @@
+/** The routes of files that come with messages, and of speech, as data. */
+import {
+  type Attachments,
+  isRasterImage,
+  MAX_FILE_BYTES,
+  MAX_FILES,
+  MAX_UNSENT,
+  RASTER_TYPES,
+  type SessionInfo,
+  sniffType,
+} from "@svc/agent";
+import { integer, type Speech, SvcError } from "@svc/contract";
+import * as v from "valibot";
+import { NO_ROOM, readBody, streamBody } from "../http/body.ts";
+import type { MemoryRoom } from "../http/memory-budget.ts";
+import { errorReply, jsonReply, Reply } from "../http/reply.ts";
+import { name } from "./fields.ts";
+import type { ApiRequest, ApiRoute, ApiSpec } from "./route.ts";
+
+const MIB = 1_048_576;
+
+const FILE_ID = v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/));
+
+/** Of a message: what comes with it. */
+export const FILE_IDS = v.optional(
+  v.pipe(
+    v.array(FILE_ID),
+    v.maxLength(MAX_FILES),
+    v.description(
+      `Ids of files that this client has uploaded, ${MAX_FILES} at most; with them the message may be blank.`,
+    ),
+  ),
+);
+
+/** Of a file that is shown with a message. */
+export const FILE_ENTRIES = {
+  id: v.string(),
+  name: name("Without folders."),
+  type: name("As the file's first bytes say, whatever its name or its sender says."),
+  size: v.pipe(integer(0), v.description("Bytes.")),
+};
+
+const FILE = v.object(FILE_ENTRIES);
+
+const UPLOAD: ApiSpec = {
+  method: "POST",
+  path: "/api/files",
+  access: "operate",
+  summary: "Uploads a file, to be sent with a message.",
+  bytes: "The file, with any content type.",
+  details: `A file has at most ${MAX_FILE_BYTES / MIB} MiB. A client may have ${MAX_UNSENT} files that are not sent; they expire after a day.`,
+  headers: {
+    "X-File-Name": v.optional(
+      v.pipe(v.string(), v.description("Percent-encoded UTF-8. Only the part behind the last slash counts.")),
+    ),
+  },
+  answers: { 201: { description: "The file is on disk.", body: FILE } },
+  errors: ["TOO_LARGE", "FILE_LIMIT", "BUSY", "STORE_FULL", "STORE_FAILED"],
+};
+
+const DISCARD: ApiSpec = {
+  method: "DELETE",
+  path: "/api/files/{id}",
+  access: "operate",
+  summary: "Removes an uploaded file that was not sent.",
+  params: { id: name("The file's id.") },
+  answers: { 200: { description: "It is gone.", body: v.object({ id: v.string(), deleted: v.literal(true) }) } },
+  errors: ["FILE_UNKNOWN", "STORE_FULL", "STORE_FAILED"],
+};
+
+const OPEN: ApiSpec = {
+  method: "GET",
+  path: "/api/sessions/{id}/files/{file}",
+  access: "read",
+  summary: "Answers a file that came with a message of a conversation.",
+  details: "Pictures without scripts in them may be shown; everything else is a file to save.",
+  params: { id: name("The conversation's id."), file: name("The file's id.") },
+  answers: {
+    200: {
+      description: "The file as it is in the workspace now.",
+      type: "application/octet-stream",
+      moreTypes: RASTER_TYPES,
+      body: v.string(),
+      headers: { "Content-Disposition": v.pipe(v.string(), v.description("With the name of the file.")) },
+    },
+  },
+  errors: ["SESSION_UNKNOWN", "FILE_UNKNOWN", "TOOL_FAILED"],
+};
+
+const TRANSCRIBE: ApiSpec = {
+  method: "POST",
+  path: "/api/transcriptions",
+  access: "operate",
+  summary: "Answers what is said in a recording, by the service of [transcription].",
+  bytes: "The recording, with any content type.",
+  details: `A recording has at most transcription.max_bytes and ${MAX_FILE_BYTES / MIB} MiB, and is sound or film. Nothing of it is kept.`,
+  answers: { 200: { description: "Blank when nothing is said in it.", body: v.object({ text: v.string() }) } },
+  errors: ["TOO_LARGE", "BUSY", "TRANSCRIPTION_OFF", "TRANSCRIPTION_FAILED"],
+};
+
+export const FILE_SPECS = [UPLOAD, DISCARD, OPEN, TRANSCRIBE];
+
+// Files that come with messages, and recordings to be written down. Nothing that a client says of a file is believed.
+
+export interface FileRouteDeps {
+  readonly attachments: Pick<Attachments, "receive" | "discard" | "read" | "sweep">;
+  readonly speech: Pick<Speech, "canTranscribe" | "transcribe">;
+  /** Recordings come in here. */
+  readonly bodies: { readonly room: MemoryRoom };
+}
+
+/** `find`: throws SESSION_UNKNOWN. */
+export function fileRoutes(deps: FileRouteDeps, find: (request: ApiRequest) => SessionInfo): ApiRoute[] {
+  const { attachments } = deps;
+  return [
+    { ...UPLOAD, handle: (request) => upload(deps, request) },
+    {
+      ...DISCARD,
+      async handle({ device, params }) {
+        const id = params["id"] ?? "";
+        if (!(await attachments.discard(device.clientId, id))) throw new SvcError("FILE_UNKNOWN");
+        return jsonReply(200, { id, deleted: true });
+      },
+    },
+    {
+      ...OPEN,
+      async handle(request) {
+        const { clientId, name } = find(request);
+        return fileReply(await attachments.read(request.params["file"] ?? "", clientId, name));
+      },
+    },
+    { ...TRANSCRIBE, handle: (request) => transcribe(deps, request) },
+  ];
+}
+
+async function upload({ attachments }: FileRouteDeps, { device, env }: ApiRequest): Promise<Reply> {
+  const { incoming, outgoing } = env;
+  const name = nameIn(incoming.headers["x-file-name"]);
+  const file = await attachments.receive(device.clientId, name, (write) =>
+    streamBody(incoming, outgoing, MAX_FILE_BYTES, write),
+  );
+  const { id, name: shown, type, size } = file;
+  return jsonReply(201, { id, name: shown, type, size });
+}
+
+function nameIn(header: string | string[] | undefined): string {
+  if (typeof header !== "string") return "";
+  try {
+    return decodeURIComponent(header).toWellFormed();
+  } catch {
+    throw new SvcError("BAD_REQUEST", "X-File-Name must be percent-encoded UTF-8.");
+  }
+}
+
+/** No script of such a file runs in our origin, and no other site gets to read it, even where somebody opens it as a page. */
+const ISOLATED: readonly string[] = [
+  "content-security-policy",
+  "default-src 'none'; sandbox; frame-ancestors 'none'",
+  "cross-origin-resource-policy",
+  "same-origin",
+  "referrer-policy",
+  "no-referrer",
+];
+
+function fileReply({ name, type, bytes }: { name: string; type: string; bytes: Uint8Array }): Reply {
+  const isShown = isRasterImage(type);
+  const plain = name.replaceAll(/[^A-Za-z0-9._ -]/g, "_");
+  const named = `filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name).replaceAll(/['()*]/g, escaped)}`;
+  const disposition = `${isShown ? "inline" : "attachment"}; ${named}`;
+  const shownType = isShown ? type : "application/octet-stream";
+  return new Reply(200, shownType, bytes, ["content-disposition", disposition, ...ISOLATED]);
+}
+
+const escaped = (char: string): string => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
+
+async function transcribe({ speech, bodies }: FileRouteDeps, { env }: ApiRequest): Promise<Reply> {
+  if (!speech.canTranscribe) throw new SvcError("TRANSCRIPTION_OFF");
+  const { incoming, outgoing } = env;
+  const body = await readBody(incoming, outgoing, MAX_FILE_BYTES, bodies.room);
+  if (body === "too-large") return errorReply("TOO_LARGE");
+  if (body === "no-room") return NO_ROOM;
+  if (body === "gone") return errorReply("BAD_REQUEST");
+  if (outgoing.headersSent) return errorReply("UNAUTHORIZED");
+  const mimeType = sniffType(body);
+  // Browsers name no codec in it; what holds sound and film alike is taken, since the service looks for the sound.
+  if (!/^(?:audio|video)\//.test(mimeType)) throw new SvcError("BAD_REQUEST", "The body is not a recording.");
+  const gone = new AbortController();
+  const hangUp = (): void => gone.abort(new SvcError("TRANSCRIPTION_FAILED"));
+  outgoing.once("close", hangUp);
+  try {
+    const name = `recording.${mimeType.slice(mimeType.indexOf("/") + 1)}`;
+    return jsonReply(200, { text: await speech.transcribe({ name, mimeType, bytes: body }, gone.signal) });
+  } finally {
+    outgoing.off("close", hangUp);
+  }
+}

@@ -1,0 +1,73 @@
+/** `GET /health`: the public is told only whether something is degraded; whoever may read, what and why. */
+import type { IncomingHttpHeaders } from "node:http";
+import * as v from "valibot";
+import type { Authenticator } from "../auth/authenticator.ts";
+import { errorReply, jsonReply, Reply } from "../http/reply.ts";
+import type { ClientResolver, Peer } from "../middleware/client.ts";
+import type { Health } from "../types.ts";
+import type { RouteSpec } from "./route.ts";
+
+const UNIT = v.object({ id: v.string(), state: v.string(), reason: v.nullable(v.string()) });
+
+export const HEALTH: RouteSpec = {
+  method: "GET",
+  path: "/health",
+  access: "public",
+  summary: "Tells whether the service is well.",
+  details: "Units and unsigned channels are told to whoever may read; anybody else is told what everybody is.",
+  answers: {
+    200: {
+      description: "It serves.",
+      body: v.object({
+        status: v.picklist(["ok", "degraded"]),
+        instance: v.pipe(v.string(), v.description("Random per start.")),
+        units: v.optional(v.array(UNIT)),
+        unsigned: v.optional(
+          v.pipe(v.array(v.string()), v.description("Channels that take messages without checking a signature.")),
+        ),
+      }),
+    },
+  },
+  errors: ["DRAINING", "INTERNAL"],
+};
+
+export interface HealthRouteDeps {
+  readonly health: () => Health;
+  readonly authenticator: Authenticator;
+  readonly clientOf: ClientResolver;
+  readonly isDraining: () => boolean;
+  readonly instance: string;
+}
+
+export class HealthRoute {
+  readonly #deps: HealthRouteDeps;
+  readonly #ok: Reply;
+  readonly #degraded: Reply;
+
+  constructor(deps: HealthRouteDeps) {
+    const { instance } = deps;
+    this.#deps = deps;
+    this.#ok = jsonReply(200, { status: "ok", instance });
+    this.#degraded = jsonReply(200, { status: "degraded", instance });
+  }
+
+  answer(headers: IncomingHttpHeaders, peer: Peer): Reply {
+    const { isDraining, health: ask } = this.#deps;
+    if (isDraining()) return errorReply("DRAINING");
+    const health = ask();
+    if (!this.#mayRead(headers, peer)) return health.degraded ? this.#degraded : this.#ok;
+    return jsonReply(200, {
+      status: health.degraded ? "degraded" : "ok",
+      instance: this.#deps.instance,
+      units: health.units.map(({ id, state, reason = null }) => ({ id, state, reason })),
+      unsigned: health.unsigned,
+    });
+  }
+
+  /** A wrong bearer counts as a guess, but is no reason for a probe to think that the service is down. */
+  #mayRead(headers: IncomingHttpHeaders, peer: Peer): boolean {
+    const { authenticator, clientOf } = this.#deps;
+    if (headers.authorization === undefined && headers["x-svc-csrf"] === undefined) return false;
+    return !(authenticator.require(headers, clientOf(headers, peer), "read") instanceof Reply);
+  }
+}

@@ -1,0 +1,231 @@
+/** The routes of the page's sign-in as data. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Device } from "@svc/store";
+import * as v from "valibot";
+import { type Authenticator, type Principal, tokenOnly } from "../auth/authenticator.ts";
+import type { Devices } from "../auth/devices.ts";
+import { NO_SESSION_COOKIE, type PageSessions } from "../auth/page-sessions.ts";
+import { browserName, isOwnPage, isSurelyOwnPage, openedPage, openPage, shownDevice } from "../auth/page-sign-in.ts";
+import { refuseContentType, withBody, type WithBodyDeps } from "../http/body.ts";
+import type { Handle, OwnRoute } from "../http/listener.ts";
+import { errorReply, jsonReply, Reply, replyToError } from "../http/reply.ts";
+import { declaredBytes } from "../http/request.ts";
+import type { Client, ClientResolver, Peer } from "../middleware/client.ts";
+import type { GatewaySettings } from "../types.ts";
+import { MAX_PAIR_BYTES, PAIR_BODY, PAIRING_CODE, type PairRoute } from "./pair.ts";
+import type { RouteSpec } from "./route.ts";
+
+const PATH = "/api/session";
+
+const DEVICE = v.object({ id: v.string(), name: v.string(), scope: v.picklist(["operator", "read"]) });
+
+const COOKIE = { "Set-Cookie": v.pipe(v.string(), v.description("svc_session, for the browser alone.")) };
+
+const SIGN_IN: RouteSpec = {
+  method: "POST",
+  path: PATH,
+  access: "public",
+  summary: "Signs a page in.",
+  details:
+    "Takes a bearer token, or a pairing code, which makes the browser a device of its own. The cookie opens nothing " +
+    "without X-Svc-Csrf beside it. A sign-in ends after gateway.page_session_days without a request. With neither token " +
+    "nor code but the cookie of a sign-in, it answers as GET does: a page that came by plain http sends no Origin with GET.",
+  headers: {
+    Origin: v.pipe(v.string(), v.description("That of the page, which is our own.")),
+    Authorization: v.optional(v.pipe(v.string(), v.description("A token of scope operator or read."))),
+    "X-Pairing-Code": v.optional(PAIRING_CODE),
+  },
+  body: PAIR_BODY,
+  bodyOptional: true,
+  answers: {
+    200: {
+      description: "The page is signed in.",
+      body: v.object({
+        csrf: v.pipe(v.string(), v.description("To be sent as X-Svc-Csrf with each request.")),
+        device: DEVICE,
+      }),
+      headers: COOKIE,
+    },
+  },
+  errors: [
+    "UNAUTHORIZED",
+    "FORBIDDEN_SCOPE",
+    "RATE_LIMITED",
+    "LOCKED_OUT",
+    "BAD_PAIRING_CODE",
+    "STORE_FULL",
+    "STORE_FAILED",
+  ],
+};
+
+const SIGNED_IN: RouteSpec = {
+  method: "GET",
+  path: PATH,
+  access: "read",
+  summary: "Tells whose sign-in, or token, it is.",
+  details:
+    "With the cookie alone, and an own Origin or Sec-Fetch-Site: same-origin, it also returns csrf and sets the cookie " +
+    "anew: a reload, or a restart of the browser, stays signed in. Nothing else is answered to the cookie alone.",
+  answers: {
+    200: { description: "The device.", body: v.object({ csrf: v.optional(v.string()), device: DEVICE }) },
+  },
+};
+
+const SIGN_OUT: RouteSpec = {
+  method: "DELETE",
+  path: PATH,
+  access: "read",
+  summary: "Signs the page out: its streams and its requests end at once.",
+  details: "Who came by a token has nothing to sign out of; the cookie is cleared all the same.",
+  answers: { 204: { description: "It is signed out.", headers: COOKIE } },
+  errors: ["STORE_FULL", "STORE_FAILED"],
+};
+
+const WAYS: RouteSpec = {
+  method: "GET",
+  path: "/api/session/ways",
+  access: "public",
+  summary: "Tells by what a page can be signed in, beside a token and a pairing code.",
+  answers: {
+    200: {
+      description: "Ids of features, in service now.",
+      body: v.object({ features: v.array(v.string()) }),
+    },
+  },
+};
+
+export const PAGE_SESSION_SPECS: readonly RouteSpec[] = [SIGN_IN, SIGNED_IN, SIGN_OUT, WAYS];
+
+// `/api/session` on the wire.
+
+export function sessionRoutes(session: SessionRoute, deps: WithBodyDeps): OwnRoute[] {
+  const signIn: Handle = (incoming, outgoing, peer) => {
+    const { headers } = incoming;
+    const admitted = session.admit(headers, peer, declaredBytes(incoming) > 0);
+    if (admitted instanceof Reply) return admitted;
+    return withBody(deps, incoming, outgoing, MAX_PAIR_BYTES, (body) => session.signIn(admitted, headers, body));
+  };
+  const signOut: Handle = (incoming, outgoing, peer) => {
+    const reply = session.signOut(incoming.headers, peer);
+    if (reply instanceof Reply) return reply;
+    void reply.then((signedOut) => deps.send(incoming, outgoing, signedOut));
+    return undefined;
+  };
+  return [
+    { ...SIGN_IN, handle: signIn },
+    { ...SIGNED_IN, handle: (incoming, _outgoing, peer) => session.signedIn(incoming.headers, peer) },
+    { ...SIGN_OUT, handle: signOut },
+    { ...WAYS, handle: () => session.ways() },
+  ];
+}
+
+// `/api/session`, apart from the bytes on the wire.
+
+export interface SessionRouteDeps {
+  readonly authenticator: Authenticator;
+  readonly clientOf: ClientResolver;
+  readonly devices: Pick<Devices, "revoke">;
+  readonly pageSessions: PageSessions;
+  readonly pair: PairRoute;
+  /** Features that sign a page in by themselves, those that are down apart. */
+  readonly ways: () => readonly string[];
+}
+
+/** Whose sign-in it will be: a device's that is known, or that of one a pairing code makes. `Reply`: it is decided. */
+type Admitted = { readonly device: Device } | { readonly client: Client };
+
+const SIGNED_OUT = new Reply(204, "text/plain", "", ["set-cookie", NO_SESSION_COOKIE]);
+
+export class SessionRoute {
+  readonly #deps: SessionRouteDeps;
+
+  constructor(deps: SessionRouteDeps) {
+    this.#deps = deps;
+  }
+
+  /** What is decided before the body. A foreign Origin was refused at the door. */
+  admit(headers: IncomingHttpHeaders, peer: Peer, hasBody: boolean): Admitted | Reply {
+    if (!isOwnPage(headers)) return errorReply("BAD_ORIGIN");
+    const { authenticator, clientOf, pair } = this.#deps;
+    if (headers.authorization === undefined && headers["x-pairing-code"] !== undefined) {
+      const client = pair.admit(headers, peer, hasBody);
+      return client instanceof Reply ? client : { client };
+    }
+    // Where a page came by plain http, its browser marks no GET as its own; a POST it does.
+    if (headers.authorization === undefined && headers.cookie !== undefined) return this.#resume(headers, peer);
+    const principal = authenticator.require(tokenOnly(headers), clientOf(headers, peer), "read");
+    if (principal instanceof Reply) return principal;
+    return (hasBody ? refuseContentType(headers) : undefined) ?? { device: principal.device };
+  }
+
+  /** Whatever cookie came with the request has no say: a value that somebody planted is never taken for a sign-in. */
+  async signIn(admitted: Admitted, headers: IncomingHttpHeaders, body: Buffer): Promise<Reply> {
+    if ("device" in admitted) return this.#open(admitted.device, headers);
+    const device = await this.#pair(admitted.client, headers, body);
+    if (device instanceof Reply) return device;
+    const reply = await this.#open(device, headers);
+    // Nobody was told its token: without a sign-in it would be a device that nobody can use.
+    if (reply.status !== 200) await this.#deps.devices.revoke(device.id).catch(() => {});
+    return reply;
+  }
+
+  /** With the cookie alone, from our own page: the second secret, so that the page stays signed in. */
+  signedIn(headers: IncomingHttpHeaders, peer: Peer): Reply {
+    const isBare = headers.authorization === undefined && headers["x-svc-csrf"] === undefined;
+    if (isBare && isSurelyOwnPage(headers)) return this.#resume(headers, peer);
+    const principal = this.#require(headers, peer);
+    return principal instanceof Reply ? principal : jsonReply(200, { device: shownDevice(principal.device) });
+  }
+
+  /** A promise only where something has to be stored. */
+  signOut(headers: IncomingHttpHeaders, peer: Peer): Reply | Promise<Reply> {
+    const principal = this.#require(headers, peer);
+    if (principal instanceof Reply) return principal;
+    if (principal.signIn === undefined) return SIGNED_OUT;
+    return this.#deps.pageSessions.end(principal.signIn).then(() => SIGNED_OUT, replyToError);
+  }
+
+  ways(): Reply {
+    return jsonReply(200, { features: [...this.#deps.ways()] });
+  }
+
+  #resume({ cookie, ...headers }: IncomingHttpHeaders, peer: Peer): Reply {
+    const { authenticator, clientOf, pageSessions } = this.#deps;
+    const found = authenticator.resume(cookie, clientOf(headers, peer));
+    if (found instanceof Reply) return found;
+    const { body, setCookie } = openedPage(pageSessions, found);
+    return jsonReply(200, body, setCookie);
+  }
+
+  #require(headers: IncomingHttpHeaders, peer: Peer): Principal | Reply {
+    return this.#deps.authenticator.require(headers, this.#deps.clientOf(headers, peer), "read");
+  }
+
+  async #pair(client: Client, headers: IncomingHttpHeaders, body: Buffer): Promise<Device | Reply> {
+    const paired = await this.#deps.pair.pair(client, headers, body, {
+      defaultName: browserName(headers["user-agent"]),
+      scopes: ["operator", "read"],
+    });
+    return paired instanceof Reply ? paired : paired.device;
+  }
+
+  async #open(device: Device, headers: IncomingHttpHeaders): Promise<Reply> {
+    try {
+      const { body, setCookie } = await openPage(this.#deps.pageSessions, device, headers);
+      return jsonReply(200, body, setCookie);
+    } catch (error) {
+      return replyToError(error);
+    }
+  }
+}
+
+// By what a stranger can sign a page in: features of kind auth, with a route that is open.
+
+export function signInWays(
+  { routes, authFeatures }: Pick<GatewaySettings, "routes" | "authFeatures">,
+  isUp: (feature: string) => boolean,
+): () => readonly string[] {
+  const open = routes.filter(({ feature, route }) => route.access === "open" && authFeatures.has(feature));
+  const features = [...new Set(open.map(({ feature }) => feature))];
+  return () => features.filter(isUp);
+}

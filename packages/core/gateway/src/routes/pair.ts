@@ -1,0 +1,113 @@
+/** `POST /pair`: header `X-Pairing-Code`, optional body `{"device_name"}` → 200 `{"paired":true,"token"}`. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Clock, Logger } from "@svc/contract";
+import { parseJson } from "@svc/kit";
+import * as v from "valibot";
+import { DEVICE_NAME } from "../auth/devices.ts";
+import type { Paired, Pairing, WantedDevice } from "../auth/pairing.ts";
+import { refuseContentType } from "../http/body.ts";
+import { errorReply, jsonReply, Reply, replyToError } from "../http/reply.ts";
+import type { Client, ClientResolver, Peer } from "../middleware/client.ts";
+import { SlidingWindow } from "../rate-limit.ts";
+import type { RouteSpec } from "./route.ts";
+
+export const PAIR_BODY = v.object({ device_name: v.nullish(DEVICE_NAME) });
+
+export const PAIRING_CODE = v.pipe(v.string(), v.regex(/^\d{6}$/), v.description("Six digits."));
+
+/** Codes and device names are short; nobody has a reason to send more. */
+export const MAX_PAIR_BYTES = 4096;
+
+export const PAIR: RouteSpec = {
+  method: "POST",
+  path: "/pair",
+  access: "public",
+  summary: "Turns a pairing code into a bearer token.",
+  details: "`svc pair` makes a code, which is good for ten minutes and for one device.",
+  headers: { "X-Pairing-Code": PAIRING_CODE },
+  body: PAIR_BODY,
+  bodyOptional: true,
+  answers: {
+    200: {
+      description: "The token is told this once; only its hash is kept.",
+      body: v.object({ paired: v.literal(true), token: v.pipe(v.string(), v.regex(/^svc_[0-9a-f]{64}$/)) }),
+    },
+  },
+  errors: ["RATE_LIMITED", "LOCKED_OUT", "BAD_PAIRING_CODE", "INTERNAL"],
+};
+
+const BAD_NAME = errorReply("BAD_REQUEST", {
+  message: 'The body, if any, must be a JSON object whose "device_name" is 1 to 64 printable characters.',
+});
+
+/** Ten requests a minute. */
+export const pairingLimit = (): SlidingWindow => new SlidingWindow({ limit: 10, windowMs: 60_000, maxKeys: 0 });
+
+export interface PairRouteDeps {
+  readonly pairing: Pairing;
+  readonly clientOf: ClientResolver;
+  /** `pairingLimit()`; it outlives a reload. */
+  readonly limit: SlidingWindow;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class PairRoute {
+  readonly #deps: PairRouteDeps;
+
+  constructor(deps: PairRouteDeps) {
+    this.#deps = deps;
+  }
+
+  /** What is decided before the body: the limit, and the content type of a body that is there. */
+  admit(headers: IncomingHttpHeaders, peer: Peer, hasBody: boolean): Client | Reply {
+    const { clientOf, limit, clock } = this.#deps;
+    const client = clientOf(headers, peer);
+    const waitMs = limit.take(client.limiterKey, clock.monotonic());
+    if (waitMs > 0) return errorReply("RATE_LIMITED", { retryAfterMs: waitMs });
+    return (hasBody ? refuseContentType(headers) : undefined) ?? client;
+  }
+
+  async accept(client: Client, headers: IncomingHttpHeaders, body: Buffer): Promise<Reply> {
+    const paired = await this.pair(client, headers, body);
+    return paired instanceof Reply ? paired : jsonReply(200, { paired: true, token: paired.token });
+  }
+
+  /** The body is judged before the code is: a request that can't succeed must not use the code up. */
+  async pair(
+    client: Client,
+    headers: IncomingHttpHeaders,
+    body: Buffer,
+    wanted: WantedDevice = {},
+  ): Promise<Paired | Reply> {
+    const name = deviceName(body);
+    if (name instanceof Reply) return name;
+    const code = headers["x-pairing-code"];
+    try {
+      return await this.#deps.pairing.pair(typeof code === "string" ? code.trim() : "", client, {
+        ...wanted,
+        ...(name !== undefined && { name }),
+      });
+    } catch (error) {
+      const reply = replyToError(error);
+      if (reply.status === 500) {
+        this.#deps.log.error("pairing failed: the device could not be stored", whatHappened(error));
+      }
+      return reply;
+    }
+  }
+}
+
+function deviceName(body: Buffer): string | undefined | Reply {
+  if (body.length === 0) return undefined;
+  const value = parseJson(body);
+  if (value === undefined) return errorReply("BAD_JSON");
+  const parsed = v.safeParse(PAIR_BODY, value);
+  // To valibot a list is an object too.
+  return parsed.success && !Array.isArray(value) ? (parsed.output.device_name ?? undefined) : BAD_NAME;
+}
+
+function whatHappened(error: unknown): { cause: string } {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return { cause: cause instanceof Error ? cause.message : "unknown" };
+}

@@ -1,0 +1,147 @@
+/** What a route is, as data: /openapi.json is made of it, and what comes in is checked by the same schemas. */
+import type { HttpBindings } from "@hono/node-server";
+import type { ErrorCode, Json, RouteDoc } from "@svc/contract";
+import { parseJson } from "@svc/kit";
+import type { Device } from "@svc/store";
+import * as v from "valibot";
+import type { GenericSchema } from "valibot";
+import type { Need, Principal } from "../auth/authenticator.ts";
+import { NO_ROOM, readBody, refuseContentType } from "../http/body.ts";
+import type { MemoryRoom } from "../http/memory-budget.ts";
+import { errorReply, Reply } from "../http/reply.ts";
+import type { Fields } from "./fields.ts";
+
+export interface RouteSpec extends Omit<RouteDoc, "answers"> {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Literal, but for segments `{name}`. */
+  readonly path: string;
+  /** Everybody, everybody who presents nothing wrong, programs on this machine, or whose bearer it takes. */
+  readonly access: "public" | "open" | "local" | Need;
+  /** What the summary has no room for. */
+  readonly details?: string;
+  readonly params?: Strings;
+  readonly headers?: Strings;
+  /** The body is no JSON but bytes: which. */
+  readonly bytes?: string;
+  /** A body may be missing. */
+  readonly bodyOptional?: true;
+  /** By status, below 400. */
+  readonly answers: Readonly<Record<number, AnswerSpec>>;
+}
+
+/** Schemas of strings by name, `v.optional` where one may be missing. */
+export type Strings = Readonly<Record<string, GenericSchema>>;
+
+export interface AnswerSpec {
+  readonly description: string;
+  /** Without one the answer has no body. */
+  readonly body?: GenericSchema;
+  /** Of a body that is not JSON. */
+  readonly type?: string;
+  /** Others that it may have. */
+  readonly moreTypes?: readonly string[];
+  readonly headers?: Strings;
+}
+
+/** Too many who have proved nothing send something at the same time. */
+const BUSY = ["BUSY"] as const;
+
+/** Every code the route can answer with: its own, and those that come with what it is. */
+export function errorsOf(spec: RouteSpec): ErrorCode[] {
+  const codes = new Set<ErrorCode>(spec.errors);
+  const add = (...more: ErrorCode[]): void => more.forEach((code) => codes.add(code));
+  // /health answers whoever asks, whatever Host they name.
+  if (spec.path !== "/health") add("BAD_REQUEST", "BAD_HOST", "BAD_ORIGIN");
+  if (spec.access === "local") add("NOT_LOCAL");
+  else if (spec.access === "open") add("UNAUTHORIZED", "RATE_LIMITED", "LOCKED_OUT", ...(spec.body ? BUSY : []));
+  else if (spec.access !== "public") add("UNAUTHORIZED", "FORBIDDEN_SCOPE", "LOCKED_OUT");
+  if (spec.method !== "GET") add("DRAINING");
+  if (spec.body) add("BAD_CONTENT_TYPE", "TOO_LARGE", "BAD_JSON");
+  if (spec.path.startsWith("/api/")) add("INTERNAL");
+  return [...codes];
+}
+
+// A route below `/api/`: its spec, and what handles it.
+
+export interface ApiRoute extends RouteSpec {
+  readonly access: Need;
+  /** Throws `SvcError` for what the caller did wrong. */
+  handle(request: ApiRequest): Reply | Promise<Reply>;
+}
+
+/** One of a feature, which may be open to everybody. */
+export interface AnyRoute extends RouteSpec {
+  readonly access: Need | "open";
+  /** False: it is answered 503, whoever asks. */
+  isUp(): boolean;
+  /** Throws `SvcError` for what the caller did wrong. */
+  handle(request: AnyRequest): Reply | Promise<Reply>;
+}
+
+export interface ApiRequest extends AnyRequest {
+  readonly device: Device;
+  /** What is opened for it ends with it. */
+  readonly principal: Principal;
+}
+
+export interface AnyRequest {
+  /** undefined: a stranger, on a route that is open. */
+  readonly principal: Principal | undefined;
+  /** By `{name}` of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  /** What the schemas make of the parameters they name. */
+  readonly query: Fields;
+  readonly env: HttpBindings;
+  /** From here on the device's revocation does not end this request. */
+  release(): void;
+}
+
+/** A route as data: what the handler is added to. */
+export type ApiSpec = Omit<ApiRoute, "handle">;
+
+// Bodies of requests below `/api/`.
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** Shared with others while the body comes in. */
+  readonly room: MemoryRoom;
+}
+
+/** All of it; empty without one. 415, 413, or 401 for a device that was shut out while it came in. */
+export async function bodyBytes(
+  { env: { incoming, outgoing } }: Pick<ApiRequest, "env">,
+  { maxBytes, room }: BodyLimits,
+): Promise<Buffer | Reply> {
+  const { headers } = incoming;
+  const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
+  const refused = hasBody ? refuseContentType(headers) : undefined;
+  if (refused) return refused;
+  const body = await readBody(incoming, outgoing, maxBytes, room);
+  if (body === "too-large") return errorReply("TOO_LARGE");
+  if (body === "no-room") return NO_ROOM;
+  if (body === "gone") return errorReply("BAD_REQUEST");
+  // It has its answer already, and must not have its way.
+  return outgoing.headersSent ? errorReply("UNAUTHORIZED") : body;
+}
+
+/** What the schema makes of the parsed body; null without a body. */
+export async function jsonBody(
+  request: Pick<ApiRequest, "env">,
+  schema: v.GenericSchema | undefined,
+  limits: BodyLimits,
+): Promise<Json | Reply> {
+  const body = await bodyBytes(request, limits);
+  if (body instanceof Reply) return body;
+  const value = body.length === 0 ? null : parseJson(body);
+  if (value === undefined) return errorReply("BAD_JSON");
+  return schema ? fitted(value, schema) : value;
+}
+
+function fitted(value: Json, schema: v.GenericSchema): Json | Reply {
+  const parsed = v.safeParse(schema, value, { abortEarly: true });
+  // To valibot a list is an object too.
+  const isList = Array.isArray(value) && "entries" in schema;
+  return parsed.success && !isList ? (parsed.output as Json) : BAD_BODY;
+}
+
+const BAD_BODY = errorReply("BAD_REQUEST", { message: "The body is not as /openapi.json says." });

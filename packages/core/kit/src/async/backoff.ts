@@ -1,0 +1,62 @@
+import { type Clock, SvcError } from "@svc/contract";
+
+export interface Backoff {
+  /** Before the first retry, at most; each further one doubles. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+export interface RetryOptions extends Backoff {
+  readonly clock: Pick<Clock, "sleep">;
+  readonly signal: AbortSignal;
+  /** Default: until it succeeds. */
+  readonly maxTries?: number;
+  /** Called before each wait. Throws to give up. */
+  readonly onFailure?: (error: unknown, retryInMs: number) => void;
+  /** 0 ≤ x < 1. */
+  readonly random?: () => number;
+}
+
+/**
+ * Calls `work` until it succeeds, with back-off, and no sooner than the error's `retryAfterMs`. Rejects with the last error, with what
+ * `onFailure` throws, or with the signal's reason.
+ */
+export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { clock, signal, maxTries = Infinity, onFailure, random } = options;
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (failures >= maxTries) throw error;
+      const askedMs = error instanceof SvcError ? error.retryAfterMs : undefined;
+      const delayMs = retryDelayMs(failures, options, { askedMs, ...(random && { random }) });
+      onFailure?.(error, delayMs);
+      await clock.sleep(delayMs, signal);
+    }
+  }
+}
+
+export interface RetryDelayOptions {
+  /** What the other side asked for, as `Retry-After` does. The wait is never shorter. */
+  readonly askedMs?: number | undefined;
+  /** 0 ≤ x < 1. */
+  readonly random?: () => number;
+}
+
+/**
+ * Milliseconds to wait after `failures` failures in a row (from 1). Half fixed, half jitter: clients that failed together don't return
+ * together, and none returns at once, which a platform would count as flooding.
+ */
+export function retryDelayMs(
+  failures: number,
+  { firstMs, longestMs }: Backoff,
+  { askedMs = 0, random = randomFraction }: RetryDelayOptions = {},
+): number {
+  const full = Math.min(longestMs, firstMs * 2 ** Math.min(Math.max(0, failures - 1), 30));
+  const ownMs = full / 2 + (random() * full) / 2;
+  return Number.isFinite(askedMs) ? Math.max(askedMs, ownMs) : ownMs;
+}
+
+/** Not Math.random, which is predictable: the jitter of one client would tell that of others. Runs in browsers too. */
+const randomFraction = (): number => crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32;

@@ -1,0 +1,68 @@
+import { unlessAborted } from "./abort.ts";
+
+export interface Permit {
+  /** More than once is once. */
+  release(): void;
+}
+
+/** At most `permits` at a time; the others wait in the order in which they came. One permit makes it a lock. */
+export class Semaphore {
+  #free: number;
+  /** Each is called with the permit of the one that ended. */
+  readonly #waiting = new Set<() => void>();
+
+  constructor(permits: number) {
+    this.#free = permits;
+  }
+
+  /** Rejects with the signal's reason. */
+  async acquire(signal?: AbortSignal): Promise<Permit> {
+    signal?.throwIfAborted();
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return this.#permit();
+    }
+    const turn = Promise.withResolvers<void>();
+    this.#waiting.add(turn.resolve);
+    try {
+      await (signal ? unlessAborted(turn.promise, signal) : turn.promise);
+    } catch (error) {
+      // Aborted after its turn had come: the permit goes to the next one.
+      if (!this.#waiting.delete(turn.resolve)) this.#next();
+      throw error;
+    }
+    return this.#permit();
+  }
+
+  /**
+   * Runs `work` with a permit. Rejects with what it throws, and with the signal's reason; work that has begun then goes on, and keeps
+   * the permit until it ends.
+   */
+  async run<T>(work: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
+    const permit = await this.acquire(signal);
+    const running = Promise.try(work).finally(() => permit.release());
+    if (!signal) return running;
+    running.catch(() => undefined);
+    return unlessAborted(running, signal);
+  }
+
+  #permit(): Permit {
+    let isHeld = true;
+    return {
+      release: () => {
+        if (isHeld) this.#next();
+        isHeld = false;
+      },
+    };
+  }
+
+  #next(): void {
+    const [first] = this.#waiting;
+    if (first === undefined) {
+      this.#free += 1;
+      return;
+    }
+    this.#waiting.delete(first);
+    first();
+  }
+}

@@ -1,0 +1,49 @@
+import type { Clock } from "@svc/contract";
+import { unlessAborted } from "./abort.ts";
+
+export interface TimeoutOptions {
+  /** Its sleep keeps the process alive until the time is up: a shutdown must not end in the middle. */
+  readonly clock: Pick<Clock, "sleep">;
+  readonly timeoutMs: number;
+  /** The caller's own reason to stop waiting. */
+  readonly signal?: AbortSignal | undefined;
+  /** What it rejects with when the time is up. */
+  readonly error: () => Error;
+}
+
+/**
+ * Runs `work` with a signal that is aborted when the time is up or the caller's signal fires, and doesn't wait for it any longer
+ * then. What the abandoned work does later is ignored, and never an unhandled rejection.
+ */
+export async function withTimeout<T>(
+  { clock, timeoutMs, signal, error }: TimeoutOptions,
+  work: (signal: AbortSignal) => T | Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const given = new AbortController();
+  const done = new AbortController();
+  const limit = clock.sleep(timeoutMs, done.signal).then(
+    () => given.abort(error()),
+    () => undefined,
+  );
+  const giveUp = (): void => given.abort(signal?.reason);
+  signal?.addEventListener("abort", giveUp, { once: true });
+  try {
+    return await unlessAborted(
+      Promise.try(() => work(given.signal)),
+      given.signal,
+    );
+  } finally {
+    signal?.removeEventListener("abort", giveUp);
+    done.abort();
+    await limit;
+  }
+}
+
+/** The runtime's timers, for where no clock is injected. */
+export const runtimeTimers: Pick<Clock, "after"> = {
+  after: (delayMs, run) => {
+    const timer = setTimeout(run, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
