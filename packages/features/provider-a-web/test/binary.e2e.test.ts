@@ -1,13 +1,18 @@
-// The whole binary: an account that was logged out is linked again and its conversations go on, and its keys are nowhere to be read.
+// The whole binary: an account that was logged out is linked again and its conversations go on, its keys are nowhere to be read, and on a
+// full disk no message counts as received whose keys could not be written.
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
 import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
 import { codeIn } from "@svc/testkit/platforms/provider-a-web/camera";
 import { PERSON, startWebPlatform, type WebPlatform } from "@svc/testkit/platforms/provider-a-web/server";
+import { fill, mountSmallDisk, NO_SMALL_DISK } from "@svc/testkit/real/small-disk";
+import { requireReal } from "@svc/testkit/require-real";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import { until } from "./fixture.ts";
+
+const SIZE_MB = 32;
 
 function start(home: string, platform: WebPlatform): Promise<RunningBinary> {
   const config = `
@@ -71,3 +76,36 @@ function demandNoKeys(platform: WebPlatform, home: string, output: string): void
   const texts = [output, ...files.map((path) => readFileSync(path, "latin1"))];
   for (const form of forms) expect(texts.some((text) => text.includes(form))).toBe(false);
 }
+
+test("on a full disk what can't be kept is not confirmed, over a kill too; with room again each is answered once", async (context) => {
+  using disk = mountSmallDisk(SIZE_MB);
+  if (!disk) requireReal(context, NO_SMALL_DISK);
+  await using platform = await startWebPlatform();
+  let daemon = await start(disk.path, platform);
+  try {
+    await link(platform, daemon, await daemon.pair());
+    await platform.write({ from: PERSON, text: "question 0." });
+    await until(() => answersTo(platform, "question 0.") === 1 && platform.unconfirmed === 0, "it answers");
+
+    const ballast = fill(disk.path);
+    const questions = Array.from({ length: 8 }, (_, at) => `question ${at + 1}.`);
+    for (const text of questions) await platform.write({ from: PERSON, text });
+    await daemon.waitFor(/loop failed.*disk is full/i);
+    // Those before it may have found room that the database had.
+    expect(platform.unconfirmed).toBeGreaterThan(0);
+    const { logins } = platform;
+    await until(() => platform.logins > logins, "it tries again");
+    await daemon.kill9();
+    daemon = await start(disk.path, platform);
+    await daemon.waitFor(/loop failed.*disk is full/i);
+    expect(platform.unconfirmed).toBeGreaterThan(0);
+
+    ballast.remove();
+    const isAnswered = (text: string): boolean => answersTo(platform, text) > 0;
+    await until(() => questions.every(isAnswered) && platform.unconfirmed === 0, "each is answered, with room again");
+    expect(questions.filter((text) => answersTo(platform, text) !== 1)).toEqual([]);
+    isSound(platform);
+  } finally {
+    await daemon.close();
+  }
+});

@@ -190,6 +190,8 @@ export function createAnswers(deps: AnswersDeps) {
   }
 
   async function fromDevice(connection: Connection, node: BinaryNode): Promise<void> {
+    state.held?.arrived.resolve();
+    await state.held?.released.promise;
     const mood = typeof deps.platform().mood === "function" ? "takes" : deps.platform().mood;
     const { id = "", to = "" } = node.attrs;
     const answer = (more: Record<string, string>): void =>

@@ -48,6 +48,8 @@ export interface WebPlatform extends FakePlatform {
   }): Promise<string>;
   /** The owner writes to somebody on the phone, or to themselves. */
   writeOwn(message: { text: string; id?: string; to?: string; atMs?: number }): Promise<void>;
+  /** People get nothing of the device's messages until it is released. `arrived`: one waits. */
+  hold(): { readonly arrived: Promise<void>; release(): void };
   /** Ends every connection. */
   disconnect(): void;
   logOut(): void;
@@ -69,4 +71,5 @@ export interface PlatformState {
   adopted: Record<string, unknown> | undefined;
   retries: number;
   logins: number;
+  held: { readonly arrived: PromiseWithResolvers<void>; readonly released: PromiseWithResolvers<void> } | undefined;
 }

@@ -27,7 +27,7 @@ export async function startWebPlatform(): Promise<WebPlatform> {
   const violations: string[] = [];
   const files = new Map<string, Uint8Array>();
   const connections = new Set<Connection>();
-  const state: PlatformState = { device: undefined, adopted: undefined, retries: 0, logins: 0 };
+  const state: PlatformState = { device: undefined, adopted: undefined, retries: 0, logins: 0, held: undefined };
 
   /** What came over a long connection is one of the requests, too. */
   const told = (request: object): void => void (platform.requests as unknown as object[]).push(request);
@@ -132,6 +132,11 @@ export async function startWebPlatform(): Promise<WebPlatform> {
     scan: pairing.scan,
     type: pairing.type,
     adopt: async () => (state.adopted = await pairing.adopt()),
+    hold() {
+      const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      state.held = { arrived, released };
+      return { arrived: arrived.promise, release: () => released.resolve() };
+    },
     disconnect() {
       for (const { ws } of connections) ws.terminate();
     },
