@@ -1,73 +1,27 @@
 // A disk that is full must not start half a procedure, take half an answer, write half a file, or lose one of them; nor may files that
 // are read-only.
 import { spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  closeSync,
-  cpSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { chmodSync, cpSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import type { RunningBinary } from "@svc/testkit/binary/start-binary";
-import { type MissingPart, requireReal } from "@svc/testkit/require-real";
+import { mountSmallDisk, NO_SMALL_DISK, type SmallDisk } from "@svc/testkit/real/small-disk";
+import { requireReal } from "@svc/testkit/require-real";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { startPaired, UNGUARDED } from "./daemon.ts";
 import { manual, type ProceduresHouse, startProcedures, steps } from "./procedures-house.ts";
 
-const NO_SMALL_DISK: MissingPart = {
-  name: "a small disk",
-  reason: "mounting a tmpfs needs Linux, and root",
-  tier: "B",
-};
+const SIZE_MB = 4;
 
-interface SmallDisk extends Disposable {
-  /** Takes all the room that is left, but for so many bytes. */
-  fill(but?: number): void;
-  empty(): void;
-}
-
-/** The folder lies on a disk of some megabytes from here on; what is in it is not seen. Undefined: not here. */
-function smallDisk(folder: string): SmallDisk | undefined {
-  const ballast = join(folder, "ballast");
-  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", folder]);
-  if (status !== 0) return undefined;
-  return {
-    fill(but = 0) {
-      const file = openSync(ballast, "w");
-      for (const size of [65_536, 4096, 1]) writeUntilFull(file, Buffer.alloc(size));
-      closeSync(file);
-      truncateSync(ballast, Math.max(0, statSync(ballast).size - but));
-    },
-    empty: () => rmSync(ballast),
-    [Symbol.dispose]: () => void spawnSync("umount", ["--lazy", folder]),
-  };
-}
-
-/** The state of the home lies on such a disk. The service must not run. */
+/** The state of the home lies on a disk of some megabytes. The service must not run. */
 function smallStateDisk(home: string): SmallDisk | undefined {
   const [state, aside] = [join(home, "state"), join(home, "state-aside")];
   cpSync(state, aside, { recursive: true });
-  const disk = smallDisk(state);
+  const disk = mountSmallDisk(SIZE_MB, state);
   if (disk) cpSync(aside, state, { recursive: true });
   return disk;
-}
-
-function writeUntilFull(file: number, bytes: Buffer): void {
-  try {
-    for (;;) writeSync(file, bytes);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
-  }
 }
 
 const NOTES = `[sop]
@@ -266,7 +220,7 @@ describe("writing procedures", () => {
   test("on a full disk changes all that it says or nothing, whatever room is left, and goes on with room again", async (context) => {
     if (process.getuid?.() !== 0) requireReal(context, NO_SMALL_DISK);
     using home = temporaryHome();
-    using disk = smallDisk(home.path);
+    using disk = mountSmallDisk(SIZE_MB, home.path);
     if (!disk) return requireReal(context, NO_SMALL_DISK);
     writeFileSync(join(home.path, "config.toml"), UNGUARDED, { mode: 0o600 });
     const { daemon, token } = await startPaired({ home: home.path });

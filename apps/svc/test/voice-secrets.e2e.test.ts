@@ -30,7 +30,7 @@ const write = () => process.stdout.write(bytes, () => setTimeout(write, 1500));
 write();
 `;
 
-test("spoken words, keys and arguments of speech are in no log, no event and no answer of the API", async () => {
+test("spoken words, keys and arguments of speech are in no log and no answer of the API", async () => {
   using home = temporaryHome();
   await using model = await fakeModelServer({ script: () => ({ text: PLANTED.answer }) });
   let refuses = false;

@@ -6,7 +6,7 @@ import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
 import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
 import { codeIn } from "@svc/testkit/platforms/provider-a-web/camera";
 import { PERSON, startWebPlatform, type WebPlatform } from "@svc/testkit/platforms/provider-a-web/server";
-import { fill, mountSmallDisk, NO_SMALL_DISK } from "@svc/testkit/real/small-disk";
+import { mountSmallDisk, NO_SMALL_DISK } from "@svc/testkit/real/small-disk";
 import { requireReal } from "@svc/testkit/require-real";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
@@ -87,7 +87,7 @@ test("on a full disk what can't be kept is not confirmed, over a kill too; with 
     await platform.write({ from: PERSON, text: "question 0." });
     await until(() => answersTo(platform, "question 0.") === 1 && platform.unconfirmed === 0, "it answers");
 
-    const ballast = fill(disk.path);
+    disk.fill();
     const questions = Array.from({ length: 8 }, (_, at) => `question ${at + 1}.`);
     for (const text of questions) await platform.write({ from: PERSON, text });
     await daemon.waitFor(/loop failed.*disk is full/i);
@@ -100,7 +100,7 @@ test("on a full disk what can't be kept is not confirmed, over a kill too; with 
     await daemon.waitFor(/loop failed.*disk is full/i);
     expect(platform.unconfirmed).toBeGreaterThan(0);
 
-    ballast.remove();
+    disk.empty();
     const isAnswered = (text: string): boolean => answersTo(platform, text) > 0;
     await until(() => questions.every(isAnswered) && platform.unconfirmed === 0, "each is answered, with room again");
     expect(questions.filter((text) => answersTo(platform, text) !== 1)).toEqual([]);

@@ -1,5 +1,5 @@
 /** The disk of the home is full: 503 and nothing of it kept, over a kill too; with room again everything goes on. */
-import { fill, mountSmallDisk, NO_SMALL_DISK } from "@svc/testkit/real/small-disk";
+import { mountSmallDisk, NO_SMALL_DISK } from "@svc/testkit/real/small-disk";
 import { drained } from "../house/drained.ts";
 import { openHouse } from "../house/house.ts";
 import { Poster } from "../house/poster.ts";
@@ -30,7 +30,7 @@ export async function diskFull(options: ScenarioOptions): Promise<Report> {
   await poster.post(before!, { width: 4 });
   await check(drained(view, { say }));
 
-  const ballast = fill(disk.path);
+  disk.fill();
   say("the disk is full");
   const posted = poster.post(meanwhile!, { width: meanwhile!.length });
   await check(refused.decided(meanwhile!, poster.postings));
@@ -39,7 +39,7 @@ export async function diskFull(options: ScenarioOptions): Promise<Report> {
   await lives.begin();
   say("killed, and started on the full disk");
   await check(refusedWith("STORE_FULL", house));
-  ballast.remove();
+  disk.empty();
   refused.comeAgain();
   say("there is room again");
   await posted;
