@@ -17,7 +17,7 @@ export function findChannel({ context, lifecycle, generation: { registry } }: Pa
   const status = lifecycle.features().find((feature) => feature.id === definition.id);
   if (status?.state === "failed") {
     throw new SvcError("CHANNEL_DOWN", `The channel ${id} is not in service: ${status.reason ?? "no reason given"}`, {
-      hint: "Mend its section, then: svc reload",
+      hint: "Fix its section, then: svc reload",
     });
   }
   throw notConfigured(id, definition, status !== undefined);
@@ -56,6 +56,6 @@ function notConfigured(id: string, { section, extends: extended }: FeatureDefini
   const what =
     section === undefined ? `its keys are not in ${name}` : `there is no ${name} in the config, or it is off`;
   return new SvcError("CHANNEL_UNKNOWN", `The channel ${id} is not configured: ${what}.`, {
-    hint: `Which keys ${name} takes: svc config schema`,
+    hint: `Add it: svc channels add ${id.replaceAll("_", "-")}`,
   });
 }

@@ -13,7 +13,7 @@ const LONGEST_MS = 30_000;
 
 export function channelHandlers(service: Service): ControlHandlers {
   const channelOf = (value: Json | undefined) => {
-    const id = typeof value === "string" ? value : "";
+    const id = channelOfFeature(service, typeof value === "string" ? value : "");
     return { id, channel: findChannel(service, id) };
   };
   return {
@@ -34,7 +34,7 @@ export function channelHandlers(service: Service): ControlHandlers {
       });
     },
     "channel-link": async ({ body, signal }) => {
-      const { channel } = channelOf(channelOfFeature(service, body["channel"]));
+      const { channel } = channelOf(body["channel"]);
       const { linking } = channel;
       if (!linking) throw new SvcError("CHANNEL_CANNOT", "This channel has no account to link.");
       const step = body["step"] === "begin" ? "begin" : "state";
@@ -55,9 +55,9 @@ export function channelHandlers(service: Service): ControlHandlers {
 }
 
 /** A channel that several features may bring is named by one of them, too: `provider-a-web`. */
-function channelOfFeature({ context }: Service, name: Json | undefined): Json | undefined {
+function channelOfFeature({ context }: Service, name: string): string {
   const feature = context.composition.features.find(({ id }) => id.replaceAll("-", "_") === name);
-  return feature ? channelIdOf(feature) : name;
+  return (feature && channelIdOf(feature)) ?? name;
 }
 
 const verifying = async (work: () => Promise<VerificationState>): Promise<Json> => (await work()) as unknown as Json;
