@@ -2,13 +2,13 @@
 import type { Dashboard } from "./dashboard.ts";
 
 export function dashboardTable(measured: Dashboard): string {
-  const { coldMs, warmMs, scriptGzipKb, searchMs, searchP99Ms, framesPerSecond, frameP99Ms, hugeMs } = measured;
+  const { coldMs, warmMs, firstViewKb, searchMs, searchP99Ms, framesPerSecond, frameP99Ms, hugeMs } = measured;
   return [
     "| dashboard, headless Chromium | measured | aim |",
     "|---|---|---|",
     `| navigation until the first list is drawn, empty cache | ${coldMs.toFixed(0)} ms | ≤ 300 ms |`,
     `| the same, script and styles cached | ${warmMs.toFixed(0)} ms | ≤ 300 ms |`,
-    `| script, gzipped | ${scriptGzipKb.toFixed(1)} kB | ≤ 60 kB |`,
+    `| scripts and styles of the first view, gzipped | ${firstViewKb.toFixed(1)} kB | ≤ 150 kB |`,
     `| search of 100 000 messages, median (99th percentile) | ${searchMs.toFixed(0)} ms (${searchP99Ms.toFixed(0)} ms) | ≤ 100 ms |`,
     `| frames a second while 200 tokens a second come into a conversation of 500 messages | ${framesPerSecond.toFixed(0)} | 60 |`,
     `| the longest frame of a hundred there | ${frameP99Ms.toFixed(0)} ms | |`,
