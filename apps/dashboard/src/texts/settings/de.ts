@@ -282,6 +282,8 @@ export const de: SettingTexts = {
     item: "Eintrag",
   },
   help: {
+    'Program and arguments; it speaks the Agent Client Protocol, e.g. ["claude-code-acp"].':
+      'Programm und Argumente; es spricht das Agent Client Protocol, z. B. ["claude-code-acp"].',
     "Let agents start child agents.": "Agenten dürfen Unteragenten starten.",
     "Child agents that have a process at the same time.": "So viele Unteragenten haben zugleich einen Prozess.",
     "How deep child agents may make child agents: 1 means not at all.":

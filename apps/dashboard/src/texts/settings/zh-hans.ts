@@ -282,6 +282,8 @@ export const zhHans: SettingTexts = {
     item: "条目",
   },
   help: {
+    'Program and arguments; it speaks the Agent Client Protocol, e.g. ["claude-code-acp"].':
+      '程序及其参数；它使用 Agent Client Protocol，例如 ["claude-code-acp"]。',
     "Let agents start child agents.": "允许智能体启动子智能体。",
     "Child agents that have a process at the same time.": "同时拥有进程的子智能体数量。",
     "How deep child agents may make child agents: 1 means not at all.":
