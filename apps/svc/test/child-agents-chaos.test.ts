@@ -31,7 +31,7 @@ while (<STDIN>) {
   else { next }
   print qq({"jsonrpc":"2.0","id":$id,"result":$result}\\n);
 }
-# Whoever closes its input does not end it.
+# The end of its input does not end it.
 sleep 1000;
 `;
 

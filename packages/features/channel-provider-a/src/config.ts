@@ -61,7 +61,7 @@ const keys = v.strictObject({
   group_policy: v.optional(
     v.pipe(
       v.picklist(["allowlist", "ignore"]),
-      v.description("Web mode. allowlist: in groups, people of allowed_numbers are heard. ignore: nobody is."),
+      v.description("Web mode, in groups. allowlist: answer people in allowed_numbers. ignore: answer nobody."),
     ),
     "allowlist",
   ),

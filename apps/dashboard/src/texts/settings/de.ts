@@ -843,7 +843,7 @@ export const de: SettingTexts = {
       "Web-Modus: Telefonnummer des Kontos, um mit einem eingetippten Code zu koppeln; ohne sie mit einem QR-Code.",
     "Web mode. business: the account is the agent's. personal: it is yours; only listed numbers are answered, yours in the chat with yourself included.":
       "Web-Modus. business: Das Konto gehört dem Agenten. personal: Es ist dein eigenes; geantwortet wird nur den aufgeführten Nummern, dir selbst im Chat mit dir.",
-    "Web mode. allowlist: in groups, people of allowed_numbers are heard. ignore: nobody is.":
+    "Web mode, in groups. allowlist: answer people in allowed_numbers. ignore: answer nobody.":
       "Web-Modus. allowlist: In Gruppen gilt, was Nummern aus allowed_numbers schreiben. ignore: Gruppen werden nicht beachtet.",
     "Web mode: in groups, answer only messages that mention the account or reply to it.":
       "Web-Modus: in Gruppen nur auf Nachrichten antworten, die das Konto erwähnen oder ihm antworten.",

@@ -779,7 +779,7 @@ export const zhHans: SettingTexts = {
       "Web 模式：账号的手机号码，用输入验证码的方式关联；不填则用二维码。",
     "Web mode. business: the account is the agent's. personal: it is yours; only listed numbers are answered, yours in the chat with yourself included.":
       "Web 模式。business：账号归智能体使用。personal：这是你自己的账号；只回复列出的号码，包括你与自己的聊天。",
-    "Web mode. allowlist: in groups, people of allowed_numbers are heard. ignore: nobody is.":
+    "Web mode, in groups. allowlist: answer people in allowed_numbers. ignore: answer nobody.":
       "Web 模式。allowlist：在群组中只处理 allowed_numbers 中的人发来的消息。ignore：忽略群组。",
     "Web mode: in groups, answer only messages that mention the account or reply to it.":
       "Web 模式：在群组中只回答提及该账号或回复它的消息。",

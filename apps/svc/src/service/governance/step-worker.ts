@@ -38,7 +38,7 @@ export function stepWorker({
   /** By the tools of child agents, under the agent's policy: who may not make one has none in a procedure. */
   const onChildAgent = async (work: TurnStepWork): Promise<{ readonly response: string }> => {
     const { runId, sop, title, agent: name, childAgent, turnId, text, instructions, tools, granted, signal } = work;
-    // Nobody knows what the child agent of the process before has done: a person decides whether it is done again.
+    // What the child agent did before the restart is unknown: a person decides whether the step runs again.
     if (store.toolCalls.of(turnId).length > 0) throw childFailed("svc ended while the child agent of this step worked");
     const call = async (tool: string, input: Json): Promise<Partial<ChildAgentAnswer>> => {
       const { ok, output } = await callTool(() => environmentOf(name), {

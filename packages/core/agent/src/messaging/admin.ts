@@ -111,7 +111,7 @@ export class StoredMessageAdmin implements MessageAdmin {
     for (const { n, lane } of store.inbox.waiting()) {
       if (!lane.startsWith(beginning)) continue;
       await this.drop(incomingId(n)).catch((error: unknown) => {
-        log.warn("a message of somebody who was shut out could not be dropped yet", { error: String(error) });
+        log.warn("a message of a removed client could not be dropped yet", { error: String(error) });
       });
     }
   }

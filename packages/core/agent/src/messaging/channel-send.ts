@@ -46,7 +46,7 @@ export function channelSendTool(deps: () => ChannelSendDeps): CoreTool {
   const tool = defineTool({
     name: "channel_send",
     description:
-      "Sends a message, and files of the workspace, to somebody on a chat channel: to those who have written to you, and to " +
+      "Sends a message, and files of the workspace, to a person on a chat channel: to those who have written to you, and to " +
       "those whom the owner has listed. Not needed to answer who is talking to you: your answer goes there by itself. It is " +
       "sent in the background and tried again when the platform is down; the result tells the message's id.",
     input,

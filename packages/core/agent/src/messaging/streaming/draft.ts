@@ -187,7 +187,7 @@ class DraftDelays {
     const { code, retryAfterMs = 0 } = error instanceof SvcError ? error : {};
     const askedMs = Number.isFinite(retryAfterMs) ? retryAfterMs : 0;
     if (code === "DELIVERY_REFUSED") return undefined;
-    // A platform that says when to come again has not taken it. Of any other nobody knows.
+    // A platform that says when to retry has not taken it. After any other failure that is unknown.
     if (!isEdit && askedMs === 0) return undefined;
     const { intervalMs } = this;
     return Math.max(intervalMs, askedMs, Math.min(LONGEST_DELAY_MS, intervalMs * 2 ** Math.min(this.#failures, 30)));
