@@ -102,7 +102,11 @@ export async function openConnection(deps: ConnectionDeps, signal: AbortSignal):
     end(handshakeRefusal(response.statusCode ?? 0));
   });
   socket.ws.on("frame", (frame: BinaryNode | Uint8Array) => {
-    if (!(frame instanceof Uint8Array)) signalKeys.arrived(frame);
+    if (frame instanceof Uint8Array) return;
+    signalKeys.arrived(frame);
+    // The library handles those in their order that waited for us on the platform, and any others beside them: one that overtakes the
+    // key of its sender in a group can't be read.
+    if (frame.tag === "message") frame.attrs["offline"] ??= "0";
   });
   let isLinked = credentials.account !== undefined && credentials.account !== null;
   socket.ev.on("creds.update", (update) => {
@@ -137,18 +141,19 @@ export async function openConnection(deps: ConnectionDeps, signal: AbortSignal):
 const rawSocketOf = (socket: WASocket): { terminate(): void } | undefined =>
   (socket.ws as unknown as { socket?: { terminate(): void } | null }).socket ?? undefined;
 
-/** The library's listeners are asynchronous, and a rejection of theirs, as of a frame that can't be decrypted, would end the process. */
+/**
+ * The library's listeners are asynchronous, and a rejection of theirs, as of a frame that can't be decrypted, would end the process.
+ * What comes from the network is read one after the other: a frame that must be inflated would be overtaken by the next.
+ */
 function guardListeners(emitter: NodeJS.EventEmitter, onRejection: () => void): void {
   for (const event of emitter.eventNames()) {
     const listeners = emitter.rawListeners(event) as ((...values: unknown[]) => unknown)[];
     emitter.removeAllListeners(event);
     for (const listener of listeners) {
+      let last: Promise<unknown> = Promise.resolve();
+      const call = async (values: unknown[]): Promise<unknown> => await listener.apply(emitter, values);
       emitter.on(event, (...values: unknown[]) => {
-        try {
-          Promise.resolve(listener.apply(emitter, values)).catch(onRejection);
-        } catch {
-          onRejection();
-        }
+        last = (event === "message" ? last.then(() => call(values)) : call(values)).catch(onRejection);
       });
     }
   }

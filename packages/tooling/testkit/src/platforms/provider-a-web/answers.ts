@@ -122,6 +122,7 @@ export function createAnswers(deps: AnswersDeps) {
     }
     if (xmlns === "passive") {
       connection.send(result(node));
+      connection.isActive = true;
       for (const waiting of device.queue) connection.send({ ...waiting, attrs: { ...waiting.attrs, offline: "0" } });
       const count = String(device.queue.length);
       return connection.send({ tag: "ib", attrs: {}, content: [{ tag: "offline", attrs: { count } }] });

@@ -63,7 +63,10 @@ export interface WebPlatform extends FakePlatform {
 
 export interface Connection extends Registering {
   readonly ws: WebSocket;
+  /** The device has logged in. */
   isReady: boolean;
+  /** The device has asked for its messages: those that wait come first. */
+  isActive: boolean;
 }
 
 export interface PlatformState {

@@ -88,6 +88,7 @@ export async function startWebPlatform(): Promise<WebPlatform> {
       ws,
       close: () => ws.close(),
       isReady: false,
+      isActive: false,
       registration: undefined,
       send: (node) => {
         if (ws.readyState === ws.OPEN) ws.send(noise.frame(encodeBinaryNode(node)));

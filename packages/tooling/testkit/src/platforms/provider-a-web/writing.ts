@@ -33,7 +33,7 @@ export function createWriting({
 
   async function deliver(node: BinaryNode): Promise<void> {
     state.device?.queue.push(node);
-    for (const connection of connections) if (connection.isReady) connection.send(node);
+    for (const connection of connections) if (connection.isActive) connection.send(node);
   }
 
   return {
