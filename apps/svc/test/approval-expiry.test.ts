@@ -56,18 +56,18 @@ test("a question that nobody answers expires: 410, an event, a line of the log; 
     expect.objectContaining({ run_id: "one", approved: false, outcome: "expired" }),
     expect.objectContaining({ run_id: gate, approved: false, outcome: "expired" }),
   ]);
-  const logged = house.chat.daemon.output().match(/nobody answered an approval request in time/g);
+  const logged = house.chat.daemon.output().match(/approval request expired/g);
   expect(logged).toHaveLength(2);
   // Who was asked is told, and a late word there is answered with how it ended.
   await house.delivered();
   const said = house.chat.platform.sent.map(({ text }) => text);
-  expect(said.filter((text) => text.includes("nobody answered in time, so it is not approved"))).toHaveLength(2);
+  expect(said.filter((text) => text.includes("not approved: no answer in time"))).toHaveLength(2);
   await house.chat.write({ text: "approve #1", atMs: Date.parse("2027-03-10T12:05:21Z") });
   const late = await eventually(
     () => house.chat.platform.sent.at(-1)!.text,
     (text) => text.startsWith("Nobody answered"),
   );
-  expect(late).toMatch(/^Nobody answered in time: it expired at 2027-03-10 12:05 UTC/);
+  expect(late).toMatch(/^No answer in time: it expired at 2027-03-10 12:05 UTC/);
 
   await house.killed();
   await house.begin();

@@ -98,7 +98,7 @@ describe("encrypted secrets", () => {
     await (await startBinary({ home: home.path })).stop();
     expect(readFileSync(join(home.path, "config.toml"), "utf8")).not.toContain(SECRET);
     const [withKey, without] = [join(files.path, "with.tar.gz"), join(files.path, "without.tar.gz")];
-    expect((await svc(home.path, "backup", withKey)).stdout).toContain("whoever has this file can read them");
+    expect((await svc(home.path, "backup", withKey)).stdout).toContain("anyone with this file can read them");
     expect((await svc(home.path, "backup", without, "--without-key")).stdout).toContain("does not hold the key");
     const key = readFileSync(join(home.path, ".secret_key"), "utf8").trim();
     expect(gunzipSync(readFileSync(withKey)).includes(key)).toBe(true);

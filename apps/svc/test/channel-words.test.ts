@@ -108,7 +108,7 @@ describe("an agent that was talked into writing to others", () => {
     expect(questions).toHaveLength(asked);
     // Who is asked sees who is written to, and what.
     for (const { text } of questions) expect(text).toMatch(/"to": "[^"]+",\s+.*"text": "(stolen)?"/s);
-    expect(house.a.sent.filter(({ text }) => text.includes("nobody answered in time"))).toHaveLength(asked);
+    expect(house.a.sent.filter(({ text }) => text.includes("no answer in time"))).toHaveLength(asked);
     const results = JSON.stringify(house.model!.requests[1]!.body["messages"]);
     expect(results.match(/TOOL_REFUSED|PATH_OUTSIDE_WORKSPACE/g)).toHaveLength(TARGETS.length);
   });

@@ -149,7 +149,7 @@ describe("as a person sees it", () => {
       "What may act",
       "Devices and sign-ins",
       "What leaves this machine",
-      "What strangers are told",
+      "What strangers can see",
       "How it is kept",
       "Whether it works",
     ]);

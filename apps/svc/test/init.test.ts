@@ -231,7 +231,7 @@ describe("at a terminal", () => {
       ["typed unseen", ENTER],
       ["a blank secret is no secret", "\u0003"],
     ]);
-    expect(screen).not.toContain("whoever reaches the address");
+    expect(screen).not.toContain("anyone who can reach the address");
     expect(readdirSync(home.path)).toEqual([]);
   });
 

@@ -70,7 +70,7 @@ test("nobody answers in time: that is what the terminal says, and it goes on", a
   await using running = await house("[approvals]\ntool_timeout_secs = 1\n");
   const { screen } = await atTerminal(running.home, "chat", [
     ["> ", `${COMMAND}\n`],
-    ["Nobody answered in time", ""],
+    ["No answer in time", ""],
     ["No person approved", "still there?\n"],
     ["built-in model", "\x04"],
   ]);

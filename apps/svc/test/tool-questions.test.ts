@@ -107,7 +107,7 @@ test("nobody answers: the call is refused, never made", async () => {
   await house.svc("reload");
   const token = await house.daemon.pair();
   const answer = await house.daemon.request("/webhook", { method: "POST", token, body: { message: "write it down" } });
-  expect(((await answer.json()) as { response: string }).response).toContain("nobody answered in time");
+  expect(((await answer.json()) as { response: string }).response).toContain("no answer in time");
   expect(noteIn(house)).toBe("");
   const { approvals } = await house.json<{ approvals: { status: string }[] }>("approvals", "list", "--status", "all");
   expect(approvals.map(({ status }) => status)).toEqual(["expired"]);

@@ -1017,7 +1017,7 @@ export const en = {
     "One file holds conversations, settings and keys. Copy it to another machine: a backup beside its original is lost with it.",
   "setup.back-up-now": "Back up now",
   "setup.to-do": "to do",
-  "setup.only-the-built-in-echo": "Only the built-in echo answers: it repeats what it is told.",
+  "setup.only-the-built-in-echo": "Only the built-in echo model answers. It repeats your messages.",
   "setup.connect-a-channel": "Connect a channel",
   "setup.until-then-you-reach-the": "Until then you reach the agent in this page only.",
   "setup.try-a-tool": "Try a tool",

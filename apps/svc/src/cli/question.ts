@@ -48,7 +48,7 @@ const confirmAlone: Confirm = async (message, over) => {
 };
 
 interface Over {
-  /** It was answered elsewhere, or nobody answered in time; the reason tells. */
+  /** It was answered elsewhere, or no answer in time; the reason tells. */
   readonly settled: AbortSignal;
   readonly ended: AbortSignal;
 }

@@ -44,7 +44,7 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 const WITH_KEY =
-  "It holds the key of the encrypted secrets: whoever has this file can read them. Without it: --without-key";
+  "It contains the key of the encrypted secrets: anyone with this file can read them. To leave the key out: --without-key";
 const WITHOUT_KEY = "It does not hold the key of the encrypted secrets: keep .secret_key of the home elsewhere.";
 
 /** A folder takes the backup under the default name. */

@@ -69,7 +69,7 @@ const GROUPS: readonly Group[] = [
       "allow-private",
     ],
   },
-  { id: "told", title: "What strangers are told", findings: ["public-paths", "public-metrics"] },
+  { id: "told", title: "What strangers can see", findings: ["public-paths", "public-metrics"] },
   {
     id: "kept",
     title: "How it is kept",

@@ -68,7 +68,7 @@ function channelOptions(setup: Setup): void {
   turnOn(setup, channel);
   if (secret !== "none") for (const key of channel.generated) generate(setup, key);
   else if (!setup.insecure) {
-    throw usage("Without a secret whoever reaches the webhook may try; --insecure says that this is meant.");
+    throw usage("Without a secret, anyone who can reach the webhook can send to it. Pass --insecure to confirm.");
   }
 }
 

@@ -46,7 +46,7 @@ describe("people", () => {
     await until(() => isAsked);
     await clock.advance(300_000);
     expect(await turn).toMatchObject({ response: "never mind" });
-    expect(JSON.stringify(model.asked[1]!.prompt.at(-1))).toContain("nobody answered in time");
+    expect(JSON.stringify(model.asked[1]!.prompt.at(-1))).toContain("no answer in time");
   });
 
   test("nobody can be asked: refused with a sentence", async () => {

@@ -119,7 +119,7 @@ export const ERRORS = {
   CHANNEL_DOWN: entry(503, EXIT.tempFail, "This channel is not in service; try again later."),
   CHANNEL_CANNOT: entry(409, EXIT.usage, "This channel can't do that."),
   DELIVERY_REFUSED: entry(502, EXIT.unavailable, "The platform refuses this message."),
-  DELIVERY_FILE_CHANGED: entry(409, EXIT.data, "A file of the message is not the one that was queued."),
+  DELIVERY_FILE_CHANGED: entry(409, EXIT.data, "A file of the message has changed since it was queued."),
   DELIVERY_FAILED: entry(502, EXIT.unavailable, "The platform did not take the message."),
   DELIVERY_CRASHED: entry(
     500,

@@ -32,7 +32,7 @@ export interface Readings {
   /** Runs of procedures that have not ended. */
   readonly sopRuns: number;
   readonly turnsRunning: number;
-  /** Pages and programs that are told events. */
+  /** Subscribers of events: pages and programs. */
   readonly eventSubscribers: number;
   readonly connections: number;
   readonly devices: number;

@@ -77,30 +77,29 @@ function isHttpUrl(text: string): boolean {
 
 /** The keys that every section of a channel has, beside its own. */
 export const channelKeys = {
-  agent: v.optional(v.pipe(v.string(), v.description("Name of the agent that answers; without it the default one."))),
+  agent: v.optional(v.pipe(v.string(), v.description("Name of the agent that answers. Default: the default agent."))),
   approvers: v.optional(
     v.pipe(
       v.array(
         v.pipe(
           v.string(),
-          v.check((who) => who.trim() !== "" && who.trim() !== "*", "somebody; * would let everyone approve"),
+          v.check((who) => who.trim() !== "" && who.trim() !== "*", "an account; * would let everyone approve"),
         ),
       ),
-      v.description("Who may answer approval requests there, as in its allowlist; nobody without it."),
+      v.description(
+        "Accounts that may answer approval requests in this channel, written as in its allowlist. Default: none.",
+      ),
     ),
     [],
   ),
   notification_target: v.optional(
-    v.pipe(
-      v.string(),
-      v.description("The chat, room or address that notifications and approval requests are posted to."),
-    ),
+    v.pipe(v.string(), v.description("Chat, room or address for notifications and approval requests.")),
   ),
   allowed_targets: v.optional(
     v.pipe(
       v.array(v.pipe(v.string(), v.trim(), v.nonEmpty())),
       v.description(
-        "Chats, rooms or addresses that the agent may write to with channel_send; * is any. Those who wrote to it, and notification_target, need not be listed.",
+        "Chats, rooms or addresses that the agent may write to with channel_send; * is any. People who wrote to the agent, and notification_target, need not be listed.",
       ),
     ),
     [],
@@ -114,7 +113,7 @@ export const streamKeys = (standardMs: number) =>
       v.pipe(
         v.picklist(["off", "partial", "multi_message"]),
         v.description(
-          "partial: an answer is sent at its beginning and edited as it grows. multi_message: each paragraph is sent as soon as it is complete.",
+          "partial: send the beginning of an answer and edit it as it grows. multi_message: send each paragraph once it is complete.",
         ),
       ),
       "partial",
@@ -128,7 +127,7 @@ export const streamKeys = (standardMs: number) =>
 /** The key of a channel that marks a message with a reaction while it is answered (`Channel.readMarks`). */
 export const ackReaction = (standard: string) =>
   v.optional(
-    v.pipe(v.string(), v.description("Reaction that marks a message while it is answered; blank for none.")),
+    v.pipe(v.string(), v.description("Reaction that marks a message while it is being answered; blank: none.")),
     standard,
   );
 
@@ -141,7 +140,7 @@ export const apiUrl = (standard: string) =>
   v.optional(
     v.pipe(
       httpUrl(),
-      v.description("Base URL of the platform's API; another one for a proxy or a test."),
+      v.description("Base URL of the platform's API. Change it for a proxy or a test."),
       v.transform((url) => trimEndOf(url, "/")),
     ),
     standard,

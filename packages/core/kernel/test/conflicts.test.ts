@@ -237,7 +237,7 @@ describe("definitions", () => {
       problems({ section: "a" }, { section: "a" }),
     ],
     ["core's section", ['section [core] is owned by both core and feature "f0"'], problems({ section: "core" })],
-    ["nobody's section", ['feature "f0" extends section [b], which nobody owns'], problems({ extends: "b" })],
+    ["nobody's section", ['feature "f0" extends section [b], which no feature owns'], problems({ extends: "b" })],
     [
       "a key declared twice",
       ['key "mine" of section [core] is declared by both core and feature "f0"'],

@@ -153,7 +153,7 @@ describe("the backend in force", () => {
       expect(config.backend).toBe("log");
       expect(config.warnings).toEqual([
         `observability.backend: this key needs the feature ${id}, not in this build; profiles that have it: full; ` +
-          `build it in with: npx pnpm build home --with ${id}; until then turns and deliveries are told in the log (backend "log")`,
+          `build it in with: npx pnpm build home --with ${id}; until then, turns and deliveries are written to the log (backend "log")`,
       ]);
     },
   );

@@ -245,11 +245,11 @@ export interface ChannelUsage extends UsageTotals {
 
 /** What is kept for how long. */
 export interface RetentionLimits {
-  /** Days after its last turn that a conversation is kept; 0 keeps all. */
+  /** Days after its last turn until a conversation is deleted; 0: never. */
   readonly sessionDays: number;
   /** Most conversations kept, the most recent first; 0 keeps all. */
   readonly maxSessions: number;
-  /** Days that the journal of tool calls is kept. */
+  /** Days to keep the journal of tool calls. */
   readonly toolCallDays: number;
   /** Days after their end that messages of both boxes, and approvals, are kept. */
   readonly messageDays: number;

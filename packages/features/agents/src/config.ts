@@ -9,7 +9,7 @@ const program = v.strictObject({
     v.array(v.pipe(v.string(), v.minLength(1))),
     v.minLength(1),
     v.maxLength(64),
-    v.description('Program and arguments; it speaks the Agent Client Protocol, e.g. ["claude-code-acp"].'),
+    v.description('Program and arguments. It must speak the Agent Client Protocol, e.g. ["claude-code-acp"].'),
   ),
 });
 
@@ -21,8 +21,8 @@ const programName = v.pipe(
 
 export const poolConfig = v.strictObject({
   enabled: v.optional(v.pipe(v.boolean(), v.description("Let agents start child agents.")), true),
-  max_agents: v.optional(whole(1, 200, "Child agents that have a process at the same time."), 8),
-  max_depth: v.optional(whole(1, 8, "How deep child agents may make child agents: 1 means not at all."), 2),
+  max_agents: v.optional(whole(1, 200, "Child agents with a process at the same time."), 8),
+  max_depth: v.optional(whole(1, 8, "Nesting depth of child agents; 1: a child can't start children."), 2),
   max_processes: v.optional(whole(1, 4096, "Processes of one child agent; beyond that it is killed (Linux)."), 64),
   max_run_secs: v.optional(whole(1, 86_400, "Longest time for one prompt, in seconds."), 1800),
   zombie_after_secs: v.optional(

@@ -40,7 +40,7 @@ export function browserKeeper(
         detached: true,
         windowsHide: true,
       });
-      started.on("error", () => log.warn("nobody watches over the browsers: the process for it could not be started"));
+      started.on("error", () => log.warn("could not start the process that watches over the browsers"));
       started.stdin?.on("error", () => undefined);
       // It is no reason for svc to stay.
       started.unref();

@@ -17,15 +17,15 @@ export const config = v.strictObject({
   allowed_guilds: v.optional(
     v.pipe(
       v.array(v.pipe(v.string(), v.trim(), v.nonEmpty())),
-      v.description("Ids of the servers in which it listens; without it, all that the bot was invited to."),
+      v.description("Ids of the servers to listen in. Default: all servers that the bot was invited to."),
     ),
   ),
   mention_only: toggle(
     true,
-    "On a server only what mentions the bot or its role, or answers a message of its, reaches the agent.",
+    "On a server, only messages that mention the bot or its role, or reply to it, reach the agent.",
   ),
-  thread_replies: toggle(true, "A thread that the bot opened or was mentioned in needs no further mention."),
-  slash_commands: toggle(true, "Registers /new, /model, /status, /stop and /help with the platform."),
+  thread_replies: toggle(true, "In a thread that the bot opened or was mentioned in, answer without further mentions."),
+  slash_commands: toggle(true, "Register /new, /model, /status, /stop and /help with the platform."),
   ack_reaction: ackReaction("👀"),
   ...streamKeys(EDIT_INTERVAL_MS),
   api_url: apiUrl("https://discord.com/api"),

@@ -337,7 +337,7 @@ export function guildGate(allowed: readonly string[] | undefined, log: Logger): 
     if (allowed === undefined || allowed.includes(guildId)) return true;
     if (!told.has(guildId) && told.size < MAX_TOLD) {
       told.add(guildId);
-      log.info("a server is not among allowed_guilds; nobody is heard there", { guild: guildId });
+      log.info("a server is not in allowed_guilds; its messages are ignored", { guild: guildId });
     }
     return false;
   };

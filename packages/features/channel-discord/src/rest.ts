@@ -243,7 +243,7 @@ const ERROR_CODES: ReadonlyMap<number, PlatformError> = new Map([
   [30046, refused("A message that is older than an hour was edited too often")],
   [40005, refused("The file is larger than the platform takes there", "10 MiB without boosts of the server.")],
   [40094, refused("The command was answered too often")],
-  [50005, refused("The message is of somebody else")],
+  [50005, refused("The message belongs to another author")],
   [50006, refused("The message is empty")],
   [50035, refused("The platform does not take a message of this form")],
   [200000, refused("The server's AutoMod blocks the message")],

@@ -29,24 +29,22 @@ const keys = v.strictObject({
     v.string(),
     v.trim(),
     v.regex(/^[^\s@,;:<>"()[\]\\]{1,64}@[^\s@,;:<>"()[\]\\]{1,255}$/, "one mail address"),
-    v.description("Our mail address: what answers come from."),
+    v.description("Mail address of the agent; answers come from it."),
   ),
-  display_name: words("Name that is shown with it."),
-  imap_host: host("IMAP server, where mail is read."),
+  display_name: words("Display name."),
+  imap_host: host("IMAP server for incoming mail."),
   imap_port: port("Its port; default: 993, or 143 without TLS from the start."),
   imap_security: security(
-    "tls: from the start. starttls: asked for before anything else is said, or the connection ends. none: only to this machine, or to an address in security.net.allow_private. Default: tls, at port 143 starttls.",
+    "tls: implicit TLS. starttls: upgrade first, or close the connection. none: only for this machine or an address in security.net.allow_private. Default: tls; on port 143, starttls.",
   ),
-  smtp_host: host("SMTP server, where answers go out."),
+  smtp_host: host("SMTP server for outgoing mail."),
   smtp_port: port("Its port; default: 465, or 587 without TLS from the start."),
-  smtp_security: security("As imap_security. Default: tls, at the ports 587 and 25 starttls."),
+  smtp_security: security("Like imap_security. Default: tls; on ports 587 and 25, starttls."),
   tls_ca_file: v.optional(
     v.pipe(
       v.string(),
       v.check((path) => isAbsolute(path), "an absolute path"),
-      v.description(
-        "PEM file of certificate authorities that both servers' certificates may be from, instead of the usual ones.",
-      ),
+      v.description("PEM file of certificate authorities to trust for both servers, instead of the system's."),
     ),
   ),
   username: words("Name to sign in with; default: address."),
@@ -59,17 +57,15 @@ const keys = v.strictObject({
   access_token: v.optional(
     v.pipe(
       secret(),
-      v.description("OAuth access token (XOAUTH2), instead of a password. Ends soon unless there is a refresh token."),
+      v.description("OAuth access token (XOAUTH2), instead of a password. It expires soon without a refresh token."),
     ),
   ),
-  refresh_token: v.optional(
-    v.pipe(secret(), v.description("Refresh token, with which access tokens are got as they are needed.")),
-  ),
+  refresh_token: v.optional(v.pipe(secret(), v.description("Refresh token. svc uses it to get access tokens."))),
   client_id: v.optional(v.pipe(v.string(), v.description("OAuth client of refresh_token."))),
   client_secret: v.optional(v.pipe(secret(), v.description("Secret of the OAuth client."))),
-  token_url: v.optional(v.pipe(httpUrl(), v.description("Where the refresh token is exchanged."))),
+  token_url: v.optional(v.pipe(httpUrl(), v.description("Endpoint that exchanges the refresh token."))),
   mailbox: v.optional(
-    v.pipe(v.string(), v.trim(), v.nonEmpty(), v.description("Mailbox that is read, as the server calls it.")),
+    v.pipe(v.string(), v.trim(), v.nonEmpty(), v.description("Mailbox to read, as the server names it.")),
     "INBOX",
   ),
   allowed_senders: allowlist("Addresses, domains or @domains"),
@@ -77,32 +73,30 @@ const keys = v.strictObject({
     v.pipe(
       v.boolean(),
       v.description(
-        "Mail is answered only if the server that took it in found by DMARC, DKIM or SPF that it comes from the domain it says. Without this, whoever knows an allowed address writes in its name, and an approver's too.",
+        "Answer only mail whose sender's domain the receiving server has verified by DMARC, DKIM or SPF. Without it, anyone who knows an allowed address, or an approver's, can write in its name.",
       ),
     ),
     true,
   ),
   authserv_id: words(
-    "Name under which that server writes Authentication-Results; without it the topmost of these headers counts, whoever's it is.",
+    "Name of the mail server in its Authentication-Results headers. Without it, svc trusts the topmost of these headers.",
   ),
   poll_interval_secs: v.optional(
-    v.pipe(
-      integer(5, 3600),
-      v.description("Seconds between two looks at a server that can't tell of new mail (IDLE)."),
-    ),
+    v.pipe(integer(5, 3600), v.description("Seconds between polls of a server without IDLE.")),
     60,
   ),
-  max_attachment_mb: v.optional(v.pipe(integer(1, 200), v.description("Largest file either way, in MiB.")), 25),
+  max_attachment_mb: v.optional(
+    v.pipe(integer(1, 200), v.description("Largest file, incoming or outgoing, in MiB.")),
+    25,
+  ),
   mark_seen: v.optional(v.pipe(v.boolean(), v.description("Mark mail as read when its turn begins.")), true),
-  processed_mailbox: words("Mailbox that mail is moved to once it is answered. It must be there."),
+  processed_mailbox: words("Mailbox that answered mail is moved to. It must exist."),
   save_sent: v.optional(
     v.pipe(
       v.string(),
       v.trim(),
       v.nonEmpty(),
-      v.description(
-        "Where answers are kept: off, auto (the mailbox that the server calls its sent mail), or a mailbox's name.",
-      ),
+      v.description("Mailbox for sent answers: off, auto (the server's mailbox for sent mail), or a name."),
     ),
     "off",
   ),
@@ -110,7 +104,7 @@ const keys = v.strictObject({
     v.pipe(
       integer(0, 10_000),
       v.description(
-        "More mails of one thread within an hour are a loop of two programs, and not answered; 0 for no limit.",
+        "Mails of one thread per hour beyond which svc assumes a mail loop and stops answering; 0: no limit.",
       ),
     ),
     20,

@@ -47,7 +47,7 @@ export function create(context: FeatureContext<Config>): Contributions {
       for (const server of [imapServer(config), smtpServer(config)])
         await hostOf(server, account.resolve).catch(asConfig);
       if (!config.require_authenticated && config.approvers.length > 0) {
-        log.warn("require_authenticated is off: whoever writes an approver's address into a mail can approve.");
+        log.warn("require_authenticated is off: anyone who writes an approver's address into a mail can approve.");
       }
     },
     run: (signal) => runLoop({ account, context, smtp, headers, inboundOf }, signal),

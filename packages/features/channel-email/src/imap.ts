@@ -315,7 +315,7 @@ export function imapFailure(error: unknown): SvcError {
   const { throttleReset: retryAfterMs } = told;
   const wait = typeof retryAfterMs === "number" && retryAfterMs > 0 ? { retryAfterMs } : {};
   if (told.authenticationFailed === true)
-    return new SvcError(code, "The mail server lets nobody sign in at the moment.", wait);
+    return new SvcError(code, "The mail server refuses all logins at the moment.", wait);
   const why = /^[A-Z][A-Za-z_]{2,40}$/.test(told.code ?? "") ? ` (${told.code})` : "";
   return new SvcError(code, `The IMAP server can't be reached, or broke off${why}.`, wait);
 }

@@ -46,18 +46,18 @@ const keys = v.strictObject({
     v.pipe(
       v.string(),
       v.regex(USER_ID, "a user id, such as @svc:example.org"),
-      v.description("The account, such as @svc:example.org. Required with password."),
+      v.description("User id of the account, such as @svc:example.org. Required with password."),
     ),
   ),
   device_id: v.optional(
     v.pipe(
       v.string(),
       v.regex(/^[^\s/?#]{1,255}$/, "a device id, without spaces"),
-      v.description("The device that the access token belongs to. Without it, the homeserver is asked."),
+      v.description("Device of the access token. Default: svc asks the homeserver."),
     ),
   ),
   room_id: v.optional(
-    v.pipe(room(), v.description("Room that is joined at start, by id or alias. Notifications go there by default.")),
+    v.pipe(room(), v.description("Room to join at start, by id or alias. Notifications go there by default.")),
   ),
   allowed_rooms: v.optional(
     v.pipe(

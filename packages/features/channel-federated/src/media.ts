@@ -99,7 +99,7 @@ function opener({ k, iv, sha256 }: FileKey, write: (chunk: Uint8Array) => Promis
       const rest = cipher.final();
       if (rest.length > 0) await write(rest);
       if (!digest.digest().equals(Buffer.from(sha256, "base64"))) {
-        throw refused("The file is not the one that the message names.");
+        throw refused("The file differs from the one that the message names.");
       }
     },
   };

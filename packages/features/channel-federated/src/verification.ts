@@ -255,7 +255,7 @@ export const verificationRoutes = (verification: Verification): Route[] => [
     path: VERIFICATION_PATH,
     access: "operate",
     doc: {
-      summary: "Lists who asks to verify the Matrix device of this service.",
+      summary: "Lists requests to verify the Matrix device of this service.",
       answers: {
         200: {
           description: "User and device of each request that has no answer yet.",

@@ -6,28 +6,25 @@ const optionalUrl = (description: string, standard: string) =>
 
 const keys = v.strictObject({
   ...channelKeys,
-  enabled: v.optional(v.pipe(v.boolean(), v.description("The channel is on only when this is true.")), false),
+  enabled: v.optional(v.pipe(v.boolean(), v.description("Turns the channel on.")), false),
   topic: v.pipe(
     v.string(),
     v.regex(
       /^projects\/[\w.:-]{1,100}\/topics\/[\w.~+%-]{3,255}$/,
       "a topic's path: projects/<project>/topics/<topic>",
     ),
-    v.description("Pub/Sub topic to which the mailbox tells that there is new mail."),
+    v.description("Pub/Sub topic that the mailbox notifies of new mail."),
   ),
   oauth_token: v.optional(
     v.pipe(
       secret({ env: "MAILPUSH_OAUTH_TOKEN", envMode: "fallback" }),
       v.description(
-        "Access token of the mailbox. Ends after an hour unless the three keys of the refresh token are set.",
+        "Access token of the mailbox. It expires after an hour unless the three keys of the refresh token are set.",
       ),
     ),
   ),
   refresh_token: v.optional(
-    v.pipe(
-      secret({ ask: true }),
-      v.description("Refresh token of the mailbox, with which access tokens are got as they are needed."),
-    ),
+    v.pipe(secret({ ask: true }), v.description("Refresh token of the mailbox. svc uses it to get access tokens.")),
   ),
   client_id: v.optional(
     v.pipe(v.string(), v.metadata({ ask: true } satisfies Marks), v.description("OAuth client of refresh_token.")),
@@ -36,7 +33,7 @@ const keys = v.strictObject({
   label_filter: v.optional(
     v.pipe(
       v.array(v.pipe(v.string(), v.nonEmpty())),
-      v.description("Labels, by name or id; mail with any of them is read. Empty: all mail but spam and what is sent."),
+      v.description("Labels, by name or id; mail with any of them is read. Empty: all mail except spam and sent mail."),
     ),
     ["INBOX"],
   ),
@@ -47,19 +44,19 @@ const keys = v.strictObject({
   webhook_secret: v.optional(
     v.pipe(
       secret({ generate: true, env: "MAILPUSH_WEBHOOK_SECRET", envMode: "fallback" }),
-      v.description("Bearer secret that a push may present. Pub/Sub itself can't; it signs: see push_audience."),
+      v.description("Bearer secret that a push may present. Pub/Sub signs its pushes instead: see push_audience."),
     ),
   ),
   push_audience: v.optional(
-    v.pipe(v.string(), v.nonEmpty(), v.description("Audience of the tokens with which Pub/Sub signs its pushes.")),
+    v.pipe(v.string(), v.nonEmpty(), v.description("Audience of the tokens that sign Pub/Sub's pushes.")),
   ),
   push_service_account: v.optional(
-    v.pipe(v.string(), v.nonEmpty(), v.description("Service account for which Pub/Sub signs its pushes; its address.")),
+    v.pipe(v.string(), v.nonEmpty(), v.description("Address of the service account that signs Pub/Sub's pushes.")),
   ),
-  jwks_url: optionalUrl("Where the keys of those tokens are.", "https://www.googleapis.com/oauth2/v3/certs"),
+  jwks_url: optionalUrl("URL of the keys that verify those tokens.", "https://www.googleapis.com/oauth2/v3/certs"),
   api_url: apiUrl("https://gmail.googleapis.com"),
   pubsub_url: optionalUrl("Base URL of Pub/Sub's API, for the set-up.", "https://pubsub.googleapis.com"),
-  token_url: optionalUrl("Where a refresh token is exchanged.", "https://oauth2.googleapis.com/token"),
+  token_url: optionalUrl("Endpoint that exchanges a refresh token.", "https://oauth2.googleapis.com/token"),
 });
 
 export type Config = v.InferOutput<typeof keys>;

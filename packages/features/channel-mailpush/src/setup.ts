@@ -12,7 +12,7 @@ export async function setUp(
 ): Promise<string> {
   const url = config.webhook_url ?? publicUrl;
   if (!/^https:\/\//i.test(url)) {
-    throw new SvcError("CHANNEL_CANNOT", "Pub/Sub pushes to https URLs only, and there is none.", {
+    throw new SvcError("CHANNEL_CANNOT", "Pub/Sub pushes only to https URLs, and none is configured.", {
       hint: "Set gateway.public_url, or webhook_url in [channels_config.mailpush].",
     });
   }

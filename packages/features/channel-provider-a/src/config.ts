@@ -14,24 +14,22 @@ const keys = v.strictObject({
       v.string(),
       v.regex(/^[A-Za-z0-9_-]{1,64}$/, "the phone number's id, which is not the phone number"),
       v.metadata({ ask: true } satisfies Marks),
-      v.description("Id of the business phone number; being there selects Cloud mode."),
+      v.description("Id of the business phone number. Setting it selects Cloud mode."),
     ),
   ),
   verify_token: v.optional(
     v.pipe(
       secret({ generate: true }),
-      v.description(
-        "What the platform must say when it verifies the callback URL: enter it there too. Cloud mode needs it.",
-      ),
+      v.description("Verify token of the callback URL; enter the same on the platform. Required in Cloud mode."),
     ),
   ),
   app_secret: v.optional(
     v.pipe(
       secret({ env: "SVC_PROVIDER_A_APP_SECRET", envMode: "override", ask: true }),
-      v.description("App secret, with which the platform signs deliveries. Without it anybody can make one up."),
+      v.description("App secret with which the platform signs deliveries. Without it, anyone can forge them."),
     ),
   ),
-  allowed_numbers: allowlist("Phone numbers with country code, or user ids of those who hide theirs,"),
+  allowed_numbers: allowlist("Phone numbers with country code, or user ids of people who hide their number,"),
   // The newest version that the platform's documents call: .../whatsapp/groups/groups-messaging
   api_url: apiUrl("https://graph.facebook.com/v25.0"),
   session_path: v.optional(
@@ -39,21 +37,21 @@ const keys = v.strictObject({
       v.string(),
       v.trim(),
       v.minLength(1, "a name for the session, such as whatsapp"),
-      v.description("Name of the linked session in the encrypted store; selects Web mode."),
+      v.description("Name of the linked session in the encrypted store. Setting it selects Web mode."),
     ),
   ),
   pair_phone: v.optional(
     v.pipe(
       v.string(),
       v.check((text) => /^\+?[0-9][0-9 .()/-]{4,24}$/.test(text.trim()), "a phone number with country code"),
-      v.description("Web mode: phone number of the account, to link by a code that is typed; without it by a QR code."),
+      v.description("Web mode: phone number of the account, to link by a typed code. Default: link by a QR code."),
     ),
   ),
   mode: v.optional(
     v.pipe(
       v.picklist(["business", "personal"]),
       v.description(
-        "Web mode. business: the account is the agent's. personal: it is yours; only listed numbers are answered, yours in the chat with yourself included.",
+        "Web mode. business: the account belongs to the agent. personal: it is yours; only listed numbers are answered, including you in the chat with yourself.",
       ),
     ),
     "business",
@@ -61,7 +59,7 @@ const keys = v.strictObject({
   group_policy: v.optional(
     v.pipe(
       v.picklist(["allowlist", "ignore"]),
-      v.description("Web mode, in groups. allowlist: answer people in allowed_numbers. ignore: answer nobody."),
+      v.description("Web mode, in groups. allowlist: answer people in allowed_numbers. ignore: don't answer."),
     ),
     "allowlist",
   ),
@@ -76,9 +74,7 @@ const keys = v.strictObject({
     v.pipe(
       v.string(),
       v.regex(/^[0-9]{1,4}\.[0-9]{1,6}\.[0-9]{1,12}$/, "a version such as 2.3000.1043857760"),
-      v.description(
-        "Web mode: version of the web client that is told to the platform, where it rejects the built-in one.",
-      ),
+      v.description("Web mode: version of the web client to report. Set it if the platform rejects the built-in one."),
     ),
   ),
   web_root_key: v.optional(

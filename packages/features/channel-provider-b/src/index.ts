@@ -7,12 +7,12 @@ const config = v.strictObject({
   from_phone: v.pipe(
     v.string(),
     v.regex(/^\+[1-9][0-9]{6,14}$/, "a phone number as + and digits, with the country code"),
-    v.description("Your line there, as + and digits: new chats begin from it."),
+    v.description("Your line, as + and digits; new chats start from it."),
   ),
   signing_secret: v.optional(
     v.pipe(
       secret({ env: "SVC_PROVIDER_B_SIGNING_SECRET", ask: true }),
-      v.description("Secret of the webhook subscription. Without it anybody can make deliveries up."),
+      v.description("Secret of the webhook subscription. Without it, anyone can forge deliveries."),
     ),
   ),
   allowed_senders: allowlist("Phone numbers or mail addresses"),

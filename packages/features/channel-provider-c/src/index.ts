@@ -6,7 +6,7 @@ const config = v.strictObject({
   api_token: v.pipe(secret(), v.description("Bearer token of the API.")),
   api_url: v.pipe(
     httpUrl(),
-    v.description("Address that the platform names for your account, without the account's number."),
+    v.description("API address that the platform shows for your account, without the account's number."),
     v.transform((url) => trimEndOf(url, "/")),
   ),
   tenant_id: v.optional(
@@ -14,18 +14,20 @@ const config = v.strictObject({
       v.string(),
       v.trim(),
       v.regex(/^[^:\p{Cc}]{1,100}$/u, "the name or number of a line, without a colon"),
-      v.description("Name or number of the line that answers, where the account has several."),
+      v.description("Name or number of the line that answers, if the account has several."),
     ),
   ),
   allowed_numbers: allowlist("Phone numbers"),
   callback_token: v.optional(
     v.pipe(
       secret({ generate: true }),
-      v.description("End the callback URL with ?token= and this: the platform signs nothing, and anybody could post."),
+      v.description(
+        "Token at the end of the callback URL (?token=…). The platform doesn't sign its callbacks; without the token, anyone could post.",
+      ),
     ),
   ),
   verify_token: v.optional(
-    v.pipe(secret({ generate: true }), v.description("What a GET of the callback URL must say as hub.verify_token.")),
+    v.pipe(secret({ generate: true }), v.description("Expected hub.verify_token of a GET of the callback URL.")),
   ),
   ...channelKeys,
 });

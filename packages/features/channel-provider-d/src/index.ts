@@ -11,14 +11,14 @@ const config = v.pipe(
     app_token: v.pipe(
       secret(),
       v.description(
-        "The bot's shared secret, as given to talk:bot:install; signs answers unless webhook_secret is set.",
+        "Shared secret of the bot, as passed to talk:bot:install. It signs answers unless webhook_secret is set.",
       ),
     ),
     bot_name: v.optional(
       v.pipe(
         v.string(),
         v.description(
-          "Display name of the bot: what somebody of this name writes is not answered. Blank: no such rule.",
+          "Display name of the bot. Messages from an account of this name are ignored. Blank: no such rule.",
         ),
       ),
       "",
@@ -26,12 +26,12 @@ const config = v.pipe(
     webhook_secret: v.optional(
       v.pipe(
         secret({ generate: true, env: "SVC_PROVIDER_D_WEBHOOK_SECRET" }),
-        v.description("The same shared secret: checks deliveries and signs answers. 40 to 128 characters."),
+        v.description("Shared secret that checks deliveries and signs answers. 40 to 128 characters."),
       ),
     ),
     allowed_users: allowlist("User ids"),
     api_url: v.optional(
-      v.pipe(httpUrl(), v.description("Where the API is called; base_url unless a proxy stands in."), withoutSlash),
+      v.pipe(httpUrl(), v.description("URL for API calls, if it differs from base_url (a proxy)."), withoutSlash),
     ),
   }),
   // The outgoing client lets a feature reach its `api_url` on a private network, where most such servers are.

@@ -58,18 +58,18 @@ export const config = v.strictObject({
   approvers: v.optional(
     v.pipe(
       v.array(publicKey()),
-      v.description("Public keys of those who may answer approval requests there; nobody without it."),
+      v.description("Public keys that may answer approval requests in this channel. Default: none."),
     ),
     [],
   ),
   notification_target: v.optional(
-    v.pipe(publicKey(), v.description("Public key that notifications and approval requests are sent to.")),
+    v.pipe(publicKey(), v.description("Public key for notifications and approval requests.")),
   ),
   allowed_targets: v.optional(
     v.pipe(
       v.array(publicKey(["*"])),
       v.description(
-        "Public keys that the agent may write to with channel_send; * is any. Those who wrote to it, and notification_target, need not be listed.",
+        "Public keys that the agent may write to with channel_send; * is any. People who wrote to the agent, and notification_target, need not be listed.",
       ),
     ),
     [],

@@ -99,7 +99,7 @@ interface RequestUrls {
 /** Throws CHANNEL_CANNOT. */
 function requestUrls(url: string): RequestUrls {
   if (!/^https:\/\//i.test(url)) {
-    throw new SvcError("CHANNEL_CANNOT", "Slack posts to https URLs only, and there is none.", {
+    throw new SvcError("CHANNEL_CANNOT", "Slack posts only to https URLs, and none is configured.", {
       hint: 'Set gateway.public_url, or use mode = "socket", which needs none.',
     });
   }

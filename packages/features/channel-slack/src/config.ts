@@ -14,7 +14,7 @@ const keys = v.strictObject({
   mode: v.optional(
     v.pipe(
       v.picklist(["socket", "events"]),
-      v.description("socket: we connect to the platform. events: it posts to us, which takes a public URL."),
+      v.description("socket: svc connects to the platform. events: the platform posts to svc; requires a public URL."),
     ),
     "socket",
   ),
@@ -22,14 +22,14 @@ const keys = v.strictObject({
     v.pipe(
       secret({ env: "SVC_SLACK_SIGNING_SECRET" }),
       v.trim(),
-      v.description("What the platform signs with what it posts. The mode events needs it."),
+      v.description("Secret with which the platform signs its posts. Required in the mode events."),
     ),
   ),
   allowed_users: allowlist("User ids (U…)"),
   mention_only: v.optional(
     v.pipe(
       v.boolean(),
-      v.description("In channels, answer only who mentions the bot, or writes in a thread that it takes part in."),
+      v.description("In channels, answer only messages that mention the bot, or threads that it takes part in."),
     ),
     true,
   ),
@@ -42,7 +42,7 @@ const keys = v.strictObject({
       v.string(),
       v.trim(),
       v.regex(/^:?[a-z0-9_+'-]{0,100}:?$/, "the name of an emoji, such as eyes"),
-      v.description("Name of the emoji that marks a message while it is answered; blank for none."),
+      v.description("Emoji that marks a message while it is being answered; blank: none."),
       v.transform((name) => name.replaceAll(":", "")),
     ),
     "eyes",

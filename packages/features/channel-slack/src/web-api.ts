@@ -271,7 +271,7 @@ const ERROR_WORDS: ReadonlyMap<string, PlatformError> = new Map([
   ["invalid_arguments", refused("Slack does not take what it was asked")],
   ["message_not_found", refused("The message is gone")],
   ["cant_update_message", refused("The message is not the bot's to edit")],
-  ["edit_window_closed", refused("The workspace lets nobody edit a message as old as this")],
+  ["edit_window_closed", refused("The workspace does not allow editing a message as old as this")],
   ["block_mismatch", refused("Slack does not let this message be changed to that")],
   ["streaming_state_conflict", refused("The message can't be edited just now")],
 

@@ -17,7 +17,7 @@ const keys = v.strictObject({
   mode: v.optional(
     v.pipe(
       v.picklist(["polling", "webhook"]),
-      v.description("polling: svc asks the platform for messages. webhook: the platform posts them to /telegram."),
+      v.description("polling: svc polls the platform. webhook: the platform posts to /telegram."),
     ),
     "polling",
   ),
@@ -25,13 +25,13 @@ const keys = v.strictObject({
     v.pipe(
       secret({ generate: true }),
       v.regex(/^[A-Za-z0-9_-]{1,256}$/, "1 to 256 of the characters A-Z a-z 0-9 _ -"),
-      v.description("What the platform proves itself with when it posts. webhook mode needs it."),
+      v.description("Secret that the platform sends with each post. Required in webhook mode."),
     ),
   ),
   mention_only: v.optional(
     v.pipe(
       v.boolean(),
-      v.description("In groups only what mentions the bot, replies to it or is a command of it is answered."),
+      v.description("In groups, answer only messages that mention the bot, reply to it or are one of its commands."),
     ),
     true,
   ),

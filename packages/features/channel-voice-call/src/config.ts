@@ -20,24 +20,24 @@ export const config = v.strictObject({
   ),
   auth_token: v.pipe(
     secret({ env: "SVC_VOICE_AUTH_TOKEN", envMode: "override", ask: true }),
-    v.description("Auth token of the account: requests are made with it, and the platform signs its own with it."),
+    v.description(
+      "Auth token of the account. svc sends it with requests, and the platform signs its requests with it.",
+    ),
   ),
   from_number: v.pipe(
     v.string(),
     v.regex(E164, "a phone number with + and country code, without spaces"),
-    v.description(
-      "The account's phone number, like +15551234567: people call it, and it is the one they are called from.",
-    ),
+    v.description("Phone number of the account, such as +15551234567, for incoming and outgoing calls."),
   ),
   allowed_numbers: allowlist("Phone numbers with country code"),
   verified_callers_only: flag(
-    "Take calls only whose number the caller's network vouches for (STIR/SHAKEN); numbers can be faked otherwise.",
+    "Accept only calls whose number is verified by the caller's network (STIR/SHAKEN); other numbers can be forged.",
   ),
   webhook_url: v.optional(
     v.pipe(
       httpUrl(),
       v.maxLength(200),
-      v.description("Where the platform reaches this service, without /voice-call. Default: gateway.public_url."),
+      v.description("Public URL of this service for the platform, without /voice-call. Default: gateway.public_url."),
       v.transform((url) => trimEndOf(url, "/")),
     ),
   ),
@@ -45,7 +45,7 @@ export const config = v.strictObject({
     v.pipe(
       v.string(),
       v.regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/, "a BCP 47 tag such as en-US"),
-      v.description("Language that is spoken and understood, like en-US."),
+      v.description("Language to speak and recognise, such as en-US."),
     ),
     "en-US",
   ),
@@ -53,38 +53,43 @@ export const config = v.strictObject({
     v.pipe(
       v.string(),
       v.regex(/^[\w.-]{1,80}$/, "the name of a voice, such as Polly.Joanna-Neural"),
-      v.description("The platform's voice, by its name there. Default: the platform's standard for the language."),
+      v.description("Voice, as the platform names it. Default: the platform's default for the language."),
     ),
   ),
   recognizer: v.optional(
     v.pipe(
       v.picklist(["platform", "transcription"]),
-      v.description("Who understands callers: the platform's recogniser, or [transcription] from recordings."),
+      v.description("Speech recognition: the platform's, or [transcription] from recordings."),
     ),
     "platform",
   ),
   speaker: v.optional(
     v.pipe(
       v.picklist(["auto", "platform", "tts"]),
-      v.description("Who speaks: auto is [tts] while that is on, else the platform's voice."),
+      v.description("Voice: auto uses [tts] if it is on, else the platform's voice."),
     ),
     "auto",
   ),
-  greeting: phrase("Hello. How can I help you?", "What a caller hears first."),
-  filler: phrase("One moment, please.", "Said when an answer takes some seconds; blank: nothing."),
-  reprompt: phrase("Are you still there?", "Said once to a caller who says nothing."),
-  goodbye: phrase("Goodbye.", "Said before hanging up."),
-  code_notice: phrase("There is a piece of code here that I leave out.", "Said in place of a block of code."),
+  greeting: phrase("Hello. How can I help you?", "Greeting for callers."),
+  filler: phrase("One moment, please.", "Spoken when an answer takes some seconds; blank: nothing."),
+  reprompt: phrase("Are you still there?", "Spoken once to a silent caller."),
+  goodbye: phrase("Goodbye.", "Spoken before hanging up."),
+  code_notice: phrase("There is a piece of code here that I leave out.", "Spoken instead of a block of code."),
   keys_notice: phrase(
     "Press 1 for {approve}, or 2 for {reject}.",
-    "Said behind a question that is answered by a key; {approve} and {reject} stand for the answers.",
+    "Spoken after a question that is answered by a key; {approve} and {reject} stand for the answers.",
   ),
-  silence_timeout_secs: secs(5, 1, 60, "Seconds of silence after which a caller is asked once more, and then left."),
-  speech_timeout_secs: secs(0, 0, 60, "Seconds of silence that end what a caller says; 0: the recogniser decides."),
-  filler_after_secs: secs(4, 1, 60, "Seconds without an answer before the filler is said."),
+  silence_timeout_secs: secs(
+    5,
+    1,
+    60,
+    "Seconds of silence after which a caller is asked again; after the next silence the call ends.",
+  ),
+  speech_timeout_secs: secs(0, 0, 60, "Seconds of silence that end a caller's message; 0: the recogniser decides."),
+  filler_after_secs: secs(4, 1, 60, "Seconds without an answer before the filler is spoken."),
   max_call_secs: secs(600, 30, 14_400, "Longest call, in seconds."),
-  ring_secs: secs(30, 5, 600, "Seconds to let the phone ring of somebody who is called."),
-  detect_voicemail: flag("Wait for the end of a voicemail's greeting before speaking on it."),
+  ring_secs: secs(30, 5, 600, "Seconds to let the phone ring on an outgoing call."),
+  detect_voicemail: flag("On voicemail, wait for the end of the greeting before speaking."),
   api_url: apiUrl("https://api.twilio.com"),
   ...channelKeys,
 });

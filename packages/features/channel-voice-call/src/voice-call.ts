@@ -74,6 +74,6 @@ export function create(context: FeatureContext<Config>): Contributions {
 }
 
 const noAddress = (): SvcError =>
-  new SvcError("FEATURE_FAILED", "The platform can't reach this service: nobody says at which address.", {
+  new SvcError("FEATURE_FAILED", "The platform can't reach this service: its public address is not configured.", {
     hint: "Set gateway.public_url, or webhook_url in [channels_config.voice_call].",
   });

@@ -43,7 +43,7 @@ function answered(parts: IngressDeps, webhook: Webhook): Parsed {
   const { sid, person, nowMs } = webhook;
   if (!letsIn(person.id)) return { reply: twiml(documents.refusal) };
   if (config.verified_callers_only && !isVouchedFor(webhook.field("StirVerstat"))) {
-    log.info("a call was refused: nobody vouches for the caller's number", { call: sid });
+    log.info("call refused: the caller's number is not verified", { call: sid });
     return { reply: twiml(documents.refusal) };
   }
   const call = calls.open({ sid, person, place: firstPlace(nowMs), seenAtMs: nowMs });

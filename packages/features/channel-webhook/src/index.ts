@@ -14,7 +14,7 @@ const config = v.strictObject({
         (url) => url === "" || v.is(httpUrl(), url),
         "an http:// or https:// URL without a user name or password, or blank",
       ),
-      v.description("Where messages are posted to; without it, or blank, none are."),
+      v.description("URL to post messages to; blank: none are posted."),
     ),
   ),
   method: v.optional(v.pipe(v.picklist(["POST", "PUT"]), v.description("How they are posted.")), "POST"),
@@ -22,19 +22,16 @@ const config = v.strictObject({
     v.pipe(
       secret(),
       v.check((value) => /^[\x20-\x7e]*$/.test(value), "one line of plain ASCII"),
-      v.description("Sent as the Authorization header, e.g. Bearer and a token."),
+      v.description("Value of the Authorization header, e.g. Bearer and a token."),
     ),
   ),
   url_secret: v.optional(
     v.pipe(
       webhookKey(),
-      v.description("Key of the Standard Webhooks signature of what is posted. Without it nothing is signed."),
+      v.description("Key for the Standard Webhooks signature of posted messages. Without it, they are not signed."),
     ),
   ),
-  timeout_secs: v.optional(
-    v.pipe(integer(1, 60), v.description("Seconds to wait for the answer before it is tried again.")),
-    20,
-  ),
+  timeout_secs: v.optional(v.pipe(integer(1, 60), v.description("Seconds to wait for the answer before a retry.")), 20),
   approvers,
   notification_target,
   allowed_targets,

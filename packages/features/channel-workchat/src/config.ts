@@ -20,7 +20,7 @@ const keysOf = (env: string) => ({
     v.pipe(
       v.picklist(["websocket", "webhook"]),
       v.description(
-        "websocket: svc connects to the platform. webhook: it posts to svc, which takes a public HTTPS URL.",
+        "websocket: svc connects to the platform. webhook: the platform posts to svc; requires a public HTTPS URL.",
       ),
     ),
     "websocket",
@@ -29,7 +29,7 @@ const keysOf = (env: string) => ({
     v.pipe(
       secret({ env: `${env}_ENCRYPT_KEY` }),
       v.trim(),
-      v.description("Encrypt Key of the app: callbacks are decrypted and their signatures checked with it."),
+      v.description("Encrypt Key of the app, to decrypt callbacks and check their signatures."),
     ),
   ),
   verification_token: v.optional(
@@ -61,7 +61,7 @@ const keysOf = (env: string) => ({
   api_url: v.optional(
     v.pipe(
       httpUrl(),
-      v.description("Base URL of the platform's API; another one for a proxy or a test."),
+      v.description("Base URL of the platform's API. Change it for a proxy or a test."),
       v.transform((url) => trimEndOf(url, "/")),
     ),
   ),
@@ -72,7 +72,7 @@ export const globalConfig = v.pipe(
   v.strictObject({
     ...keysOf("SVC_WORKCHAT"),
     use_feishu: v.optional(
-      v.pipe(v.boolean(), v.description("The app is one of Feishu. Legacy: use [channels_config.workchat_cn].")),
+      v.pipe(v.boolean(), v.description("The app is a Feishu app. Legacy: use [channels_config.workchat_cn].")),
       false,
     ),
   }),

@@ -7,7 +7,7 @@ const absolutePath = v.check((path: string) => isAbsolute(path), "an absolute pa
 
 export const hardwareConfig = v.strictObject({
   enabled: v.optional(
-    v.pipe(v.boolean(), v.description("Find boards that are plugged in, and give the agents tools for them.")),
+    v.pipe(v.boolean(), v.description("Detect connected boards and give agents tools for them.")),
     true,
   ),
   firmware_dir: v.optional(
@@ -23,7 +23,7 @@ export const hardwareConfig = v.strictObject({
       v.string(),
       absolutePath,
       v.description(
-        "Library of the maker for Aardvark adapters, such as /opt/aardvark/aardvark.so. Default: the usual paths.",
+        "Vendor library for Aardvark adapters, such as /opt/aardvark/aardvark.so. Default: the usual paths.",
       ),
     ),
   ),
@@ -31,7 +31,7 @@ export const hardwareConfig = v.strictObject({
     v.pipe(
       v.array(v.pipe(v.string(), v.regex(/^\/dev\/i2c-\d{1,3}$/, "a device such as /dev/i2c-1"))),
       v.maxLength(16),
-      v.description("I2C buses of this computer that the I2C tools may use, such as /dev/i2c-1."),
+      v.description("I2C buses of this computer for the I2C tools, such as /dev/i2c-1."),
     ),
   ),
   gdb_server: v.optional(
@@ -49,7 +49,7 @@ export const hardwareConfig = v.strictObject({
       v.string(),
       v.regex(/^[^\s\p{Cc}-][^\s\p{Cc}]{0,200}$/u, "a path without blanks, such as board/st_nucleo_f4.cfg"),
       v.description(
-        "Script of OpenOCD for the adapter and the board, where no gdb_server is set. Default: board/st_nucleo_f4.cfg.",
+        "OpenOCD script for the adapter and the board, used without gdb_server. Default: board/st_nucleo_f4.cfg.",
       ),
     ),
   ),
@@ -61,33 +61,36 @@ const pin = integer(0, 255);
 const watch = v.pipe(
   v.array(
     v.strictObject({
-      pin: v.pipe(pin, v.description("Number of the pin, as the board counts them.")),
+      pin: v.pipe(pin, v.description("Number of the pin, as the board numbers them.")),
       edge: v.optional(
-        v.pipe(v.picklist(["rising", "falling", "both"]), v.description("Which change is a signal.")),
+        v.pipe(v.picklist(["rising", "falling", "both"]), v.description("Edge that counts as a signal.")),
         "both",
       ),
       debounce_ms: v.optional(
-        v.pipe(integer(0, 10_000), v.description("How long the level has to last before it counts.")),
+        v.pipe(integer(0, 10_000), v.description("Debounce: how long a level must last before it counts.")),
         50,
       ),
-      pull: v.optional(v.pipe(v.picklist(["up", "down", "none"]), v.description("Resistor of the input."))),
+      pull: v.optional(v.pipe(v.picklist(["up", "down", "none"]), v.description("Pull resistor of the input."))),
       above: v.optional(
         v.pipe(
           integer(0, 65_535),
           v.description(
-            "Makes it an analog pin, which counts as HIGH from this reading on, as the board's converter counts.",
+            "Reading from which the pin counts as HIGH, in units of the board's converter. Setting it makes the pin analog.",
           ),
         ),
       ),
       hysteresis: v.optional(
-        v.pipe(integer(0, 65_535), v.description("How far below `above` the reading has to fall to count as LOW.")),
+        v.pipe(
+          integer(0, 65_535),
+          v.description("Hysteresis: how far below `above` the reading must fall to count as LOW."),
+        ),
         0,
       ),
       name: v.optional(
         v.pipe(
           v.string(),
           v.regex(/^[a-z][a-z0-9_-]{0,63}$/, "a-z, then a-z 0-9 _ -"),
-          v.description("The signal's name in a trigger. Default: gpio and the number of the pin."),
+          v.description("Name of the signal in a trigger. Default: gpio and the number of the pin."),
         ),
       ),
     }),
@@ -120,7 +123,7 @@ const board = v.pipe(
     board: v.pipe(
       v.string(),
       v.regex(/^[a-z][a-z0-9-]{0,63}$/, "a name such as raspberry-pi-pico: a-z, then a-z 0-9 -"),
-      v.description("Which board it is, such as raspberry-pi-pico, arduino-uno or esp32. Its alias begins with it."),
+      v.description("Board type, such as raspberry-pi-pico, arduino-uno or esp32. The alias begins with it."),
     ),
     transport: v.optional(
       v.pipe(
@@ -138,10 +141,7 @@ const board = v.pipe(
       ),
     ),
     baud: v.optional(
-      v.pipe(
-        integer(300, 4_000_000),
-        v.description("Baud rate of the serial port. Default: by what the board speaks."),
-      ),
+      v.pipe(integer(300, 4_000_000), v.description("Baud rate of the serial port. Default: the protocol's.")),
     ),
     watch: v.optional(watch, []),
   }),
@@ -176,13 +176,13 @@ const board = v.pipe(
 );
 
 export const peripheralsConfig = v.strictObject({
-  enabled: v.optional(v.pipe(v.boolean(), v.description("Use the boards that are listed here.")), true),
+  enabled: v.optional(v.pipe(v.boolean(), v.description("Use the boards listed here.")), true),
   boards: v.optional(
     v.pipe(
       v.array(board),
       v.maxLength(32),
       v.check((list) => isEachOnce(list.map(({ path = "native" }) => path)), "each path once, and native once"),
-      v.description("Boards that svc uses, beside those that it finds by itself with [hardware]."),
+      v.description("Boards that svc uses, besides those that [hardware] finds."),
     ),
     [],
   ),

@@ -121,7 +121,7 @@ export const routesOf = ({ registry, flash, calls }: RouteDeps): Route[] => [
     method: "POST",
     path: FLASH_PATH,
     doc: {
-      summary: "Puts a firmware image from the firmware folder onto a Raspberry Pi Pico. It may take two minutes.",
+      summary: "Flashes a firmware image from the firmware folder to a Raspberry Pi Pico. It can take two minutes.",
       body: FLASH,
       answers: {
         200: {

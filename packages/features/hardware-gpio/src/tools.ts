@@ -57,7 +57,7 @@ export const toolsOf = (registry: BoardRegistry, flash: FlashDeps, calls: CallLo
     input: v.strictObject({
       device,
       pin,
-      pull: v.optional(v.pipe(v.picklist(["up", "down", "none"]), v.description("Resistor of the input."))),
+      pull: v.optional(v.pipe(v.picklist(["up", "down", "none"]), v.description("Pull resistor of the input."))),
       analog: v.optional(v.pipe(v.boolean(), v.description("true: read the number of an analog input.")), false),
     }),
     approval: "auto",

@@ -42,7 +42,7 @@ export const toolsOf = ({ root, board, pins, clock }: ToolParts): Tool[] => [
       "stays as it is and an output of gpio_rpi_write stays one.",
     input: v.strictObject({
       pin,
-      pull: v.optional(v.pipe(v.picklist(["up", "down", "none"]), v.description("Resistor of the input."))),
+      pull: v.optional(v.pipe(v.picklist(["up", "down", "none"]), v.description("Pull resistor of the input."))),
     }),
     approval: "auto",
     async run({ pin, pull }, { signal }) {

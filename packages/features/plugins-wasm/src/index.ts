@@ -3,7 +3,7 @@ import { defineFeature } from "@svc/contract";
 import * as v from "valibot";
 
 export const pluginsConfig = v.strictObject({
-  enabled: v.optional(v.pipe(v.boolean(), v.description("The agents have the tools of the installed plugins.")), true),
+  enabled: v.optional(v.pipe(v.boolean(), v.description("Give agents the tools of installed plugins.")), true),
   plugins_dir: v.optional(
     v.pipe(v.string(), v.nonEmpty(), v.description("Folder of the plugins, absolute or below the home.")),
     "plugins",

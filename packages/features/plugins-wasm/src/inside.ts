@@ -78,7 +78,7 @@ function failureOf(error: unknown): CallEnd {
   if (error instanceof engine.CompileError || error instanceof engine.LinkError) {
     return failed("invalid", error.message);
   }
-  return failed("crashed", error instanceof Error ? error.message : "it threw what nobody caught");
+  return failed("crashed", error instanceof Error ? error.message : "it threw an uncaught error");
 }
 
 export const failed = (how: FailureKind, text: string): CallEnd => ({

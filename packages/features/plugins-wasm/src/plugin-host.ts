@@ -155,7 +155,7 @@ const IDLE_MS = 60_000;
 async function readModule({ wasmFile, sha256, limits }: InstalledPlugin): Promise<Uint8Array> {
   const bytes = await read(wasmFile);
   if (createHash("sha256").update(bytes).digest("hex") !== sha256) {
-    throw new SvcError("PLUGIN_CHANGED", "The plugin's wasm file is not the one that was approved.", {
+    throw new SvcError("PLUGIN_CHANGED", "The plugin's wasm file has changed since it was approved.", {
       hint: "Install the plugin again, or remove it.",
     });
   }

@@ -42,7 +42,7 @@ export async function run({ options, config, isEnabled, ask, print, printJson }:
 
 const linesOf = ({ chip, board, identified, device_id: id, revision, memory }: ChipInfo): string[] => [
   `${chip} (${board})`,
-  identified ? `  device id  ${id}, revision ${revision}` : "  device id  none; the chip is the one that --chip names",
+  identified ? `  device id  ${id}, revision ${revision}` : "  device id  none; using the chip from --chip",
   ...memory.map(
     ({ name, start, bytes, live }) =>
       `  ${name.padEnd(9)}  ${start}, ${bytes / 1024} KiB (${live ? "read from the chip" : "data sheet"})`,

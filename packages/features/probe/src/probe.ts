@@ -42,7 +42,7 @@ export function create({ config, clock, resolve, survey: program }: FeatureConte
         path: "/api/hardware/chip",
         access: "operate",
         doc: {
-          summary: "The chip that the GDB server is connected to. Its processor stops for a moment.",
+          summary: "Returns the chip that the GDB server is connected to. Its processor stops for a moment.",
           query: { chip: v.optional(v.pipe(v.string(), v.description("Name of the chip or its board."))) },
           answers: { 200: { description: "What the chip says.", body: chipBody } },
           errors: [

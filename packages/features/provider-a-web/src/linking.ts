@@ -127,7 +127,7 @@ export const linkRoutes = (linking: Linking): Route[] => [
     path: LINK_PATH,
     access: "operate",
     doc: {
-      summary: "Tells whether a WhatsApp account is linked with this service.",
+      summary: "Returns whether a WhatsApp account is linked with this service.",
       answers: { 200: { description: "How the linking stands.", body: STATE } },
     },
     handle: async ({ signal }) => ({ status: 200, body: { ...(await linking.state(signal)) } }),

@@ -105,7 +105,7 @@ function decrypted(bytes: Buffer, { kind, key, sum }: Omit<Referred, "path">): B
   const own = createHmac("sha256", mac).update(iv).update(sealed).digest().subarray(0, MAC_BYTES);
   const isWhole = createHash("sha256").update(bytes).digest().equals(sum);
   if (!isWhole || told.byteLength !== MAC_BYTES || !timingSafeEqual(told, own)) {
-    throw refused("The file is not the one that was sent: its checksum differs.");
+    throw refused("The checksum of the file differs from that of the sent file.");
   }
   const decipher = createDecipheriv("aes-256-cbc", cipher, iv);
   const plain = Buffer.concat([decipher.update(sealed), decipher.final()]);

@@ -18,9 +18,9 @@ const drive = v.pipe(
       "board",
     ),
     board: v.optional(v.pipe(alias, v.description("Alias of the board that has the motors, such as arduino0."))),
-    left: v.optional(v.pipe(pin, v.description("Left motor, as the board's firmware counts."))),
-    right: v.optional(v.pipe(pin, v.description("Right motor, as the board's firmware counts."))),
-    seed: v.optional(v.pipe(integer(0, 0xffff_ffff), v.description("Which room is simulated.")), 1),
+    left: v.optional(v.pipe(pin, v.description("Left motor, numbered as in the board's firmware."))),
+    right: v.optional(v.pipe(pin, v.description("Right motor, numbered as in the board's firmware."))),
+    seed: v.optional(v.pipe(integer(0, 0xffff_ffff), v.description("Simulated room.")), 1),
   }),
   v.partialCheck(
     [["backend"], ["board"], ["left"], ["right"]],
@@ -32,14 +32,17 @@ const drive = v.pipe(
 
 const sensor = v.strictObject({
   board: v.pipe(alias, v.description("Alias of the board that the sensor is connected to.")),
-  kind: v.pipe(v.picklist(["distance", "bump"]), v.description("distance: metres to what is there. bump: a switch.")),
-  pin: v.pipe(pin, v.description("Pin of the sensor, as the board's firmware counts.")),
+  kind: v.pipe(
+    v.picklist(["distance", "bump"]),
+    v.description("distance: distance to an obstacle in metres. bump: a bump switch."),
+  ),
+  pin: v.pipe(pin, v.description("Pin of the sensor, numbered as in the board's firmware.")),
   angle: v.optional(
     v.pipe(
       v.number(),
       v.minValue(-180),
       v.maxValue(360),
-      v.description("Where it looks, in degrees clockwise: 0 is ahead, 90 right, 180 behind."),
+      v.description("Direction of the sensor, in degrees clockwise: 0 ahead, 90 right, 180 behind."),
     ),
     0,
   ),
@@ -54,14 +57,14 @@ export const safetyConfig = v.strictObject({
       v.number(),
       v.minValue(1.1),
       v.maxValue(20),
-      v.description("The robot goes slower within this many times the minimum distance."),
+      v.description("The robot slows down within this multiple of the minimum distance."),
     ),
     3,
   ),
   approach_speed_limit: v.optional(metres(0.02, 5, "Highest speed within the slow zone and in turns, in m/s."), 0.3),
   max_speed: v.optional(metres(0.02, 5, "Highest speed, in m/s."), 0.5),
   blind_mode_speed_limit: v.optional(
-    metres(0, 1, "Highest speed in a direction that no distance sensor faces, in m/s; 0: no driving there."),
+    metres(0, 1, "Highest speed in a direction without a distance sensor, in m/s; 0: no driving there."),
     0,
   ),
   max_drive_duration: v.optional(
@@ -73,21 +76,23 @@ export const safetyConfig = v.strictObject({
       v.number(),
       v.minValue(0.2),
       v.maxValue(5),
-      v.description("A reading older than this stops the robot, in seconds."),
+      v.description("Age in seconds at which a sensor reading stops the robot."),
     ),
     1,
   ),
   estop_pin: v.optional(
     v.pipe(
       pin,
-      v.description("Pin of the drive board with a normally closed switch to ground; HIGH is pressed, or a cut wire."),
+      v.description(
+        "Pin of the drive board with a normally closed emergency switch to ground; HIGH: pressed, or a cut wire.",
+      ),
     ),
   ),
   bump_pins: v.optional(
     v.pipe(
       v.array(pin),
       v.maxLength(16),
-      v.description("Pins of the drive board with bump switches to ground at the front; LOW is pressed."),
+      v.description("Pins of the drive board with front bump switches to ground; LOW: pressed."),
     ),
     [],
   ),

@@ -17,9 +17,7 @@ const keys = v.strictObject({
     v.array(v.pipe(v.string(), v.check(isTopicFilter, "a topic filter such as home/+/door or home/#"))),
     v.minLength(1, "at least one topic filter"),
     v.maxLength(100),
-    v.description(
-      "Topic filters to subscribe to, with QoS 1. A trigger of a procedure sees only messages that one of them matches.",
-    ),
+    v.description("Topic filters to subscribe to, with QoS 1. Triggers see only messages that match one of them."),
   ),
   username: words("User name at the broker."),
   password: v.optional(
@@ -33,7 +31,7 @@ const keys = v.strictObject({
       v.string(),
       v.regex(/^[\w.:-]{1,128}$/, "1 to 128 letters, digits, _ . : -"),
       v.description(
-        "Name of the session that the broker keeps while svc is down. Each client needs its own. Default: one is made at the first start and kept.",
+        "Client id, under which the broker keeps the session while svc is down. It must be unique. Default: generated at the first start and kept.",
       ),
     ),
   ),
@@ -41,9 +39,7 @@ const keys = v.strictObject({
     v.pipe(
       v.string(),
       v.check((path) => isAbsolute(path), "an absolute path"),
-      v.description(
-        "PEM file of certificate authorities that the broker's certificate may be from, instead of the usual ones.",
-      ),
+      v.description("PEM file of certificate authorities to trust for the broker, instead of the system's."),
     ),
   ),
 });

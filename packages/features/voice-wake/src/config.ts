@@ -13,10 +13,10 @@ export const config = v.strictObject({
     v.trim(),
     v.nonEmpty("must not be blank"),
     v.maxLength(80),
-    v.description("What has to be said before a command, in upper or lower case; a part of a word will do."),
+    v.description("Wake phrase before a command; case is ignored, part of a word is enough."),
   ),
   silence_timeout_ms: v.optional(
-    v.pipe(integer(200, 10_000), v.description("Milliseconds of silence that end what is said.")),
+    v.pipe(integer(200, 10_000), v.description("Milliseconds of silence that end a command.")),
     1_500,
   ),
   energy_threshold: v.optional(
@@ -24,12 +24,14 @@ export const config = v.strictObject({
       v.number(),
       v.minValue(0.0001),
       v.maxValue(0.9),
-      v.description("Least loudness (RMS, 1 is the loudest) of speech; in a noisy room more is asked for by itself."),
+      v.description(
+        "Least loudness of speech (RMS, 1 is the loudest). In a noisy room, the threshold rises by itself.",
+      ),
     ),
     0.01,
   ),
   max_capture_secs: v.optional(
-    v.pipe(integer(2, 300), v.description("Longest command, in seconds; what is said after that is not heard.")),
+    v.pipe(integer(2, 300), v.description("Longest command, in seconds; later speech is ignored.")),
     30,
   ),
   device: v.optional(
@@ -37,7 +39,7 @@ export const config = v.strictObject({
       v.string(),
       v.trim(),
       v.regex(/^[^-\s]\S{0,199}$/, "the name of a device, without spaces"),
-      v.description("Microphone, as the recorder program names it. Default: the system's."),
+      v.description("Microphone, as named by the recorder program. Default: the system's."),
     ),
   ),
   recorder: v.optional(
@@ -52,7 +54,7 @@ export const config = v.strictObject({
   max_transcriptions_per_hour: v.optional(
     v.pipe(
       integer(1, 10_000),
-      v.description("Most recordings transcribed in an hour; beyond it nothing is heard until one is an hour old."),
+      v.description("Recordings transcribed per hour; beyond that, commands are ignored until the limit recovers."),
     ),
     120,
   ),
@@ -60,7 +62,7 @@ export const config = v.strictObject({
     v.pipe(
       v.number(),
       v.minValue(0),
-      v.description("US dollars that a minute of transcription costs, to show what the last hour cost."),
+      v.description("Price of a minute of transcription in US dollars, to show the cost of the last hour."),
     ),
   ),
   agent,

@@ -43,7 +43,7 @@ export function create(context: FeatureContext<Config>): Contributions {
         method: "GET",
         path: "/api/voice-wake",
         doc: {
-          summary: "Tells what the microphone does, and what it cost in the last hour.",
+          summary: "Returns the state of the microphone and the cost of the last hour.",
           answers: { 200: { description: "The microphone.", body: REPORT } },
         },
         handle: async () => ({ status: 200, body: microphone.report() }),

@@ -21,7 +21,7 @@ const section = v.strictObject({
       v.check(isSecureOrigin, "https:// and a host name without a path, or http://localhost with its port"),
       v.transform((url) => new URL(url).origin),
       v.description(
-        "Where the page is that people use their passkeys on. Default: gateway.public_url; without that, http://localhost.",
+        "Origin of the page on which people use passkeys. Default: gateway.public_url, else http://localhost.",
       ),
     ),
   ),
@@ -30,7 +30,7 @@ const section = v.strictObject({
     "svc",
   ),
   sign_in: v.optional(
-    v.pipe(v.boolean(), v.description("Lets a passkey sign in without a bearer: the auth endpoints are open then.")),
+    v.pipe(v.boolean(), v.description("Let a passkey sign in without a bearer token; this opens the auth endpoints.")),
     false,
   ),
 });

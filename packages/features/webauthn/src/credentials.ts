@@ -46,7 +46,7 @@ export function renameCredential({ passkeys }: House): Route {
     path: "/api/webauthn/credentials/{id}/name",
     access: "read",
     doc: {
-      summary: "Gives a passkey another name.",
+      summary: "Renames a passkey.",
       query: query(),
       body: NAME,
       answers: { 200: { description: "The passkey.", body: PASSKEY } },

@@ -94,7 +94,7 @@ export class PasskeyStore {
     const owner = pairedClient(kept);
     if (owner !== undefined && (await secretsOf(owner).list(name)).includes(name)) return owner;
     await secrets.delete(name);
-    log.info("a passkey that belongs to nobody any more was dropped");
+    log.info("removed a passkey without a user");
     return undefined;
   }
 }

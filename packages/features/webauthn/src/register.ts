@@ -18,7 +18,7 @@ export function registerStart({ party, challenges, passkeys }: House): Route {
     path: "/api/webauthn/register/start",
     access: "read",
     doc: {
-      summary: "Begins to add a passkey: what the browser is asked for.",
+      summary: "Starts adding a passkey: returns the options for the browser.",
       body: START,
       answers: { 200: { description: "Options for the browser.", body: CREATION_OPTIONS } },
       errors: ["PASSKEY_REFUSED", "PASSKEY_UNKNOWN", "PASSKEY_LIMIT", "STORE_FULL", "STORE_FAILED"],

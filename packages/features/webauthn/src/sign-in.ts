@@ -34,7 +34,7 @@ export function authStart({ party, challenges, passkeys, signsIn }: House): Rout
     path: "/api/webauthn/auth/start",
     access: signsIn ? "open" : "read",
     doc: {
-      summary: "Begins to use a passkey: what the browser is asked for. With sign_in it needs no bearer.",
+      summary: "Starts using a passkey: returns the options for the browser. With sign_in it needs no bearer.",
       body: START,
       answers: { 200: { description: "Options for the browser.", body: REQUEST_OPTIONS } },
       errors: ["PASSKEY_REFUSED", "PASSKEY_UNKNOWN", "RATE_LIMITED"],

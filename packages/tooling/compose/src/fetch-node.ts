@@ -71,7 +71,7 @@ function lockedIntegrity(root: string, spec: string): string {
 function verify(tarball: string, integrity: string): void {
   const actual = `sha512-${createHash("sha512").update(readFileSync(tarball)).digest("base64")}`;
   if (actual === integrity) return;
-  throw new SvcError("BUILD_FAILED", "The fetched Node is not the one that the lockfile names; it was thrown away.", {
+  throw new SvcError("BUILD_FAILED", "The fetched Node does not match the lockfile; it was deleted.", {
     hint: "The registry or something on the way to it answered with another file.",
   });
 }

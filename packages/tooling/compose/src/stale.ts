@@ -28,7 +28,7 @@ export function staleness(dir: string, hashes: InputHashes): Staleness {
   if (record === undefined) return { stale: true, reason: "not built yet" };
   const size = statSync(join(dir, record.binary.file), { throwIfNoEntry: false })?.size;
   if (size === undefined) return { stale: true, reason: "the binary is gone" };
-  if (size !== record.binary.bytes) return { stale: true, reason: "the binary is not the one that was built" };
+  if (size !== record.binary.bytes) return { stale: true, reason: "the binary has changed since it was built" };
   const changed = Object.keys(hashes).filter((group) => hashes[group] !== record.inputs[group]);
   return changed.length === 0 ? { stale: false } : { stale: true, reason: `changed: ${changed.join(", ")}` };
 }

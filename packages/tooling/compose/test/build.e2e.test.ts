@@ -182,7 +182,7 @@ describe("a custom binary", () => {
     second.write("apps/svc/src/extra.ts", "export {};\n");
     expect(await isStale(request, root)).toMatchObject({ reason: "changed: sources, features from outside" });
     writeFileSync(again.binary, "half");
-    expect(await isStale(request, root)).toMatchObject({ reason: "the binary is not the one that was built" });
+    expect(await isStale(request, root)).toMatchObject({ reason: "the binary has changed since it was built" });
     expect(await isStale("minimal", root)).toEqual({ stale: true, reason: "not built yet" });
   });
 

@@ -7,10 +7,10 @@ export const conversation: readonly CommandEntry[] = [
     usage: "chat",
     summary: "Talk to the agent at the terminal",
     options: [
-      ["-m, --message <text>", "Send one message, print the answer, end"],
+      ["-m, --message <text>", "Send one message, print the answer and exit"],
       ["--session <name>", "Continue this conversation (default: terminal)"],
       ["--new", "Start a new conversation"],
-      ["--attach <path>...", "A file that goes with the message; may be given again"],
+      ["--attach <path>...", "File to attach to the message; may be repeated"],
       ["--agent <name>", "Talk to this agent of the config (default: default)"],
       JSON_OPTION,
       CONFIG_OPTION,
@@ -28,7 +28,7 @@ export const conversation: readonly CommandEntry[] = [
   },
   {
     usage: "model <action>",
-    summary: "test the model: whether it answers, how fast, for how much",
+    summary: "test the model: does it answer, how fast, at what cost",
     options: [["--agent <name>", "The model of this agent of the config"], JSON_OPTION, CONFIG_OPTION],
     examples: ["svc model test", "svc model test --agent writer --json"],
     actions: ["test"],

@@ -16,9 +16,12 @@ export const data: readonly CommandEntry[] = [
   },
   {
     usage: "restore <file>",
-    summary: "Put back a backup; what is there is kept aside",
+    summary: "Restore a backup; the current state is moved aside",
     options: [
-      ["--with-waiting", "Answer and send what waited then; else it is set aside, as it may have been since"],
+      [
+        "--with-waiting",
+        "Answer and send messages that were waiting; by default they are set aside, because they may have been sent since",
+      ],
       ["--yes", "Do not ask"],
       JSON_OPTION,
     ],

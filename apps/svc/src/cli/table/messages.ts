@@ -33,7 +33,7 @@ export const messages: readonly CommandEntry[] = [
     options: [
       ["--thread <id>", "Thread in the conversation, where the platform has threads"],
       ["--file <path>...", "File of the agent's workspace to send along; may be repeated"],
-      ["--wait", "Stay until the platform has taken or refused it, two minutes at most"],
+      ["--wait", "Wait until the platform accepts or refuses it, at most two minutes"],
       CONFIG_OPTION,
       JSON_OPTION,
     ],
@@ -46,13 +46,13 @@ export const messages: readonly CommandEntry[] = [
   },
   {
     usage: "inbox <action>",
-    summary: "list, show, replay or drop messages that came in or wait to go out",
+    summary: "list, show, replay or drop incoming and outgoing messages",
     options: [
-      ["--box <box>", "in or out; both without it"],
+      ["--box <box>", "in or out (default: both)"],
       ["--channel <name>", "Only messages of this channel"],
       [
         "--state <state>",
-        "waiting, done, failed or dropped; of what goes out waiting, sent, dead or dropped; replay takes all that are failed or dead",
+        "waiting, done, failed or dropped; outgoing: waiting, sent, dead or dropped; replay: failed or dead",
       ],
       ["--limit <count>", "Most messages listed (50)"],
       YES_OPTION,
@@ -74,8 +74,8 @@ export const messages: readonly CommandEntry[] = [
     summary: "send a delivery to a channel as its platform would, signed from the config",
     options: [
       ["--text <text>", "What the message says"],
-      ["--from <sender>", "Who wrote it; without it somebody whom the allowlist lets in"],
-      ["--url <url>", "Where the service is: https://agent.example.org; without it the daemon of this home"],
+      ["--from <sender>", "Sender of the message. Default: a sender that the allowlist allows"],
+      ["--url <url>", "URL of the service, such as https://agent.example.org (default: the daemon of this home)"],
       CONFIG_OPTION,
       JSON_OPTION,
     ],

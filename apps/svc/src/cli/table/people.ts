@@ -52,7 +52,7 @@ export const people: readonly CommandEntry[] = [
     options: [
       ["--limit <count>", "Most conversations listed (50), or messages shown or found (20)"],
       ["--archived", "List archived conversations"],
-      ["--format <format>", "Of an export: markdown (default) or json"],
+      ["--format <format>", "export: markdown (default) or json"],
       ["--before <cursor>", "Show the messages before these"],
       YES_OPTION,
       JSON_OPTION,

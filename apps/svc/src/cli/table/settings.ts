@@ -5,7 +5,7 @@ import { CONFIG_OPTION, JSON_OPTION, YES_OPTION } from "./options.ts";
 export const settings: readonly CommandEntry[] = [
   {
     usage: "config <action>",
-    summary: "Look at the config, check it, change a key of it",
+    summary: "Show, check or change the config",
     options: [JSON_OPTION, CONFIG_OPTION],
     examples: [
       "svc config check",
@@ -19,7 +19,7 @@ export const settings: readonly CommandEntry[] = [
   },
   {
     usage: "secrets <action>",
-    summary: "set, encrypt, rotate or list the secrets of the config; never shown, never typed as an argument",
+    summary: "set, encrypt, rotate or list the config's secrets, which are never printed or passed as arguments",
     options: [JSON_OPTION, CONFIG_OPTION],
     examples: [
       "svc secrets list",
@@ -46,10 +46,10 @@ export const settings: readonly CommandEntry[] = [
   },
   {
     usage: "plugin <action>",
-    summary: "list, install or remove WASM plugins: tools from elsewhere that reach only what you allow",
+    summary: "list, install or remove WASM plugins: third-party tools that reach only what you allow",
     options: [
-      ["--sha256 <hash>", "SHA-256 of the wasm file that may be installed; needed where nobody can be asked"],
-      ["--allow-host <host>...", "A host that the plugin may reach, each that it wants; may be repeated"],
+      ["--sha256 <hash>", "SHA-256 of the wasm file to install; required without a terminal"],
+      ["--allow-host <host>...", "Host that the plugin may reach; repeat it for each host that the plugin requests"],
       YES_OPTION,
       JSON_OPTION,
       CONFIG_OPTION,
@@ -68,7 +68,7 @@ export const settings: readonly CommandEntry[] = [
     usage: "hardware <action>",
     summary: "Find connected boards, and ask one what it can do",
     options: [
-      ["--chip <chip>", "Of info: name of the chip or its board; default: what the chip says"],
+      ["--chip <chip>", "info: name of the chip or its board (default: as the chip reports)"],
       JSON_OPTION,
       CONFIG_OPTION,
     ],
@@ -85,7 +85,7 @@ export const settings: readonly CommandEntry[] = [
     usage: "peripheral <action>",
     summary: "Add a board to the config, list boards, or flash a Pico",
     options: [
-      ["--baud <rate>", "Baud rate of the serial port, where it differs from what the board's protocol uses"],
+      ["--baud <rate>", "Baud rate of the serial port, if it differs from the protocol's default"],
       YES_OPTION,
       JSON_OPTION,
       CONFIG_OPTION,
@@ -103,7 +103,7 @@ export const settings: readonly CommandEntry[] = [
   {
     usage: "safety <action>",
     summary: "Show the robot's safety state, stop it, or reset its emergency stop",
-    options: [["--latch", "Of stop: nothing moves before a reset"], YES_OPTION, JSON_OPTION, CONFIG_OPTION],
+    options: [["--latch", "stop: latch; nothing moves until a reset"], YES_OPTION, JSON_OPTION, CONFIG_OPTION],
     examples: ["svc safety status", "svc safety stop --latch", "svc safety reset --yes"],
     actions: ["status", "stop", "reset"],
     load: async () => (await import("../../commands/feature-command.ts")).featureCommand("safety"),
@@ -112,10 +112,10 @@ export const settings: readonly CommandEntry[] = [
     usage: "agents <action>",
     summary: "List child agents, start one, ask it, or end it",
     options: [
-      ["--program <name>", "Of start: what it runs on; default svc"],
-      ["--agent <name>", "Of start: the agent whose rights it gets"],
-      ["--title <text>", "Of start: a few words"],
-      ["--wait", "Of start and ask: wait for the answer"],
+      ["--program <name>", "start: program to run (default: svc)"],
+      ["--agent <name>", "start: agent whose rights the child gets"],
+      ["--title <text>", "start: short title"],
+      ["--wait", "start, ask: wait for the answer"],
       JSON_OPTION,
       CONFIG_OPTION,
     ],

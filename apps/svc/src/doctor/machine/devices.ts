@@ -46,7 +46,7 @@ export const pairingCodes: Check = {
   async find(machine) {
     const { report } = await machine.daemon();
     if (report === undefined) return [];
-    if (report.pairingCodes === 0) return [ok("pairing-codes", "No pairing code waits for somebody to use it.")];
+    if (report.pairingCodes === 0) return [ok("pairing-codes", "No pairing code is open.")];
     const message = `${counted(report.pairingCodes, "pairing code")} can be used to come in, for ten minutes at most.`;
     return [note("pairing-codes", message, "use it, or wait until it has expired")];
   },

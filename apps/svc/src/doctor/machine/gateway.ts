@@ -19,7 +19,7 @@ export const gateway: Check = {
       return [warning("gateway", "The gateway takes no new work: the daemon stops.", "svc status")];
     return answer.instance === status.instance
       ? [ok("gateway", `The gateway answers at ${status.url}.`)]
-      : [error("gateway", `At ${status.url} somebody else answers.`, "set another gateway.port, then: svc restart")];
+      : [error("gateway", `At ${status.url} another program answers.`, "set another gateway.port, then: svc restart")];
   },
 };
 

@@ -13,7 +13,7 @@ export const trustedInput: Check = {
     );
     if (trusting.length === 0) return [ok("trusted-input", "No procedure lets what came from outside act unasked.")];
     return trusting.map(({ name }) => {
-      const message = `The procedure ${name} lets what came from outside act, with nobody asked (trusted_input).`;
+      const message = `The procedure ${name} lets external input act without an approval (trusted_input).`;
       return warning("trusted-input", message, "give that step requires_confirmation = true instead");
     });
   },

@@ -9,7 +9,7 @@ export function agentFindings(settings: Settings): Finding[] {
 
 function modelFinding({ name, model }: ResolvedAgent): Finding {
   if (model.provider !== "builtin") return ok("model", `The agent ${name} is ${model.name} by ${model.provider}.`);
-  const message = `The agent ${name} is the built-in model, which only repeats what it is told.`;
+  const message = `The agent ${name} uses the built-in model, which only repeats messages.`;
   if (name !== DEFAULT_AGENT) return ok("model", message);
   return warning("model", message, "set provider, name and api_key in [model]");
 }

@@ -8,7 +8,7 @@ export function backendFindings({ config, catalogue }: Settings): Finding[] {
   if (config.backend === backend) return [ok(id, `The backend that watches is ${backend}, as the config says.`)];
   const message =
     `The backend that is to watch, ${backend}, is not in this build: ` +
-    `turns and deliveries are told in the log (backend ${config.backend}) instead.`;
+    `turns and deliveries are written to the log (backend ${config.backend}) instead.`;
   const entry = catalogue.find((each) => each.id === `observability-${backend}`);
   return [warning(id, message, entry?.build ?? "svc features --all")];
 }

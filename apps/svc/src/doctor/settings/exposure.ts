@@ -47,7 +47,7 @@ function publicAddress(url: string | undefined): Finding {
   return note(
     id,
     `Whoever finds ${host} reaches the service${tls}.`,
-    "take gateway.public_url away if nobody has to call",
+    "remove gateway.public_url if no provider has to call",
   );
 }
 

@@ -42,7 +42,7 @@ export function sentTo(id: string, what: string, url: string, off: string): Find
 
 function modelHost({ name, model }: ResolvedAgent): Finding {
   const id = "model-host";
-  const what = `What the agent ${name} reads and is told`;
+  const what = `What the agent ${name} reads, and its prompts,`;
   if (model.provider === "builtin") return ok(id, `${what} goes nowhere: its model is built in.`);
   const fix = "a model on this machine: model.provider = openai-compatible, with its base_url";
   if (model.base_url === undefined)

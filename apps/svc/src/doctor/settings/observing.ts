@@ -27,7 +27,7 @@ function traces(settings: Settings): Finding[] {
     content
       ? warning(
           "trace-content",
-          "Traces hold what people, models and tools say: whoever reads the collector reads the conversations.",
+          "Traces contain what people, models and tools say: anyone who can read the collector can read the conversations.",
           "set observability.otel_record_content = false",
         )
       : ok("trace-content", "Traces hold nothing of what is said."),
@@ -37,17 +37,16 @@ function traces(settings: Settings): Finding[] {
 function metrics(settings: Settings): Finding {
   const id = "public-metrics";
   if (!isOn(settings, "metrics")) return ok(id, "GET /metrics tells no numbers.");
-  if (!isReachable(settings)) return ok(id, "Only programs on this machine are told the numbers of GET /metrics.");
-  const message =
-    "Whoever reaches the service is told the numbers of GET /metrics: how much it is used, and what it costs.";
+  if (!isReachable(settings)) return ok(id, "Only programs on this machine can read GET /metrics.");
+  const message = "Anyone who can reach the service can read GET /metrics: how much it is used, and what it costs.";
   return warning(id, message, "let the proxy keep /metrics out, and ask for it on this machine");
 }
 
 function strangers(settings: Settings): Finding {
   const id = "public-paths";
-  if (!isReachable(settings)) return ok(id, "No stranger is told that there is an svc here.");
+  if (!isReachable(settings)) return ok(id, "Strangers can't tell that svc runs here.");
   const message =
-    "Strangers are told that this is svc, by its page and /openapi.json, and by /health whether it is well and when it was started anew.";
+    "Strangers can tell that svc runs here: by its page, by /openapi.json, and by /health, which also tells its state and when it was restarted.";
   return note(id, message, "let the proxy pass on only what platforms and devices call, where that is too much");
 }
 

@@ -19,8 +19,8 @@ function autonomy(agent: ResolvedAgent, confined: boolean): Finding {
   const { name, policy } = agent;
   const key = keyOf(agent, "security.policy", "autonomy");
   if (policy.autonomy !== "full") return ok("autonomy", `The agent ${name} is ${policy.autonomy.replace("_", "-")}.`);
-  if (confined) return ok("autonomy", `The agent ${name} asks nobody, inside the sandbox.`);
-  const message = `The agent ${name} asks nobody, and no sandbox confines what it runs.`;
+  if (confined) return ok("autonomy", `The agent ${name} acts without approvals, inside the sandbox.`);
+  const message = `The agent ${name} acts without approvals, and no sandbox confines its commands.`;
   return error("autonomy", message, `set ${key} = "supervised"`);
 }
 
@@ -32,7 +32,7 @@ export function agentApprovalFindings(settings: Settings): Finding[] {
     if (policy.autonomy !== "full" || !mayUse(settings, agent, "sop_approve")) {
       return ok(id, `The agent ${name} lets no run of a procedure go on without being asked about it.`);
     }
-    const message = `The agent ${name} may answer for runs of procedures that others have started, and asks nobody.`;
+    const message = `The agent ${name} may answer approvals of runs that others have started, and acts without approvals.`;
     return warning(id, message, 'add "sop_approve" to tools.disabled');
   });
 }

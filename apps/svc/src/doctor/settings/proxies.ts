@@ -27,7 +27,7 @@ export function proxyFindings({ config }: Settings): Finding[] {
     return [error("trusted-proxies", message, fix)];
   }
   if (isPublicBind(host) && blocks.some((block) => !isSingle(block) && !isLoopback(block))) {
-    const message = "Every machine in the blocks of gateway.trusted_proxies may say it is somebody else.";
+    const message = "Every machine in the blocks of gateway.trusted_proxies can pretend to be any client.";
     return [warning("trusted-proxies", message, fix)];
   }
   return [ok("trusted-proxies", "Only the proxies that are named are believed.")];

@@ -15,13 +15,13 @@ export function banner(build: Build, service: Service, gateway: Gateway, firstRu
     `svc ${build.version} (${context.composition.profile}), home ${context.home.root}`,
     ...(firstRun ? [`first run: wrote ${context.home.config}`] : []),
     model.provider === "builtin"
-      ? `model: builtin (repeats what it is told; set [model] in ${config.file} for a real one)`
+      ? `model: builtin (repeats messages; set [model] in ${config.file} for a real one)`
       : `model: ${model.name} by ${model.provider}${model.price ? "" : " (price unknown: cost is not counted; set [model.price])"}`,
     sandboxLine(service),
     ...passkeyLine(service, gateway),
     ...unsignedChannels(service).map(
       (channel) =>
-        `NOT SIGNED: whoever finds its address can write as anybody of ${channel}; set its secret in [channels_config.${channel}]`,
+        `NOT SIGNED: anyone who finds its address can write as any sender of ${channel}; set its secret in [channels_config.${channel}]`,
     ),
     `listening on ${gateway.url}`,
     `the page: ${gateway.url}/`,

@@ -7,7 +7,7 @@ const KEY = "gateway.public_url";
 
 export async function askPublicUrl({ draft }: Setup): Promise<void> {
   const text = await askText({
-    message: "Public URL that providers call (leave it blank if there is none)",
+    message: "Public URL that providers call (blank: none)",
     placeholder: "https://svc.example.org",
     check: (text) => (text === "" ? undefined : (publicUrlProblem(text) ?? draft.problemWith(KEY, text))),
   });

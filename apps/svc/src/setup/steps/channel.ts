@@ -55,7 +55,7 @@ async function askSecret(setup: Setup, schemaKey: SchemaKey): Promise<void> {
   const how = await choose(`${key}: ${node.description ?? "a secret"}`, [
     { value: "generate", label: "generate one", hint: "it is shown once, at the end" },
     { value: "type", label: "type one" },
-    ...(insecure ? [{ value: "none", label: "none", hint: "whoever reaches the address may send" }] : []),
+    ...(insecure ? [{ value: "none", label: "none", hint: "anyone who can reach the address can send" }] : []),
   ]);
   if (how === "generate") generate(setup, schemaKey);
   else if (how === "type") {

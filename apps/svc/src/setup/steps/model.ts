@@ -8,7 +8,7 @@ import type { Setup } from "../setup.ts";
 type Provider = "builtin" | "openai" | "anthropic" | "openai-compatible";
 
 const PROVIDERS: readonly Choice<Provider>[] = [
-  { value: "builtin", label: "built-in", hint: "no key, no network: it repeats what it is told" },
+  { value: "builtin", label: "built-in", hint: "no key, no network: it repeats your messages" },
   { value: "openai", label: "OpenAI" },
   { value: "anthropic", label: "Anthropic" },
   { value: "openai-compatible", label: "any other with OpenAI's API", hint: "Ollama, vLLM, LM Studio, OpenRouter …" },

@@ -11,7 +11,7 @@ export async function askSandbox(setup: Setup): Promise<void> {
   const auto =
     usable.length > 0
       ? `the strongest there is, here one of ${usable.map(({ backend }) => backend).join(", ")}`
-      : "the strongest there is; here there is none yet, so every command waits for a person";
+      : "the strongest available; none is installed yet, so every command needs an approval";
   const backend = await choose("What confines the agent's commands?", [
     { value: "auto", label: "auto", hint: auto },
     ...options.map(({ backend, summary, unavailable }) => ({

@@ -14,7 +14,7 @@ import type {
 import { estimateTokens } from "./tokens.ts";
 
 const ABOUT =
-  "This is the built-in model of svc: it only repeats what it is told and runs /tool <name> <json>. " +
+  "This is the built-in model of svc. It only repeats messages and runs /tool <name> <json>. " +
   "Set [model] in config.toml to get real answers.";
 
 export const builtinModel: LanguageModelV4 = {

@@ -29,7 +29,7 @@ export async function commandUser(workspace: string, home: string, uid = process
   return {
     user: undefined,
     handsOver: false,
-    obstacle: `the workspace ${workspace} belongs to root, and commands run as its owner; give it to somebody else: chown -R ${sandboxUid}:${gid} ${shellWord(workspace)}`,
+    obstacle: `the workspace ${workspace} belongs to root, and commands run as its owner; give it to another user: chown -R ${sandboxUid}:${gid} ${shellWord(workspace)}`,
   };
 }
 

@@ -138,8 +138,7 @@ async function askPerson(
 
 /** Who was not reached has not rejected anything. */
 function refusalOf({ feedback, isRejected = true }: PersonAnswer): SvcError {
-  if (!isRejected)
-    return new SvcError("TOOL_REFUSED", `No person approved this call: ${feedback ?? "nobody answered"}.`);
+  if (!isRejected) return new SvcError("TOOL_REFUSED", `No person approved this call: ${feedback ?? "no answer"}.`);
   return new SvcError("TOOL_REJECTED", `A person rejected this call${feedback ? `: ${feedback}` : "."}`);
 }
 
@@ -185,7 +184,7 @@ export async function askInTime(
   try {
     return await Promise.race([ask(question, controller.signal), ended]);
   } catch (error) {
-    if (error === NOBODY) return { approved: false, isRejected: false, feedback: "nobody answered in time" };
+    if (error === NOBODY) return { approved: false, isRejected: false, feedback: "no answer in time" };
     throw error;
   } finally {
     cancel();
@@ -193,4 +192,4 @@ export async function askInTime(
   }
 }
 
-const NOBODY = new SvcError("TOOL_REFUSED", "Nobody answered in time.");
+const NOBODY = new SvcError("TOOL_REFUSED", "No answer in time.");

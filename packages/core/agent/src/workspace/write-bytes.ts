@@ -87,9 +87,13 @@ async function append(opener: Opener, rules: PathRules, target: string, content:
   await rules.admit(found.realPath);
   needFile(found.stats);
   if (found.stats.nlink > 1) {
-    throw new SvcError("PATH_FORBIDDEN", "The file has several names (hard links), one of which may be elsewhere.", {
-      hint: "Replace the whole file instead of appending to it.",
-    });
+    throw new SvcError(
+      "PATH_FORBIDDEN",
+      "The file has several names (hard links); one of them may be outside the workspace.",
+      {
+        hint: "Replace the whole file instead of appending to it.",
+      },
+    );
   }
   await using file = await found.reopen(constants.O_WRONLY | constants.O_APPEND);
   await writeAll(file, content);

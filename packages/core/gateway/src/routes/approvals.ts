@@ -54,7 +54,7 @@ export const APPROVAL = v.object({
     v.object({
       approved: v.boolean(),
       feedback: v.nullable(v.string()),
-      by: v.pipe(v.string(), v.description("Who answered, or why nobody did.")),
+      by: v.pipe(v.string(), v.description("Who answered, or why there was no answer.")),
       via: v.picklist(["chat", "api", "page", "cli", "agent", "service"]),
       at: time(),
       holds: v.pipe(v.nullable(v.picklist(HOLDS)), v.description("Of a yes: for how long.")),
@@ -114,7 +114,7 @@ const LIST: ApiSpec = {
 
 const ANSWER_BODY = v.object({
   approved: v.boolean(),
-  feedback: v.optional(v.pipe(v.string(), v.maxLength(4_096), v.description("For whoever asked."))),
+  feedback: v.optional(v.pipe(v.string(), v.maxLength(4_096), v.description("Text for the asker."))),
   holds: v.optional(v.pipe(v.picklist(HOLDS), v.description("Of a yes: for how long. See `offers`."))),
 });
 
@@ -123,7 +123,7 @@ const ANSWER: ApiSpec = {
   path: "/api/approvals/{run_id}/{step_id}",
   access: "operate",
   summary: "Answers an approval request. The first answer counts.",
-  details: "Who comes too late is told in the error who was first (by) and when (at).",
+  details: "The error for a late answer names who answered first (by) and when (at).",
   params: { run_id: name("Percent-encoded."), step_id: name("Percent-encoded.") },
   body: ANSWER_BODY,
   answers: { 200: { description: "The approval, with the answer.", body: APPROVAL } },

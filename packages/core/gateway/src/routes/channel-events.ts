@@ -109,10 +109,10 @@ export const CHANNEL_EVENTS: RouteSpec = {
   body: EVENT_BODY,
   answers: {
     200: {
-      description: "It is told, and on its way to its channels.",
+      description: "The event is published and queued for its channels.",
       body: v.object({
         ok: v.literal(true),
-        event_id: v.pipe(v.string(), v.description("Id of the event that subscribers are told.")),
+        event_id: v.pipe(v.string(), v.description("Id of the event for subscribers.")),
         skipped: v.pipe(
           v.array(v.string()),
           v.description(

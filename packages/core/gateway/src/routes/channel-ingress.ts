@@ -245,7 +245,7 @@ class Refusals {
 
   notKept(error: unknown): Reply {
     const { code } = error instanceof SvcError ? error : { code: "INTERNAL" };
-    this.#warn("deliveries could not be kept; their senders are told to try again", { code });
+    this.#warn("deliveries could not be stored; senders are asked to retry", { code });
     return replyToError(error);
   }
 

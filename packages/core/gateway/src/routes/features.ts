@@ -113,7 +113,7 @@ function signInOf(
   feature: string,
   { authFeatures }: Pick<FeatureRouteDeps, "authFeatures">,
 ) {
-  if (!authFeatures.has(feature)) throw new Error(`feature ${feature} is not of kind auth, and may sign nobody in`);
+  if (!authFeatures.has(feature)) throw new Error(`feature ${feature} is not of kind auth and may not sign users in`);
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new TypeError(`feature ${feature} signs a page in, and its body is no object`);
   }

@@ -29,7 +29,7 @@ export const HEALTH: RouteSpec = {
   path: "/health",
   access: "public",
   summary: "Tells whether the service is well.",
-  details: "Units and unsigned channels are told to whoever may read; anybody else is told what everybody is.",
+  details: "Units and unsigned channels are shown to callers with a token; other callers get the public part.",
   answers: {
     200: {
       description: "It serves.",

@@ -106,7 +106,7 @@ const DROP: ApiSpec = {
   method: "DELETE",
   path: "/api/inbox/{id}",
   access: "operate",
-  summary: "Gives a message up: nobody tries it any more. It stays to be seen.",
+  summary: "Gives a message up: it is not retried any more, and stays visible.",
   details: "A turn that runs for it is stopped.",
   params,
   answers: { 200: { description: "It is dropped.", body: MAIL } },

@@ -28,7 +28,7 @@ export const PAIR: RouteSpec = {
   bodyOptional: true,
   answers: {
     200: {
-      description: "The token is told this once; only its hash is kept.",
+      description: "The token is shown once; only its hash is stored.",
       body: v.object({ paired: v.literal(true), token: v.pipe(v.string(), v.regex(/^svc_[0-9a-f]{64}$/)) }),
     },
   },

@@ -39,9 +39,12 @@ const CHANNEL = v.object({
   last_failure: LAST_FAILURE,
   callback_urls: v.pipe(
     v.array(v.string()),
-    v.description("What its platform is told to call; a path while gateway.public_url is not set."),
+    v.description("URL that the platform calls; a path while gateway.public_url is not set."),
   ),
-  signed: v.pipe(v.nullable(v.boolean()), v.description("Deliveries prove who sent them; null: nobody calls it.")),
+  signed: v.pipe(
+    v.nullable(v.boolean()),
+    v.description("Whether deliveries are signed; null: the channel has no webhook."),
+  ),
   last_message_at: v.pipe(v.nullable(v.string()), v.description("When the newest message came in.")),
   last_error: v.pipe(
     v.nullable(v.object({ code: v.string(), message: v.string(), at: v.string() })),
@@ -53,7 +56,7 @@ const MESSAGES = v.object({
   waiting: v.pipe(integer(0), v.description("Came in, and not answered yet.")),
   failed: v.pipe(integer(0), v.description("Came in, and could not be answered.")),
   outgoing: v.pipe(integer(0), v.description("Not taken by their platform yet.")),
-  dead: v.pipe(integer(0), v.description("Could not be delivered; nobody tries again.")),
+  dead: v.pipe(integer(0), v.description("Could not be delivered; not retried any more.")),
   oldest_waiting_secs: v.pipe(v.nullable(integer(0)), v.description("How long the oldest waits; null: none does.")),
 });
 
@@ -68,7 +71,7 @@ const ACTIVITY = v.object({
         failed: integer(0),
       }),
     ),
-    v.description("The last hour, minute by minute; the one that runs comes last."),
+    v.description("The last hour, minute by minute; the current minute comes last."),
   ),
 });
 
@@ -113,7 +116,7 @@ const STATUS_REPORT = v.object({
   turns: v.object({ running: integer(0), waiting: integer(0) }),
   channels: v.array(CHANNEL),
   messages: MESSAGES,
-  approvals: v.object({ waiting: v.pipe(integer(0), v.description("Requests that nobody has answered yet.")) }),
+  approvals: v.object({ waiting: v.pipe(integer(0), v.description("Pending requests.")) }),
   sops: SOPS,
   activity: ACTIVITY,
   transcription: v.pipe(v.boolean(), v.description("Recordings can be transcribed: POST /api/transcriptions.")),

@@ -39,7 +39,7 @@ const MESSAGE_BODY = v.object({ message });
 
 /** Blank only when there are files. */
 const words = v.optional(
-  v.pipe(v.string(), v.description("What the agent is told; may be blank or left out when there are files.")),
+  v.pipe(v.string(), v.description("Message for the agent; may be blank or left out when there are files.")),
 );
 const SEND_BODY = v.object({ message: words, files: FILE_IDS });
 const BEGIN_BODY = v.object({ ...SEND_BODY.entries, session_id: v.optional(SESSION_ID) });

@@ -16,7 +16,7 @@ const NAME = v.pipe(v.string(), v.maxLength(64), v.description("a-z 0-9 _ -, at 
 /** What the desk refuses has a sentence; this keeps nonsense away from it. */
 const TEXT = v.pipe(v.string(), v.maxLength(300_000));
 const TOML = v.pipe(TEXT, v.description("SOP.toml"));
-const MARKDOWN = v.pipe(v.nullable(TEXT), v.description("SOP.md; null: there is none."));
+const MARKDOWN = v.pipe(v.nullable(TEXT), v.description("SOP.md; null: the file does not exist."));
 const REVISION = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/));
 
 const PATH = v.pipe(
@@ -128,7 +128,7 @@ const DRAFT_CHECK: ApiSpec = {
   path: "/api/sop-drafts",
   access: "operate",
   summary: "Checks the text of a procedure, after the edits of a form, and writes nothing.",
-  details: "Without a text it answers with the one that a new procedure begins with.",
+  details: "Without a text, the answer is the template of a new procedure.",
   body: DRAFT_BODY,
   answers: { 200: { description: "The text, and what is wrong with it.", body: DRAFT } },
   errors: ["SOP_INVALID", "RATE_LIMITED"],

@@ -15,7 +15,7 @@ import type { RequestEvents } from "../sop-events.ts";
 import type { RouteSpec } from "./route.ts";
 
 export const MESSAGE = v.object({
-  message: v.pipe(v.string(), v.regex(/\S/), v.description("What the agent is told; not blank.")),
+  message: v.pipe(v.string(), v.regex(/\S/), v.description("Message for the agent; not blank.")),
 });
 
 /** The message, or 400: BAD_JSON for what is no UTF-8 JSON, BAD_BODY for any other shape and for a blank message. */

@@ -16,7 +16,7 @@ import {
 } from "./subscribers.ts";
 
 export const LAST_EVENT_ID = v.optional(
-  v.pipe(v.string(), v.description("Id of the last event that the caller has: what came after it is told first.")),
+  v.pipe(v.string(), v.description("Id of the last event that the caller has: later events are sent first.")),
 );
 
 const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";

@@ -12,7 +12,7 @@ export const price = v.strictObject({
 });
 
 const maxCostPerDay = v.optional(
-  dollars("Most US dollars an agent may spend in a day (UTC). Needs the price of its model."),
+  dollars("US dollars that an agent may spend per day (UTC). Requires the price of its model."),
 );
 
 /** `/model default` is how people go back. */
@@ -33,7 +33,7 @@ export const model = v.strictObject({
   provider: v.optional(
     v.pipe(
       v.picklist(["builtin", "openai", "anthropic", "openai-compatible"]),
-      v.description("Who answers. builtin needs no key and no network."),
+      v.description("Model provider. builtin needs no key and no network."),
     ),
     "builtin",
   ),
@@ -41,7 +41,7 @@ export const model = v.strictObject({
   base_url: v.optional(v.pipe(httpUrl(), v.description("API base URL; required for openai-compatible."))),
   api_key: v.optional(v.pipe(secret(), v.description("API key of the provider."))),
   max_retries: count(3, 0, 10, "Retries of a failed model call, with back-off."),
-  max_output_tokens: v.optional(v.pipe(integer(1), v.description("Most tokens in one answer."))),
+  max_output_tokens: v.optional(v.pipe(integer(1), v.description("Maximum tokens of one answer."))),
   choices: v.optional(
     choices("Other models of the same provider that people may choose in a conversation, by /model."),
     [],
@@ -50,8 +50,8 @@ export const model = v.strictObject({
 });
 
 export const agent = v.strictObject({
-  instructions: v.optional(text("What the agent is told before every conversation.")),
-  turn_timeout_secs: count(300, 1, 86_400, "Seconds a turn may run; waiting for a person does not count."),
+  instructions: v.optional(text("System prompt of the agent.")),
+  turn_timeout_secs: count(300, 1, 86_400, "Seconds a turn may run; waiting for an approval does not count."),
   max_steps: count(20, 1, 1000, "Most model calls in one turn."),
   history_max_tokens: count(
     32_000,
@@ -59,7 +59,7 @@ export const agent = v.strictObject({
     10_000_000,
     "Tokens of history sent with a turn; the oldest turns are dropped whole.",
   ),
-  max_parallel_turns: count(16, 1, 10_000, "Turns that run at the same time, over all conversations."),
+  max_parallel_turns: count(16, 1, 10_000, "Turns at the same time, over all conversations."),
   max_cost_per_day: maxCostPerDay,
   title_model: v.optional(
     text(
@@ -72,30 +72,30 @@ export const policy = v.strictObject({
   autonomy: v.optional(
     v.pipe(
       v.picklist(["read_only", "supervised", "full"]),
-      v.description("read_only refuses tools that act, supervised asks a person, full runs them."),
+      v.description("read_only refuses acting tools, supervised asks for approval, full runs them."),
     ),
     "supervised",
   ),
   allowed_commands: list(
-    "Commands that shell may run without asking; * is every command. To list a program is to trust its options: prefer `git log` to `git`.",
+    "Commands that shell may run without an approval; * is every command. Listing a program trusts all its options: prefer `git log` to `git`.",
   ),
   workspace_only: flag(true, "File tools stay inside the workspace."),
-  forbidden_paths: list("Paths no file tool may touch, absolute or relative to the workspace."),
-  max_actions_per_hour: count(0, 0, 1_000_000, "Acting calls allowed in an hour; 0 is no limit."),
+  forbidden_paths: list("Paths that file tools must not touch, absolute or relative to the workspace."),
+  max_actions_per_hour: count(0, 0, 1_000_000, "Acting tool calls allowed per hour; 0: no limit."),
   always: v.optional(
     v.pipe(
       v.array(
         v.strictObject({
-          agent: v.pipe(v.string(), v.minLength(1), v.description("The agent whose call it is.")),
-          tool: v.pipe(v.string(), v.minLength(1), v.description("The tool that it calls.")),
-          command: v.optional(text("The command line, of a tool that runs one. It is compared word by word.")),
-          folder: v.optional(text("Where the line runs, relative to the workspace. Default: its root.")),
+          agent: v.pipe(v.string(), v.minLength(1), v.description("Agent that makes the call.")),
+          tool: v.pipe(v.string(), v.minLength(1), v.description("Name of the tool.")),
+          command: v.optional(text("Command line, for tools that run one. It is compared word by word.")),
+          folder: v.optional(text("Working directory of the command, relative to the workspace. Default: its root.")),
           input: v.optional(text("All other arguments of the call, as JSON.")),
         }),
       ),
       v.maxLength(500),
       v.description(
-        "Calls that run without asking, each exactly as a person approved it with `Always allow`. svc approvals rules lists them, svc approvals revoke ends one.",
+        "Tool calls that run without an approval, exactly as a person approved them with `Always allow`. svc approvals rules lists them, svc approvals revoke removes one.",
       ),
     ),
     [],
@@ -104,22 +104,24 @@ export const policy = v.strictObject({
 
 /** What `[agents.<name>]` may say; whatever it leaves out is as for everybody. See `resolveAgents`. */
 export const namedAgent = v.strictObject({
-  instructions: v.optional(text("What this agent is told before every conversation.")),
+  instructions: v.optional(text("System prompt of this agent.")),
   model: v.optional(
     v.strictObject({
       ...v.partial(model).entries,
       max_retries: v.optional(v.pipe(integer(0, 10), v.description("Retries of a failed model call."))),
-      choices: v.optional(choices("Other models of its provider that people may choose in a conversation with it.")),
+      choices: v.optional(
+        choices("Other models of this provider that people may choose in a conversation with the agent."),
+      ),
       provider: v.optional(
         v.pipe(
           v.picklist(["builtin", "openai", "anthropic", "openai-compatible"]),
-          v.description("Another provider; nothing of [model] is taken over then, its key least of all."),
+          v.description("Another provider. It inherits nothing from [model], least of all the key."),
         ),
       ),
     }),
   ),
-  workspace: v.optional(text("Its own working directory, absolute or below the home.")),
-  tools: v.optional(v.pipe(v.array(v.string()), v.description("The tools it has; without this line, all of them."))),
+  workspace: v.optional(text("Working directory of this agent, absolute or below the home.")),
+  tools: v.optional(v.pipe(v.array(v.string()), v.description("Tools of the agent. Default: all."))),
   max_cost_per_day: maxCostPerDay,
   policy: v.optional(
     v.strictObject({

@@ -33,9 +33,14 @@ const gateway = v.strictObject({
   allow_public_bind: flag(false, "Allow listening on an address that other machines can reach."),
   public_url: v.optional(v.pipe(publicUrl(), v.description("The HTTPS URL that providers call."))),
   allowed_hosts: list("Host names served besides IP literals, localhost and the host of public_url."),
-  require_pairing: flag(true, "POST /webhook needs a pairing bearer token."),
-  require_signatures: flag(false, "A webhook whose secret is not configured is refused instead of trusted."),
-  idempotency_ttl_secs: count(300, 1, 31_536_000, "Seconds in which a repeated idempotency key is a duplicate."),
+  require_pairing: flag(true, "POST /webhook requires a bearer token from pairing."),
+  require_signatures: flag(false, "Refuse webhooks without a configured secret instead of trusting them."),
+  idempotency_ttl_secs: count(
+    300,
+    1,
+    31_536_000,
+    "Seconds during which a repeated idempotency key counts as a duplicate.",
+  ),
   idempotency_max_keys: v.optional(
     v.pipe(
       integer(0, 10_000_000),
@@ -44,24 +49,24 @@ const gateway = v.strictObject({
     ),
     10_000,
   ),
-  webhook_rate_limit_per_minute: count(60, 0, 1_000_000, "Requests a minute per client on /webhook; 0 disables."),
+  webhook_rate_limit_per_minute: count(60, 0, 1_000_000, "Requests per minute and client on /webhook; 0: no limit."),
   rate_limit_max_keys: v.optional(
     v.pipe(
       integer(0, 10_000_000),
-      v.description("Most clients tracked by the limiter; the least recent goes first. 0 is the default."),
+      v.description("Most clients tracked by the limiter; the least recent is dropped first. 0: the default."),
       v.transform((keys) => (keys === 0 ? 10_000 : keys)),
     ),
     10_000,
   ),
   trust_forwarded_headers: flag(
     false,
-    "Take the client's address from X-Forwarded-For / X-Real-IP of a trusted proxy.",
+    "Read the client's address from X-Forwarded-For / X-Real-IP of a trusted proxy.",
   ),
   trusted_proxies: v.optional(
     v.pipe(v.array(v.string()), v.description("Peers whose forwarding headers count: addresses or CIDR ranges.")),
     ["127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
   ),
-  page_session_days: count(PAGE_SESSION_DAYS, 1, 400, "Days without a request after which a page is signed out."),
+  page_session_days: count(PAGE_SESSION_DAYS, 1, 400, "Days of inactivity after which a page is signed out."),
   max_body_bytes: count(1_048_576, 1024, 1_073_741_824, "Largest request body in bytes."),
 });
 
@@ -77,11 +82,11 @@ export const coreSections = {
   }),
   log: v.strictObject({
     level: v.optional(
-      v.pipe(v.picklist(["debug", "info", "warn", "error"]), v.description("Least severe line written.")),
+      v.pipe(v.picklist(["debug", "info", "warn", "error"]), v.description("Lowest level to write.")),
       "info",
     ),
-    file: flag(true, "Keep the log in the logs folder of the home too; svc logs shows it."),
-    max_file_mb: count(10, 1, 10_000, "Megabytes after which a log file is put aside."),
+    file: flag(true, "Also write the log to the logs folder of the home; svc logs shows it."),
+    max_file_mb: count(10, 1, 10_000, "Size in megabytes at which a log file is rotated."),
     max_files: count(5, 1, 1000, "Log files kept, the current one included."),
   }),
   workspace: v.strictObject({
@@ -91,55 +96,50 @@ export const coreSections = {
   agent,
   agents: v.record(agentName, namedAgent),
   prices: v.record(v.string(), price),
-  tools: v.strictObject({ disabled: list("Tools the agent does not have.") }),
+  tools: v.strictObject({ disabled: list("Tools to withhold from the agent.") }),
   approvals: v.strictObject({
-    expire_secs: count(86_400, 60, 31_536_000, "Seconds after which an approval request that nobody answered is over."),
-    tool_timeout_secs: count(300, 1, 86_400, "Seconds to wait for a person before an asked-for call is refused."),
+    expire_secs: count(86_400, 60, 31_536_000, "Seconds after which an unanswered approval request expires."),
+    tool_timeout_secs: count(300, 1, 86_400, "Seconds to wait for an approval before the call is refused."),
   }),
   sop: v.strictObject({
     default_execution_mode: v.optional(
       v.pipe(
         v.picklist(["auto", "supervised", "step_by_step", "priority_based", "deterministic"]),
-        v.description("How a procedure that does not say so itself is run."),
+        v.description("Default execution mode of procedures."),
       ),
       "supervised",
     ),
-    max_concurrent_total: count(4, 1, 1_000_000, "Most runs of procedures at the same time; those that wait count."),
+    max_concurrent_total: count(4, 1, 1_000_000, "Runs of procedures at the same time, waiting ones included."),
   }),
   secrets: v.strictObject({
-    encrypt: flag(true, "Keep the secrets of this file encrypted with the key file of the home."),
+    encrypt: flag(true, "Encrypt the secrets of this file with the key file of the home."),
   }),
   retention: v.strictObject({
-    session_days: count(90, 0, 36_500, "Days after its last turn that a conversation is kept; 0 keeps all."),
+    session_days: count(90, 0, 36_500, "Days after its last turn until a conversation is deleted; 0: never."),
     max_sessions: count(10_000, 0, 10_000_000, "Most conversations kept, the most recent first; 0 keeps all."),
-    tool_call_days: count(30, 1, 36_500, "Days that the journal of tool calls is kept."),
-    message_days: count(
-      30,
-      1,
-      36_500,
-      "Days that messages of channels, and the files that came with them, are kept after they were answered.",
-    ),
+    tool_call_days: count(30, 1, 36_500, "Days to keep the journal of tool calls."),
+    message_days: count(30, 1, 36_500, "Days to keep answered channel messages and their files."),
   }),
   delivery: v.strictObject({
     max_attempts: count(
       12,
       1,
       1000,
-      "Times a message is tried to be sent before it is a dead letter, and to be answered while the model is down.",
+      "Attempts to send a message before it becomes a dead letter, and to answer one while the model is down.",
     ),
   }),
   transcription: v.strictObject({
-    enabled: flag(false, "Turn recordings that people send into text."),
+    enabled: flag(false, "Transcribe recordings that people send."),
     provider: v.optional(
       v.pipe(
         v.picklist(["openai", "openai-compatible", "command"]),
-        v.description("Who transcribes: OpenAI, another service with its interface, or a program of this machine."),
+        v.description("Transcription provider: OpenAI, an OpenAI-compatible service, or a program on this machine."),
       ),
       "openai",
     ),
     command: v.optional(
       command(
-        "Program and arguments for provider = command, started without a shell: {file} is the recording, {wav} the same as 16 kHz WAV. It writes the text.",
+        "Program and arguments for provider = command, started without a shell. {file} is the recording, {wav} the same as 16 kHz WAV. It writes the text.",
       ),
     ),
     base_url: v.optional(
@@ -151,39 +151,31 @@ export const coreSections = {
       "https://api.openai.com/v1",
     ),
     api_key: v.optional(v.pipe(secret(), v.description("Bearer key of that service."))),
-    model: v.optional(text("Model that transcribes."), "whisper-1"),
-    language: v.optional(text("ISO 639-1 code of the language spoken. Default: the service finds out.")),
+    model: v.optional(text("Transcription model."), "whisper-1"),
+    language: v.optional(text("ISO 639-1 code of the spoken language. Default: the service detects it.")),
     max_bytes: count(26_214_400, 1024, 1_073_741_824, "Largest recording sent to it, in bytes."),
   }),
   tts: v.strictObject({
-    enabled: flag(false, "Turn answers into speech: on telephone calls, and in chats as reply says."),
+    enabled: flag(false, "Speak answers: on phone calls, and in chats as set by reply."),
     provider: v.optional(
       v.pipe(
         v.picklist(["openai", "openai-compatible", "command"]),
-        v.description("Who speaks: OpenAI, another service with its interface, or a program of this machine."),
+        v.description("Speech provider: OpenAI, an OpenAI-compatible service, or a program on this machine."),
       ),
       "openai",
     ),
     command: v.optional(
       command(
-        "Program and arguments for provider = command, started without a shell: it reads the text, or finds it in {text}, and writes WAV, Ogg or MP3.",
+        "Program and arguments for provider = command, started without a shell. It reads the text from standard input or from {text}, and writes WAV, Ogg or MP3.",
       ),
     ),
-    play: flag(false, "Speak the answers to what the microphone heard on the loudspeaker of this machine."),
+    play: flag(false, "Speak answers to microphone commands on this machine's loudspeaker."),
     reply: v.optional(
-      v.pipe(
-        spokenReply(),
-        v.description(
-          "Which answers in chats are spoken beside their text. voice: those to messages that came as a recording.",
-        ),
-      ),
+      v.pipe(spokenReply(), v.description("Which answers in chats are also spoken. voice: answers to voice messages.")),
       "never",
     ),
     reply_in: v.optional(
-      v.pipe(
-        v.record(v.string(), spokenReply()),
-        v.description('The same for single channels, by their id: email = "always".'),
-      ),
+      v.pipe(v.record(v.string(), spokenReply()), v.description('The same per channel, by its id: email = "always".')),
       {},
     ),
     base_url: v.optional(
@@ -195,14 +187,9 @@ export const coreSections = {
       "https://api.openai.com/v1",
     ),
     api_key: v.optional(v.pipe(secret(), v.description("Bearer key of that service."))),
-    model: v.optional(text("Model that speaks."), "tts-1"),
+    model: v.optional(text("Speech model."), "tts-1"),
     voice: v.optional(text("Voice, as that service names it."), "alloy"),
-    max_chars: count(
-      4096,
-      16,
-      1_000_000,
-      "Longest text sent to it, in characters; what is longer is cut at a sentence.",
-    ),
+    max_chars: count(4096, 16, 1_000_000, "Longest text sent to it, in characters; longer text is cut at a sentence."),
   }),
   browser,
   observability,
@@ -215,14 +202,14 @@ export const coreSections = {
     secret: v.optional(
       v.pipe(
         secret({ generate: true, hashed: true }),
-        v.description("Value callers of POST /webhook send as X-Webhook-Secret."),
+        v.description("Secret that callers of POST /webhook send as X-Webhook-Secret."),
         v.transform(hashedSecret),
       ),
     ),
     signing_secret: v.optional(
-      v.pipe(secret(), v.description("Key of the Standard Webhooks signature demanded on POST /webhook.")),
+      v.pipe(secret(), v.description("Key of the Standard Webhooks signature that POST /webhook requires.")),
     ),
-    agent: v.optional(text("Name of the agent that answers; without it the default one.")),
+    agent: v.optional(text("Name of the agent that answers. Default: the default agent.")),
   }),
 } as const;
 

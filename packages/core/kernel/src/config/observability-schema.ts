@@ -19,7 +19,7 @@ export const observability = v.strictObject({
     v.pipe(
       v.picklist(["none", "noop", "log", "metrics", "otel", "opentelemetry", "otlp"]),
       v.description(
-        "Who watches: nobody (none, noop), a line in the log for each turn and delivery, GET /metrics, or traces by OTLP (otel, opentelemetry, otlp).",
+        "Where observations go: none (none, noop), the log (a line for each turn and delivery), GET /metrics, or an OTLP collector (otel, opentelemetry, otlp).",
       ),
       v.transform((name) => CANONICAL[name]),
     ),
@@ -32,11 +32,11 @@ export const observability = v.strictObject({
   otel_protocol: v.optional(
     v.pipe(
       v.picklist(["http/protobuf", "http/json"]),
-      v.description("How traces are written; every collector takes the first."),
+      v.description("Encoding of traces; every collector accepts the first."),
     ),
     "http/protobuf",
   ),
-  otel_service_name: v.optional(text("Name under which the traces come."), "svc"),
+  otel_service_name: v.optional(text("Service name in the traces."), "svc"),
   otel_headers: v.optional(
     v.pipe(
       secret(),
@@ -48,8 +48,8 @@ export const observability = v.strictObject({
     ),
   ),
   otel_sampling: v.optional(
-    v.pipe(v.number(), v.minValue(0), v.maxValue(1), v.description("Share of traces that are recorded, 0 to 1.")),
+    v.pipe(v.number(), v.minValue(0), v.maxValue(1), v.description("Share of traces to record, 0 to 1.")),
     1,
   ),
-  otel_record_content: flag(false, "Record what people, model and tools say in traces too."),
+  otel_record_content: flag(false, "Record messages, prompts and tool results in traces, too."),
 });

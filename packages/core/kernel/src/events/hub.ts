@@ -100,7 +100,7 @@ class Hub implements EventHub {
       tell();
     } catch (error) {
       this.#listeners.delete(listener);
-      this.#log?.error("a subscriber of events failed, and is told no more", {
+      this.#log?.error("event subscriber failed; removed", {
         cause: error instanceof Error ? error.message : "unknown",
       });
     }

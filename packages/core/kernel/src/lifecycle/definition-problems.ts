@@ -60,7 +60,7 @@ export function definitionProblems(
     if (extended === undefined) continue;
     const who = `feature ${JSON.stringify(id)}`;
     const taken = keys.get(extended);
-    if (taken === undefined) problems.push(`${who} extends section [${extended}], which nobody owns`);
+    if (taken === undefined) problems.push(`${who} extends section [${extended}], which no feature owns`);
     else addKeys(extended, keysOf(config), who, taken, problems);
   }
   return [...problems, ...nestingProblems(owners, keys)];

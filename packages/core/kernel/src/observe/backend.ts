@@ -25,5 +25,5 @@ export function backendWarnings(
   const id = `observability-${backend}`;
   const entry = catalogue.find((each) => each.id === id) ?? absentOf(id);
   const { message } = needsFeature("key", ["observability", "backend"], [entry]);
-  return [`observability.backend: ${message}; until then turns and deliveries are told in the log (backend "log")`];
+  return [`observability.backend: ${message}; until then, turns and deliveries are written to the log (backend "log")`];
 }

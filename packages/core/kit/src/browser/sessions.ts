@@ -57,7 +57,7 @@ export function browserSessions(options: SessionsOptions): BrowserSessions {
         retryAfterMs: 5000,
       });
     }
-    await oldest.close("it was closed to make room for somebody else's, being the one that was not used for longest");
+    await oldest.close("it was closed to make room for another session; it was unused for the longest time");
   };
 
   return {

@@ -46,10 +46,9 @@ export class Expiry {
 
   /** Inside a transaction. Undefined: it waits no longer. */
   expireIn({ n, origin, runId, stepId }: Approval): Pending<Approval> | undefined {
-    const pending = this.#settler.settleIn(n, { status: "expired", by: "nobody answered in time", via: "service" });
+    const pending = this.#settler.settleIn(n, { status: "expired", by: "no answer in time", via: "service" });
     if (!pending) return undefined;
-    const told = (): void =>
-      this.#options.log.warn("nobody answered an approval request in time", { approval: n, origin, runId, stepId });
+    const told = (): void => this.#options.log.warn("approval request expired", { approval: n, origin, runId, stepId });
     return {
       result: pending.result,
       committed: () => {

@@ -22,7 +22,7 @@ export function refusalOf(approval: Approval): SvcError {
 }
 
 export const expired = (atMs: number): SvcError =>
-  new SvcError("APPROVAL_EXPIRED", `Nobody answered in time: it expired at ${utc(atMs)}.`);
+  new SvcError("APPROVAL_EXPIRED", `No answer in time: it expired at ${utc(atMs)}.`);
 
 export function resolvedEvent({ runId, stepId, status, answer }: Approval): ApprovalEvent {
   return {
@@ -51,7 +51,7 @@ function outcomeOf({ status, answer }: Approval): string {
   const outcomes: Record<Ended, string> = {
     approved: `approved by ${who}`,
     rejected: `rejected by ${who}`,
-    expired: "nobody answered in time, so it is not approved",
+    expired: "not approved: no answer in time",
     cancelled: `called off: ${by}`,
   };
   return outcomes[status as Ended];

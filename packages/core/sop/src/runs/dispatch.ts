@@ -53,7 +53,7 @@ export async function runByName(
   }
   const event: SopTriggerEvent = { source: "manual", topic: name, payload };
   if (!library.matching(event).some((one) => one.name === name)) {
-    const hint = "What it demands is told by: svc sop show";
+    const hint = "To see what it requires: svc sop show";
     throw new SvcError("SOP_BUSY", "The condition of its manual trigger is not met by this payload.", { hint });
   }
   const begun = await commit(store, (after) => beginRun(parts, definition, event, starter, after));

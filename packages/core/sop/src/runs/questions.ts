@@ -23,7 +23,7 @@ export function gateRequest(parts: RunParts, run: SopRun, number: number): Appro
     title: `${testWord(run)}${run.sop}: ${step.title}`,
     message: [
       `Step ${number} of ${definitionOf(run).steps.length} of the procedure ${run.sop}` +
-        `${isCheckpoint ? " is a checkpoint: nothing is done, the run goes on when somebody approves." : "."}`,
+        `${isCheckpoint ? " is a checkpoint: nothing runs; the run continues after an approval." : "."}`,
       run.isTest ? "This is a test run. Its tools act as in any other run." : "",
       step.actedIn === undefined ? "" : `The run ${step.actedIn} may have done this already. A yes has it done again.`,
       step.body === "" ? "" : quotedData(parts, step.body, MAX_BODY_CHARS),

@@ -15,7 +15,7 @@ export function settleIn(parts: RunParts, approval: Approval, after: After): voi
   else cancelRun(parts, run, endOf(approval), after);
   after(() => {
     if (status === "expired") {
-      parts.log.warn("nobody answered in time, so a run of a procedure is cancelled", { run: runId, sop: run.sop });
+      parts.log.warn("no answer in time; run cancelled", { run: runId, sop: run.sop });
     }
     parts.wake(runId);
   });

@@ -12,7 +12,7 @@ export function sopApproveTool({ sops, approvals }: SopDoors): SopTool {
     name: "sop_approve",
     description:
       "Answers the question that a waiting run of a procedure asks: approve and it goes on, reject and it is cancelled. Only " +
-      "when somebody who may decide this has told you so. Runs that you have started are for people to answer.",
+      "when a person who may decide this has told you to. Runs that you have started are for people to answer.",
     input: v.strictObject({
       run_id: runId,
       approved: v.pipe(v.boolean(), v.description("true lets it go on, false cancels it.")),

@@ -124,7 +124,7 @@ describe("the same call after a restart", () => {
     restart();
     const { answer: second } = await asking();
     await clock.advance(1);
-    expect(await second).toEqual({ approved: false, isRejected: false, feedback: "nobody answered in time" });
+    expect(await second).toEqual({ approved: false, isRejected: false, feedback: "no answer in time" });
   });
 });
 
@@ -156,7 +156,7 @@ describe("whoever asks", () => {
   test("and has no more time lets it expire: a late yes is none", async () => {
     const stop = new AbortController();
     const { answer: waiting } = await asking(stop.signal);
-    stop.abort(new SvcError("TOOL_REFUSED", "Nobody answered in time."));
+    stop.abort(new SvcError("TOOL_REFUSED", "No answer in time."));
     await expect(waiting).rejects.toMatchObject({ code: "TOOL_REFUSED" });
     expect(approvals.get(KEY)).toMatchObject({ status: "expired" });
     await expect(answer(true)).rejects.toMatchObject({ code: "APPROVAL_EXPIRED" });

@@ -30,7 +30,7 @@ describe("time", () => {
     await clock.advance(1);
     expect(await waiting).toMatchObject({ status: "expired", answer: { via: "service" } });
     expect(events.at(-1)).toMatchObject({ approved: false, outcome: "expired" });
-    expect(posted().at(-1)).toContain("nobody answered in time, so it is not approved");
+    expect(posted().at(-1)).toContain("not approved: no answer in time");
     expect(log.lines).toContainEqual(
       expect.objectContaining({ level: "warn", message: expect.stringContaining("nobody answered") }),
     );

@@ -14,10 +14,10 @@ export function openReadings(registry: Registry, read: () => Readings, log: Logg
     inboxAge: gauge("svc_inbox_oldest_age_seconds", "Seconds since the oldest of them came; 0 without any."),
     outbox: gauge("svc_outbox_messages", "Messages that wait to be delivered."),
     outboxAge: gauge("svc_outbox_oldest_age_seconds", "Seconds since the oldest of them was written; 0 without any."),
-    approvals: gauge("svc_approvals_waiting", "Approvals that nobody has answered yet."),
+    approvals: gauge("svc_approvals_waiting", "Pending approvals."),
     sopRuns: gauge("svc_sop_runs_active", "Runs of procedures that have not ended."),
     turns: gauge("svc_turns_running", "Turns that run now."),
-    subscribers: gauge("svc_event_subscribers", "Pages and programs that are told events."),
+    subscribers: gauge("svc_event_subscribers", "Subscribers of events: pages and programs."),
     connections: gauge("svc_connections", "Connections to the gateway that are open."),
     devices: gauge("svc_devices_paired", "Devices that are paired."),
   };

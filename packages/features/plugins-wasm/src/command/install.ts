@@ -93,7 +93,7 @@ async function agreedTo(
   const hosts = options.texts("allow-host").map(asHostName);
   if (hash !== undefined && hash !== manifest.sha256) {
     throw new SvcError("PLUGIN_CHANGED", "The wasm file's SHA-256 is not the one in --sha256; nothing is installed.", {
-      hint: "Ask whoever gave you the hash, or whoever made the plugin.",
+      hint: "Ask the person who gave you the hash, or the plugin's author.",
     });
   }
   const isEachNamed = sameHosts(hosts, manifest.allowed_hosts);

@@ -25,18 +25,18 @@ As in \`sysexits.h\`; which error ends with which is in the [list of errors](err
 /** What a code means, by its name in the contract. A code without words here fails the test of this page. */
 export const EXIT_MEANINGS: Readonly<Record<string, string>> = {
   ok: "Done.",
-  failure: "The command did its work and found something wrong, or it was called off.",
-  usage: "The arguments are wrong; what was probably meant is said.",
-  data: "What was handed in is malformed: a body, an input, a backup.",
-  noInput: "A file or key that was named is not there.",
+  failure: "The command found a problem, or was cancelled.",
+  usage: "The arguments are wrong; the error suggests a correction.",
+  data: "The input is malformed: a body, an input, a backup.",
+  noInput: "A file or key does not exist.",
   unavailable: "Something needed is not running or can't be reached: the daemon, the model, a sandbox.",
-  software: "A fault of svc itself; the log has the details.",
-  os: "The system refused something that it should allow.",
-  cantCreate: "A file or folder can't be made.",
+  software: "Internal error; the log has the details.",
+  os: "The operating system refused an operation.",
+  cantCreate: "A file or folder can't be created.",
   io: "The disk is full, or reading or writing failed.",
   tempFail: "Not now: another svc has this home, or the service is busy. Try again.",
   noPermission: "The policy, the token or the system does not allow it.",
-  config: "The config is invalid; every problem is told with its line.",
+  config: "The config is invalid; every problem is printed with its line.",
 };
 
 const exitTable = (exits: Readonly<Record<string, number>>): string =>

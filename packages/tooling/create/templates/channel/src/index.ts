@@ -8,7 +8,9 @@ const config = v.strictObject({
   signing_secret: v.optional(
     v.pipe(
       secret({ generate: true }),
-      v.description("What the platform signs deliveries with. Without it nobody's are told from the platform's."),
+      v.description(
+        "Secret with which the platform signs deliveries. Without it, forged deliveries can't be detected.",
+      ),
     ),
   ),
   allowed_users: allowlist("User ids"),
