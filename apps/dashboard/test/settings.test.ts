@@ -48,11 +48,11 @@ describe.each([
     const { page } = person;
     await person.go("overview", "Overview");
     const health = page.getByRole("region", { name: "Health" });
-    await health.getByText("Only the built-in echo answers").waitFor();
+    await health.getByText("Only the built-in echo model answers").waitFor();
     expect(await health.getByText("ok", { exact: true }).count()).toBe(0);
     await health.getByRole("link", { name: "Connect a model" }).click();
     await page.getByRole("heading", { level: 1, name: "Set up" }).waitFor();
-    await page.getByText("Only the built-in echo answers").waitFor();
+    await page.getByText("Only the built-in echo model answers").waitFor();
     await page.getByRole("link", { name: "Connect a model" }).click();
     await page.getByLabel(/^Other compatible/).check();
     await fill(page, "Base URL", model.url);

@@ -163,7 +163,7 @@ describe("as a person sees it", () => {
   test("--help says what it shows", async () => {
     using home = strictHome();
     const { stdout } = await runBinary(["doctor", "--help"], { home: home.path });
-    expect(stdout).toMatch(/--security +What is open here/);
+    expect(stdout).toMatch(/--security +Audit exposure/);
     expect(stdout).toContain("svc doctor --security --json");
   });
 });

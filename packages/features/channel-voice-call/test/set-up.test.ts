@@ -166,6 +166,6 @@ describe("who may call", () => {
       "TN-Validation-Failed-A": "over",
       "": "over",
     });
-    expect(at.context.log.text()).toContain("nobody vouches");
+    expect(at.context.log.text()).toContain("caller's number is not verified");
   });
 });

@@ -48,7 +48,7 @@ describe("fetchNode", () => {
     using small = makeWorkspace();
     const { npm } = fakeNpm(small);
     small.write("pnpm-lock.yaml", lock(`sha512-${"A".repeat(86)}==`));
-    await expect(fetchNode(small.root, target, npm)).rejects.toThrow("is not the one that the lockfile names");
+    await expect(fetchNode(small.root, target, npm)).rejects.toThrow("does not match the lockfile");
     expect(readdirSync(join(small.root, "node_modules/.cache/svc/fetched"))).toEqual([]);
   });
 

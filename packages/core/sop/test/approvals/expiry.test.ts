@@ -32,7 +32,7 @@ describe("time", () => {
     expect(events.at(-1)).toMatchObject({ approved: false, outcome: "expired" });
     expect(posted().at(-1)).toContain("not approved: no answer in time");
     expect(log.lines).toContainEqual(
-      expect.objectContaining({ level: "warn", message: expect.stringContaining("nobody answered") }),
+      expect.objectContaining({ level: "warn", message: expect.stringContaining("approval request expired") }),
     );
     await expect(approvals.resolve(key("r-1"), yes)).rejects.toMatchObject({ code: "APPROVAL_EXPIRED" });
     expect(clock.waiting).toBe(0);

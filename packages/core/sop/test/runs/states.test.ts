@@ -102,7 +102,7 @@ test("a gate that nobody answers ends the run, and never lets it go on", async (
   await quiet();
   expect(made.run(id)).toMatchObject({ status: "cancelled", error: "APPROVAL_EXPIRED" });
   expect(made.turns).toEqual([]);
-  expect(made.log.text()).toContain("a run of a procedure is cancelled");
+  expect(made.log.text()).toContain("no answer in time; run cancelled");
 });
 
 test("a change of the procedure, or its removal, is for later runs", async () => {
