@@ -65,7 +65,7 @@ test("a question that nobody answers expires: 410, an event, a line of the log; 
   await house.chat.write({ text: "approve #1", atMs: Date.parse("2027-03-10T12:05:21Z") });
   const late = await eventually(
     () => house.chat.platform.sent.at(-1)!.text,
-    (text) => text.startsWith("Nobody answered"),
+    (text) => text.startsWith("No answer"),
   );
   expect(late).toMatch(/^No answer in time: it expired at 2027-03-10 12:05 UTC/);
 

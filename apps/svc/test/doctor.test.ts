@@ -162,6 +162,7 @@ describe("ends", () => {
     await daemon.kill9();
     expect(existsSync(homeOf({ SVC_HOME: daemon.home }).controlSocket)).toBe(true);
     const stale = await doctor(daemon.home);
+    expect(stale.findings.filter(({ level }) => level === "error")).toEqual([]);
     expect([stale.code, levels(stale, "daemon")]).toEqual([0, ["warning"]]);
   });
 

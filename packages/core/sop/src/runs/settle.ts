@@ -32,7 +32,7 @@ function goOn(parts: RunParts, run: SopRun, stepId: string, after: After): void 
 
 function endOf({ status, answer }: Approval) {
   if (status === "expired") {
-    return { error: "APPROVAL_EXPIRED", reason: "Nobody answered the approval request in time." } as const;
+    return { error: "APPROVAL_EXPIRED", reason: "The approval request was not answered in time." } as const;
   }
   if (status === "cancelled") return { reason: "The approval request was called off." };
   const by = answer?.by ?? "somebody";

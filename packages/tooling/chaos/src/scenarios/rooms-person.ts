@@ -1,9 +1,22 @@
 /** A person in an encrypted room, with an app on matrix-js-sdk. */
 import { BOT, type MatrixPlatform, PERSON } from "@svc/testkit/platforms/matrix/server";
 import { createClient, EventType, type MatrixClient } from "matrix-js-sdk";
+import type { Logger } from "matrix-js-sdk/lib/logger.js";
 import { eventually } from "../house/sleep.ts";
 
+const nothing = (): void => undefined;
+const SILENT: Logger = {
+  trace: nothing,
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+  getChild: () => SILENT,
+};
+
 export interface Person extends AsyncDisposable {
+  /** Whether messages are encrypted for a device of the bot. */
+  knowsBot(): Promise<boolean>;
   say(text: string): Promise<void>;
   /** The bot's messages as they were last edited. */
   read(): readonly string[];
@@ -12,15 +25,18 @@ export interface Person extends AsyncDisposable {
 }
 
 export async function startPerson({ url, world }: MatrixPlatform, room: string): Promise<Person> {
-  const unmute = mutedDebugging();
   const { userId, deviceId, token } = world.addDevice(PERSON, "ADAPHONE");
-  const client: MatrixClient = createClient({ baseUrl: url, userId, deviceId, accessToken: token });
+  const client: MatrixClient = createClient({ baseUrl: url, userId, deviceId, accessToken: token, logger: SILENT });
   await client.initRustCrypto({ useIndexedDB: false });
   await client.startClient({ initialSyncLimit: 10 });
   if (!(await eventually(() => client.isInitialSyncComplete()))) throw new Error("matrix-js-sdk does not sync");
   const heard = () =>
     (client.getRoom(room)?.getLiveTimeline().getEvents() ?? []).filter((event) => event.getSender() === BOT);
   return {
+    async knowsBot() {
+      const devices = await client.getCrypto()!.getUserDeviceInfo([BOT], true);
+      return (devices.get(BOT)?.size ?? 0) > 0;
+    },
     say: async (text) => void (await client.sendTextMessage(room, text)),
     read() {
       const texts = new Map<string, string>();
@@ -36,15 +52,6 @@ export async function startPerson({ url, world }: MatrixPlatform, room: string):
     unreadable: () => heard().flatMap((event) => (event.isDecryptionFailure() ? event.getId()! : [])),
     async [Symbol.asyncDispose]() {
       client.stopClient();
-      unmute();
     },
   };
-}
-
-/** The library writes every request of its own to the console. */
-function mutedDebugging(): () => void {
-  const { debug, info, log, warn, trace } = console;
-  const quiet = (): void => undefined;
-  Object.assign(console, { debug: quiet, info: quiet, log: quiet, warn: quiet, trace: quiet });
-  return () => void Object.assign(console, { debug, info, log, warn, trace });
 }

@@ -68,7 +68,7 @@ export interface RoomsWorld extends AsyncDisposable {
   handOverAgain(): void;
   /** What people see. */
   shown(): readonly Shown[];
-  /** The events of the encrypted room, as the homeserver has them. */
+  /** The events of the encrypted room, as the homeserver has them, and when which keys were sent to the bot. */
   timeline(): readonly unknown[];
   /** Of all lives of the daemon. */
   output(): string;
@@ -116,9 +116,12 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
   };
   const isBots = ({ headers }: PlatformRequest): boolean => headers["authorization"] === `Bearer ${matrix.token}`;
   matrix.mood = moodOf(isBots);
+  const sentToBot: object[] = [];
   const send = matrix.world.sendToDevice.bind(matrix.world);
   matrix.world.sendToDevice = (device, event) => {
     const isLate = device.userId === BOT && event["type"] === "m.room.encrypted" && random() < LATE_KEYS;
+    if (device.userId === BOT)
+      sentToBot.push({ type: event["type"], sender: event["sender"], atMs: Date.now(), isLate });
     if (!isLate) return send(device, event);
     counts.lateKeys += 1;
     void sleep(random() * LATEST_KEY_MS).then(() => send(device, event));
@@ -165,6 +168,9 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
       if (!(await eventually(() => isKnown() && isSynced() && lark.socket.connections > 0))) {
         throw new Error(`a channel does not get ready:\n${running!.output()}`);
       }
+      // She learns of the bot's device by a sync. What she encrypts before it, the bot gets no key of.
+      if (!(await eventually(() => ada.knowsBot())))
+        throw new Error("the bot's device is not known to the other device");
     },
     // In each place in its order, in all of them at once.
     async write(messages) {
@@ -187,7 +193,7 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
       ...lark.sent.map(({ text }) => ({ place: "long connection" as const, text })),
       ...feishu.sent.map(({ text }) => ({ place: "callback" as const, text })),
     ],
-    timeline: () => matrix.world.rooms.get(encrypted)!.events,
+    timeline: () => [...matrix.world.rooms.get(encrypted)!.events, ...sentToBot],
     output: () => past + (running?.output() ?? ""),
     faults: () => [
       ...lark.socket.faults,
