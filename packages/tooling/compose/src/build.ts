@@ -19,7 +19,7 @@ import { makeBinary, tryBinary } from "./sea.ts";
 import { resolveProfile, type Request, type Selection } from "./select.ts";
 import { sourceOf } from "./source.ts";
 import { staleness } from "./stale.ts";
-import { distDir, hostTarget, targetName } from "./target.ts";
+import { distDir, hostTarget, targetName, type Target } from "./target.ts";
 import { removeLibatomic } from "./without-libatomic.ts";
 import { productVersion, workspaceRoot } from "./workspace.ts";
 
@@ -59,7 +59,7 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
   }
   const reason = state.stale ? state.reason : "--force";
 
-  const natives = locateNatives(selection.features, selection.target);
+  const natives = await reporter.step("addons", () => locateNatives(root, selection.features, selection.target));
   const generated = generate(catalogue, selection, source.commit);
   // A folder of its own: two builds at once do not meet, and what is in dist/ is whole until the last rename.
   const work = scratchDir(dirname(dir));
@@ -95,6 +95,7 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
       })),
       planned: selection.planned,
       skipped: selection.skipped,
+      remaining: remainingSteps(selection.target),
       core: proof.core,
       binary: { file: selection.target.binaryName, bytes, sha256: await sha256Of(binary) },
       js: { bytes: bundled.jsBytes, entryBytes: proof.entryBytes, chunks: bundled.chunks.length },
@@ -140,6 +141,12 @@ function place(work: string, dir: string, record: BuildRecord): void {
   writeFileSync(join(work, "svc.sha256"), `${sha256}  ${file}\n`);
   writeFileSync(join(work, "build.json"), `${JSON.stringify(record, null, 2)}\n`);
   for (const name of [file, "svc.sha256", "build.json"]) renameSync(join(work, name), join(dir, name));
+}
+
+/** Adding to a Mach-O file breaks its signature, and the kernel of Apple silicon ends a program whose signature is broken. */
+function remainingSteps(target: Target): string[] {
+  if (target.os !== "darwin" || process.platform === "darwin") return [];
+  return [`sign it on macOS: codesign --force --sign - ${target.binaryName}`];
 }
 
 function runsHere({ target }: Selection): boolean {
