@@ -100,11 +100,12 @@ export const running: readonly CommandEntry[] = [
   },
   {
     usage: "service <action>",
-    summary: "install, status or uninstall: let the system keep the daemon running (systemd, launchd)",
+    summary: "install, status or uninstall: let the system keep the daemon running (systemd, launchd, Task Scheduler)",
     options: [
       ["--system", "For the whole machine, not for this user; needs root"],
       ["--user-name <user>", "With --system: who it runs as (default: who called sudo)"],
       ["--print", "Print the service file and change nothing"],
+      ["--dry-run", "Print what install would write and run, and change nothing"],
       ["--force", "Also when the file was changed by hand"],
       JSON_OPTION,
     ],
@@ -112,6 +113,7 @@ export const running: readonly CommandEntry[] = [
       "svc service install",
       "sudo svc service install --system",
       "svc service install --print",
+      "svc service install --dry-run",
       "svc service status",
       "svc service uninstall",
     ],
