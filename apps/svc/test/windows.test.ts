@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { build, targetOf } from "@svc/compose";
 import { freePorts } from "@svc/testkit/real/free-ports";
-import { missingWine, openWine, type Wine, windowsNode } from "@svc/testkit/real/wine";
+import { missingWine, openWine, type Wine, type WineRun, windowsNode } from "@svc/testkit/real/wine";
 import { type MissingPart, requireReal } from "@svc/testkit/require-real";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
@@ -32,6 +32,7 @@ describe("svc.exe", () => {
   let url: string;
   let daemon: ReturnType<Wine["start"]>;
   let token: string;
+  let initialised: WineRun;
 
   const svc = (line: string) => wine.run(`${SVC} ${line}`, env);
   const homeFile = (name: string): string => join(wine.driveC, "users/root/svc home", name);
@@ -63,7 +64,7 @@ describe("svc.exe", () => {
     url = `http://127.0.0.1:${port}`;
     env = { SVC_HOME: HOME, SVC__GATEWAY__PORT: String(port) };
     wine = await openWine({ dist: dir });
-    expect(await svc("init --yes")).toMatchObject({ code: 0, output: expect.stringContaining("config.toml") });
+    initialised = await svc("init --yes");
     const config = readFileSync(homeFile("config.toml"), "utf8");
     writeFileSync(
       homeFile("config.toml"),
@@ -87,6 +88,10 @@ backend = "none"
       code: 0,
       output: expect.stringMatching(/^svc \d+\.\d+\.\d+ /),
     });
+  });
+
+  test("initialises a home without asking", () => {
+    expect(initialised).toMatchObject({ code: 0, output: expect.stringContaining(String.raw`${HOME}\config.toml`) });
   });
 
   test("takes a turn over HTTP", async () => {

@@ -39,11 +39,17 @@ export interface Wine extends AsyncDisposable {
   start(line: string, env?: Readonly<Record<string, string>>): { readonly ended: Promise<number>; output(): string };
 }
 
-/** `folders`: by name, seen read-only as `Z:\win\<name>`. */
-export async function openWine(folders: Readonly<Record<string, string>>): Promise<Wine> {
+/** `folders`: by name, seen as `Z:\win\<name>`; only those of `writable` can be written to. */
+export async function openWine(
+  folders: Readonly<Record<string, string>>,
+  writable: Readonly<Record<string, string>> = {},
+): Promise<Wine> {
   if (TREE === undefined) throw new Error("there is no wine");
   const tree = TREE;
-  const mounts = Object.entries(folders).flatMap(([name, folder]) => [folder, name]);
+  const mounts = [
+    ...Object.entries(folders).flatMap(([name, folder]) => ["ro", folder, name]),
+    ...Object.entries(writable).flatMap(([name, folder]) => ["rw", folder, name]),
+  ];
   const script = fileURLToPath(new URL("./wine.sh", import.meta.url));
   const holder = spawn(script, [tree, ...mounts], { stdio: ["pipe", "pipe", "inherit"] });
   const end = (): void => void holder.kill("SIGKILL");
@@ -58,8 +64,8 @@ export async function openWine(folders: Readonly<Record<string, string>>): Promi
     const name = `output-${runs}.txt`;
     const settings = {
       PATH: "/usr/bin:/bin",
-      HOME: "/root",
-      WINEPREFIX: "/root/prefix",
+      HOME: "/tmp",
+      WINEPREFIX: "/prefix",
       WINEDEBUG: "-all",
       WINEDLLOVERRIDES: "mscoree,mshtml=",
       XDG_RUNTIME_DIR: "/tmp",
@@ -68,10 +74,22 @@ export async function openWine(folders: Readonly<Record<string, string>>): Promi
     const child = spawn(
       "nsenter",
       [
-        ...["--target", inside, "--mount", "--pid", "--", "chroot", tree, "/usr/bin/env", "-i"],
+        "--target",
+        inside,
+        "--mount",
+        "--pid",
+        "chroot",
+        tree,
+        "/usr/bin/env",
+        "-i",
         ...Object.entries(settings).map(([key, value]) => `${key}=${value}`),
         // Output to a file: a pipe gives node.exe "open EBADF".
-        ...["/bin/sh", "-c", `cd /tmp && exec wine cmd /c "$1 > Z:\\\\tmp\\\\$2 2>&1"`, "wine", line, name],
+        "/bin/sh",
+        "-c",
+        `cd /tmp && exec wine cmd /c "$1 > Z:\\\\tmp\\\\$2 2>&1"`,
+        "wine",
+        line,
+        name,
       ],
       { stdio: "ignore" },
     );
@@ -80,7 +98,7 @@ export async function openWine(folders: Readonly<Record<string, string>>): Promi
   const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
 
   return {
-    driveC: join(root, "root/prefix/drive_c"),
+    driveC: join(root, "prefix/drive_c"),
     async run(line, env = {}) {
       const { child, file } = launch(line, env);
       const code = await exitOf(child);
