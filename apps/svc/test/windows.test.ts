@@ -137,6 +137,23 @@ backend = "none"
     expect(await wine.run(String.raw`C:\task.cmd`)).toMatchObject({ code: 0, output: expect.stringContaining(HOME) });
   });
 
+  test("writes a task that schtasks takes, and removes it again", async () => {
+    const file = join(wine.driveC, "users/root/AppData/Local/svc/svc-task.xml");
+    const done = await svc("service install");
+    expect(done).toMatchObject({ code: 0, output: expect.stringContaining("A daemon runs on this home already") });
+    const text = readFileSync(file, "utf8");
+    for (const [name, broken] of [
+      ["cut", text.slice(0, -20)],
+      ["strange", text.replaceAll("LogonTrigger", "Trigger9").replaceAll("Settings>", "Settings9>")],
+    ] as const) {
+      writeFileSync(join(wine.driveC, `${name}.xml`), broken);
+      expect((await wine.run(String.raw`schtasks /create /tn ${name} /xml C:\${name}.xml /f`)).code).not.toBe(0);
+    }
+    expect((await svc("service status")).output).toContain("as svc wrote it");
+    expect((await svc("service uninstall")).code).toBe(0);
+    expect(existsSync(file)).toBe(false);
+  });
+
   test("keeps file tools in the workspace, whatever a path is called", async () => {
     mkdirSync(homeFile("workspace/private"), { recursive: true });
     writeFileSync(homeFile("workspace/Notes.txt"), "inside");

@@ -1,9 +1,10 @@
 // A build for another platform: an executable of that platform's format, the same bytes from two folders, without the features
 // that the platform lacks. The platform's Node (25 to 60 MB) comes from the registry once, and no test fetches it.
+import { spawnSync } from "node:child_process";
 import { closeSync, existsSync, openSync, readSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { requireReal } from "@svc/testkit/require-real";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, type TestContext } from "vitest";
 import { build, hostTarget, targetName, targetOf } from "../src/index.ts";
 import { workspaceRoot } from "../src/workspace.ts";
 import { makeWorkspace, type Workspace } from "./fixture/workspace.ts";
@@ -66,10 +67,31 @@ describe.skipIf(process.platform !== "linux")(
           binary: { file: target.os === "win32" ? "svc.exe" : "svc" },
           remaining: target.os === "darwin" ? ["sign it on macOS: codesign --force --sign - svc"] : [],
         });
+        if (name === "linux-arm64") expectToRun(context, one.binary);
       });
     }
   },
 );
+
+/** Skips what can't be tried here: the bytes were compared before. */
+function expectToRun(context: TestContext, binary: string): void {
+  if (spawnSync(QEMU, ["--version"]).error !== undefined || !existsSync(ARM64_LIBRARIES)) {
+    const reason = "apt-get install qemu-user-static libstdc++6-arm64-cross";
+    requireReal(context, { name: "qemu for arm64", reason, tier: "B" });
+  }
+  const run = (...args: string[]) => spawnSync(QEMU, ["-L", ARM64_LIBRARIES, binary, ...args], { encoding: "utf8" });
+  expect(run("--version")).toMatchObject({ status: 0, stdout: "svc 1.2.3 (unknown)\n" });
+  expect(JSON.parse(run().stdout)).toMatchObject({
+    profile: "minimal",
+    said: [
+      ["linux-only", expect.anything()],
+      ["tool-a", expect.anything()],
+    ],
+  });
+}
+
+const QEMU = "qemu-aarch64-static";
+const ARM64_LIBRARIES = "/usr/aarch64-linux-gnu";
 
 function headOf(file: string): string {
   const bytes = Buffer.alloc(20);
