@@ -197,6 +197,11 @@ backend = "none"
     expect(stdout).toBe(`${HOME}\\workspace\r\n"a b"\r\nc&d\r\n`);
   });
 
+  test("doctor says that a list of commands has no effect", async () => {
+    const { output } = await svc("doctor --security");
+    expect(output).toContain("security.policy.allowed_commands has no effect on Windows");
+  });
+
   test("starts again on its home after Windows ended it", async () => {
     await wine.run("taskkill /f /im svc.exe");
     await daemon.ended;
