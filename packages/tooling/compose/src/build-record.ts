@@ -22,8 +22,8 @@ export interface BuildRecord {
   readonly planned: readonly string[];
   /** Features of the profile that do not exist for the target. */
   readonly skipped: readonly string[];
-  /** What has to be done before the binary starts on its platform, and can't be done on the machine that built it. */
-  readonly remaining: readonly string[];
+  /** macOS: without a certificate, so that a downloaded file needs its owner's word. Other systems want none. */
+  readonly signature: "ad hoc" | null;
   /** Folders below packages/core that the bundle holds. */
   readonly core: readonly string[];
   readonly binary: { readonly file: string; readonly bytes: number; readonly sha256: string };

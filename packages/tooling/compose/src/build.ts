@@ -17,9 +17,10 @@ import { componentsOf } from "./sbom.ts";
 import { scratchDir } from "./scratch.ts";
 import { makeBinary, tryBinary } from "./sea.ts";
 import { resolveProfile, type Request, type Selection } from "./select.ts";
+import { signedMachO } from "./sign-mach-o.ts";
 import { sourceOf } from "./source.ts";
 import { staleness } from "./stale.ts";
-import { distDir, hostTarget, targetName, type Target } from "./target.ts";
+import { distDir, hostTarget, targetName } from "./target.ts";
 import { removeLibatomic } from "./without-libatomic.ts";
 import { productVersion, workspaceRoot } from "./workspace.ts";
 
@@ -75,6 +76,9 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
       const addons = Object.fromEntries(natives.map(({ asset, file }) => [asset, file]));
       await makeBinary(bundled, base.file, { ...addons, ...page.assets }, binary);
       if (selection.target.os === "linux") withoutLibatomic(binary, reporter.note);
+      if (selection.target.os === "darwin" && process.platform !== "darwin") {
+        writeFileSync(binary, signedMachO(readFileSync(binary)));
+      }
       chmodSync(binary, 0o755);
     });
     if (runsHere(selection)) await reporter.step("try", () => tryBinary(binary));
@@ -95,7 +99,7 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
       })),
       planned: selection.planned,
       skipped: selection.skipped,
-      remaining: remainingSteps(selection.target),
+      signature: selection.target.os === "darwin" ? "ad hoc" : null,
       core: proof.core,
       binary: { file: selection.target.binaryName, bytes, sha256: await sha256Of(binary) },
       js: { bytes: bundled.jsBytes, entryBytes: proof.entryBytes, chunks: bundled.chunks.length },
@@ -141,12 +145,6 @@ function place(work: string, dir: string, record: BuildRecord): void {
   writeFileSync(join(work, "svc.sha256"), `${sha256}  ${file}\n`);
   writeFileSync(join(work, "build.json"), `${JSON.stringify(record, null, 2)}\n`);
   for (const name of [file, "svc.sha256", "build.json"]) renameSync(join(work, name), join(dir, name));
-}
-
-/** Adding to a Mach-O file breaks its signature, and the kernel of Apple silicon ends a program whose signature is broken. */
-function remainingSteps(target: Target): string[] {
-  if (target.os !== "darwin" || process.platform === "darwin") return [];
-  return [`sign it on macOS: codesign --force --sign - ${target.binaryName}`];
 }
 
 function runsHere({ target }: Selection): boolean {

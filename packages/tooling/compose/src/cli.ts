@@ -55,6 +55,5 @@ function sentence({ binary, record, reason }: BuildResult, tookMs: number): stri
   const size = `${(record.binary.bytes / 1e6).toFixed(1)} MB`;
   const what = `${file}  ${size}  ${record.features.length} features  ${record.version} (${record.commit})`;
   const took = `${(tookMs / 1000).toFixed(1)} s`;
-  const remaining = (record.remaining ?? []).map((step) => `\nbefore it starts, ${step}`).join("");
-  return `${what}\n${reason === undefined ? `up to date (${took})` : `built in ${took} (${reason})`}${remaining}`;
+  return reason === undefined ? `${what}\nup to date (${took})` : `${what}\nbuilt in ${took} (${reason})`;
 }
