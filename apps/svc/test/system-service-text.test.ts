@@ -10,6 +10,7 @@ import { describe, expect, test, type TestContext } from "vitest";
 import { originOf, sealed } from "../src/system-service/marker.ts";
 import type { ServicePlan } from "../src/system-service/plan.ts";
 import { plistText } from "../src/system-service/plist.ts";
+import { stateIn, taskText } from "../src/system-service/task-scheduler.ts";
 import { unitText } from "../src/system-service/unit.ts";
 
 /** Not the one that runs this test: the checkout may lie in a temporary folder. */
@@ -226,4 +227,44 @@ test("a file is known as ours, changed, or somebody else's", () => {
   );
   expect(originOf(plistText(PLAN))).toBe("ours");
   expect(originOf(plistText(PLAN).replace("svc.daemon", "other"))).toBe("edited");
+});
+
+describe("the task of Windows", () => {
+  const place = { user: "PC\\Ada", usualHome: String.raw`C:\Users\Ada\.svc`, windows: String.raw`C:\Windows` };
+  const plan = { ...PLAN, binary: String.raw`C:\Program Files\svc & co\svc.exe`, home: place.usualHome };
+
+  test("starts the binary itself on the usual home", () => {
+    const text = taskText({ ...plan, home: String.raw`c:\users\ADA\.svc` }, place);
+    expect(text).toContain(String.raw`<Command>C:\Program Files\svc &#x26; co\svc.exe</Command>`);
+    expect(text).toContain("<Arguments>daemon</Arguments>");
+    expect(text.match(/<UserId>PC\\Ada<\/UserId>/g)).toHaveLength(2);
+    expect(originOf(text)).toBe("ours");
+  });
+
+  test("sets another home by a shell, and refuses what that shell would read", () => {
+    const text = taskText({ ...plan, home: String.raw`D:\Büro & x` }, place);
+    expect(text).toContain(String.raw`<Command>C:\Windows\System32\cmd.exe</Command>`);
+    const words = /<Arguments>(.*)<\/Arguments>/
+      .exec(text)?.[1]
+      ?.replaceAll(/&#x([0-9a-f]+);/g, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 16)));
+    expect(words).toBe(String.raw`/d /s /c "set "SVC_HOME=D:\Büro & x"&& "C:\Program Files\svc & co\svc.exe" daemon"`);
+    for (const home of [String.raw`D:\%TEMP%`, 'D:\\a"&calc&"', "relative", "D:\\a\nb"]) {
+      expect(() => taskText({ ...plan, home }, place)).toThrow("no service can use it");
+    }
+  });
+
+  test("what the scheduler answers is read; no answer is no state", () => {
+    expect(stateIn({ ok: true, output: '"\\svc","N/A","Running"\r\n' })).toMatchObject({
+      running: true,
+      enabled: true,
+    });
+    expect(stateIn({ ok: true, output: '"\\svc","N/A","Disabled"\r\n' })).toMatchObject({
+      running: false,
+      enabled: false,
+    });
+    expect(stateIn({ ok: false, output: '"\\svc","N/A","Running"' })).toMatchObject({
+      state: undefined,
+      running: false,
+    });
+  });
 });

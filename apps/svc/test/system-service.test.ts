@@ -37,8 +37,9 @@ test("what managers answer is read; no answer is no state", () => {
 });
 
 test("a system without a known manager is told so", async () => {
-  await expect(managerOf({ env: {}, system: false }, "win32")).rejects.toMatchObject({ code: "SERVICE_UNSUPPORTED" });
+  await expect(managerOf({ env: {}, system: false }, "freebsd")).rejects.toMatchObject({ code: "SERVICE_UNSUPPORTED" });
   expect(() => launchd({ env: {}, system: true })).toThrow("of a user only");
+  await expect(managerOf({ env: {}, system: true }, "win32")).rejects.toMatchObject({ code: "SERVICE_UNSUPPORTED" });
 });
 
 describe("svc service", () => {

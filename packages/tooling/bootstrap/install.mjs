@@ -7,7 +7,7 @@ import { bin, pinnedNode, pins, root } from "./checkout.mjs";
 import { provideLibatomic } from "./libatomic.mjs";
 import { withLock } from "./lock.mjs";
 import { BootstrapError } from "./progress.mjs";
-import { run } from "./run.mjs";
+import { run, shimLine } from "./run.mjs";
 import { clearStamp, isInstalled, writeStamp } from "./stamp.mjs";
 
 /** Pauses before the second and third try of an install whose connection was dropped. */
@@ -78,8 +78,12 @@ async function runPnpm(checkout, note) {
  * @param {string} checkout
  */
 function versionOf(command, checkout) {
-  const shell = process.platform === "win32";
-  return spawnSync(command, ["--version"], { cwd: checkout, encoding: "utf8", shell }).stdout?.trim();
+  const isShim = process.platform === "win32";
+  const options = { cwd: checkout, encoding: /** @type {const} */ ("utf8"), shell: isShim };
+  const started = isShim
+    ? spawnSync(shimLine(command, ["--version"]), options)
+    : spawnSync(command, ["--version"], options);
+  return started.stdout?.trim();
 }
 
 /**

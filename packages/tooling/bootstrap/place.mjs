@@ -3,6 +3,7 @@ import {
   chmodSync,
   closeSync,
   copyFileSync,
+  existsSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -29,15 +30,23 @@ export function placeBinary(binary, target) {
     // not be what the next start finds.
     copyFileSync(binary, draft);
     chmodSync(draft, 0o755);
-    const file = openSync(draft, "r");
+    const file = openSync(draft, "r+"); // Windows flushes no file that was opened for reading
     fsyncSync(file);
     closeSync(file);
+    if (process.platform === "win32") moveAside(target);
     renameSync(draft, target);
   } catch (error) {
     discard(draft);
     const reason = error instanceof Error ? error.message : String(error);
     throw new BootstrapError(`${target} can't be installed: ${reason}.\nChoose a --prefix that you may write to.`, 73);
   }
+}
+
+/** Windows replaces no program that runs, but lets it be renamed. What the install before this one left is removed. @param {string} target */
+function moveAside(target) {
+  const old = `${target}.old`;
+  discard(old);
+  if (existsSync(target)) renameSync(target, existsSync(old) ? `${old}-${process.pid}` : old);
 }
 
 /** @param {string} draft */

@@ -33,7 +33,10 @@ export function run(command, args, options = {}) {
     let output = "";
     let stdout = "";
     let rest = "";
-    const child = spawn(command, [...args], {
+    // .cmd shims need a shell, which takes one line; Node would put the words together without quotes.
+    const isShim = process.platform === "win32" && command.endsWith(".cmd");
+    const [program, words] = isShim ? [shimLine(command, args), []] : [command, [...args]];
+    const child = spawn(program, words, {
       cwd: options.cwd,
       env: options.env ?? process.env,
       // No stdin: nothing in here may ever ask a question, and a tool that tries sees the end of its input.
@@ -41,8 +44,7 @@ export function run(command, args, options = {}) {
       // A group of its own (POSIX), so that killing it takes the workers along: one that lived on would also hold the
       // pipes open, and we would wait for ever.
       detached: process.platform !== "win32",
-      // .cmd shims need a shell; every argument here is ours, none is typed by a person.
-      shell: process.platform === "win32" && command.endsWith(".cmd"),
+      shell: isShim,
     });
     running.add(child);
     watch();
@@ -92,6 +94,15 @@ export function run(command, args, options = {}) {
     });
     child.once("close", (code, signal) => ended(code ?? 128 + signalNumber(signal)));
   });
+}
+
+/**
+ * A line for cmd.exe that starts a .cmd file. Arguments here are this repository's own, and paths: no quote is in them.
+ * @param {string} command
+ * @param {readonly string[]} args
+ */
+export function shimLine(command, args) {
+  return [command, ...args].map((word) => (/^[\w@:=.,+/\\-]+$/u.test(word) ? word : `"${word}"`)).join(" ");
 }
 
 /**

@@ -4,6 +4,7 @@ import type { CommandContext } from "../cli/command.ts";
 import { printable } from "../cli/question.ts";
 import { type Done, install, status, type Status, uninstall } from "../system-service/actions.ts";
 import { managerOf } from "../system-service/manager.ts";
+import { commandText } from "../system-service/run-command.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const { env, options, args } = context;
@@ -29,6 +30,15 @@ export async function run(context: CommandContext): Promise<number> {
     const text = manager.text(plan);
     if (options.flag("json")) context.printJson({ file: manager.file, text });
     else context.print(text.trimEnd());
+    return EXIT.ok;
+  }
+  if (options.flag("dry-run")) {
+    const { name, file } = manager;
+    const commands = manager.enable(true).map(commandText);
+    say(
+      { manager: name, file, text: manager.text(plan), commands },
+      [`would write ${file}`, "and run:", ...commands.map((command) => `  ${command}`)].join("\n"),
+    );
     return EXIT.ok;
   }
   const done = await install(manager, plan, env, options.flag("force"));

@@ -5,7 +5,7 @@ import type { Command } from "./run-command.ts";
 import type { ServicePlan } from "./plan.ts";
 
 export interface Manager {
-  readonly name: "systemd" | "launchd";
+  readonly name: "systemd" | "launchd" | "task-scheduler";
   /** Where the service file goes. */
   readonly file: string;
   /** Throws USAGE for a path that the file can't hold. */
@@ -50,6 +50,10 @@ export async function managerOf(
   if (platform === "darwin") {
     const { launchd } = await import("./launchd.ts");
     return launchd(options);
+  }
+  if (platform === "win32") {
+    const { taskScheduler } = await import("./task-scheduler.ts");
+    return taskScheduler(options);
   }
   throw new SvcError("SERVICE_UNSUPPORTED", undefined, {
     hint: "Let the system's own scheduler run `svc daemon` at start, as the user that owns the home.",

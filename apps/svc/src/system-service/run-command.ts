@@ -37,5 +37,10 @@ export async function runCommand(command: Command, env: Readonly<Record<string, 
 /** To be typed. */
 export const commandText = (command: Command): string => command.map(quoted).join(" ");
 
-const quoted = (text: string): string =>
+const quoted = (text: string): string => (process.platform === "win32" ? quotedForCmd(text) : quotedForShell(text));
+
+/** No file has a quote in its name there. */
+const quotedForCmd = (text: string): string => (/^[\w./\\:@=+-]+$/.test(text) ? text : `"${text}"`);
+
+const quotedForShell = (text: string): string =>
   /^[\w./:@=+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

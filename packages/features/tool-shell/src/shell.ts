@@ -5,11 +5,12 @@ import * as v from "valibot";
 // Both streams together stay below the 64 Ki characters of JSON at which a turn cuts results.
 const MAX_OUTPUT_BYTES = 24_576;
 const MAX_TIMEOUT_SECS = 86_400;
+const SHELL = process.platform === "win32" ? "cmd.exe" : "/bin/sh";
 
 export const shell = defineTool({
   name: "shell",
   description:
-    "Runs a command line with /bin/sh in the workspace and returns its exit code and both output streams. Nothing can be " +
+    `Runs a command line with ${SHELL} in the workspace and returns its exit code and both output streams. Nothing can be ` +
     `typed into it. Of each stream the first ${MAX_OUTPUT_BYTES} bytes are returned; redirect longer output to a file. ` +
     "All its processes end with the line, those in the background too. It runs in a sandbox that may have no network.",
   input: v.strictObject({

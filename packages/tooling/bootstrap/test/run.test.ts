@@ -1,6 +1,6 @@
 // A job of CI once waited for an hour and a half for something that had hung: every child has an end.
 import { expect, test } from "vitest";
-import { run } from "../run.mjs";
+import { run, shimLine } from "../run.mjs";
 
 const node = (script: string, options: Parameters<typeof run>[2]) => run(process.execPath, ["-e", script], options);
 
@@ -23,4 +23,10 @@ test("a process that is left behind with the output open holds nothing up", asyn
   process.kill(Number.parseInt(stdout, 10), "SIGKILL");
   expect(code).toBe(0);
   expect(output).toMatch(/left a process behind/u);
+});
+
+test("a .cmd file in a folder with a blank is started, with each argument whole", () => {
+  expect(
+    shimLine(String.raw`C:\My Code\node_modules\.bin\pnpm.cmd`, ["install", "--config.a=1", "a&b", "pnpm@12.21.0"]),
+  ).toBe(String.raw`"C:\My Code\node_modules\.bin\pnpm.cmd" install --config.a=1 "a&b" pnpm@12.21.0`);
 });

@@ -1,35 +1,16 @@
 // setup.bat under wine 10 with the real Windows node.exe: cmd's own parsing of %*, %~dp0 and errorlevels, which no reading
-// of the file can show. The tree comes from wine/prepare.sh (1.1 GB); where it is not there, this is a counted skip.
+// of the file can show, and a whole build and install on Windows. Where wine/prepare.sh and wine/prepare-store.sh were not run,
+// this is a counted skip.
+import { createHash } from "node:crypto";
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { missingWine, openWine, type Wine, windowsNode } from "@svc/testkit/real/wine";
 import { requireReal } from "@svc/testkit/require-real";
-import { describe, expect, test, type TestContext } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { root } from "../checkout.mjs";
 
-const here = join(root, "packages/tooling/bootstrap/wine");
-const tree = process.env["SVC_WINE_ROOT"] ?? join(root, "node_modules/.cache/svc/wine");
-
-function requireWine(context: TestContext): void {
-  const name = "wine 10 with the Windows node.exe";
-  const prepared = existsSync(join(tree, ".ready"));
-  if (!prepared) {
-    requireReal(context, {
-      name,
-      reason: "packages/tooling/bootstrap/wine/prepare.sh gets it (root, 2 GB)",
-      tier: "B",
-    });
-  }
-  if (process.getuid?.() !== 0) requireReal(context, { name, reason: "its mounts need root", tier: "B" });
-}
-
-function bat(args: string[], env: Record<string, string> = {}) {
-  const { status, stdout } = spawnSync(join(here, "run-bat.sh"), [tree, root, "setup.bat", ...args], {
-    encoding: "utf8",
-    env: { ...process.env, ...env },
-  });
-  return { status, lines: stdout.split(/\r?\n/u).map((line) => line.trim()) };
-}
+const STORE = join(root, "node_modules/.cache/svc/wine-store");
 
 test("setup.bat has the line ends that cmd.exe needs", () => {
   const text = readFileSync(join(root, "setup.bat"), "utf8");
@@ -42,34 +23,120 @@ test("setup.bat has the line ends that cmd.exe needs", () => {
 });
 
 describe("setup.bat under wine", () => {
-  test("--dry-run prints the plan of a Windows machine", (context) => {
-    requireWine(context);
-    const { status, lines } = bat(["--standard", "--dry-run"]);
+  const part = missingWine();
+  const hasStore = isPrepared();
+  let wine: Wine;
+
+  beforeAll(async () => {
+    if (part !== undefined) return;
+    const folders = { checkout: root, node: join(windowsNode(), "bin") };
+    wine = await openWine(folders, hasStore ? { store: STORE } : {});
+  });
+  afterAll(() => wine?.[Symbol.asyncDispose]());
+  beforeEach((context) => {
+    if (part !== undefined) requireReal(context, part);
+  });
+
+  const bat = async (args: string, node = String.raw`Z:\win\node`) => {
+    const { code, output } = await wine.run(String.raw`Z:\win\checkout\setup.bat ${args}`, { WINEPATH: node });
+    return { status: code, lines: output.split(/\r?\n/u).map((line) => line.trim()) };
+  };
+
+  test("--dry-run prints the plan of a Windows machine", async () => {
+    const { status, lines } = await bat("--standard --dry-run");
     expect(status).toBe(0);
     expect(lines).toContain("2. build     pnpm build standard  ->  dist/standard/svc.exe");
     expect(lines.join("\n")).not.toContain("libatomic");
   });
 
-  test("a prefix with a drive, and lists with commas, arrive whole", (context) => {
-    requireWine(context);
-    const args = ["--full", "--with", "tool-files,tool-shell", "--prefix", "C:\\tools", "--dry-run"];
-    const { status, lines } = bat(args);
+  test("a prefix with a drive, and lists with commas, arrive whole", async () => {
+    const { status, lines } = await bat(String.raw`--full --with tool-files,tool-shell --prefix C:\tools --dry-run`);
     expect(status).toBe(0);
     expect(lines.join("\n")).toContain("pnpm build full --with tool-files,tool-shell");
-    expect(lines.join("\n")).toContain("C:\\tools\\bin\\svc.exe");
+    expect(lines.join("\n")).toContain(String.raw`C:\tools\bin\svc.exe`);
   });
 
-  test("wrong flags: 64 and what was meant", (context) => {
-    requireWine(context);
-    const { status, lines } = bat(["--ful"]);
+  test("wrong flags: 64 and what was meant", async () => {
+    const { status, lines } = await bat("--ful");
     expect(status).toBe(64);
     expect(lines[0]).toBe('Unknown argument "--ful". Did you mean --full?');
   });
 
-  test("without node.exe: 69 and how to get it", (context) => {
-    requireWine(context);
-    const { status, lines } = bat(["--dry-run"], { SVC_WINE_WITHOUT_NODE: "1" });
+  test("without node.exe: 69 and how to get it", async () => {
+    const { status, lines } = await bat("--dry-run", String.raw`Z:\nowhere`);
     expect(status).toBe(69);
     expect(lines[0]).toContain("Node 20 or newer is needed");
   });
+
+  test("builds and installs a binary that runs", { timeout: 240_000 }, async (context) => {
+    if (!hasStore) {
+      const reason = "packages/tooling/bootstrap/wine/prepare-store.sh gets them (600 MB)";
+      requireReal(context, { name: "the packages for Windows", reason, tier: "B" });
+    }
+    copySources();
+    const env = {
+      WINEPATH: String.raw`Z:\win\node`,
+      NODE_OPTIONS: "--import=file:///Z:/win/store/links.mjs",
+      npm_config_registry: "http://127.0.0.1:9/",
+    };
+    const stamped = await wine.run(String.raw`node Z:\win\store\stamp.mjs`, env);
+    expect(stamped).toEqual({ code: 0, output: "" });
+
+    // A profile that is added to has no budget: what wine shows twice is bundled twice.
+    const line = String.raw`Z:\win\store\setup.bat --minimal --with rag-pdf --prefix C:\tools`;
+    const { code, output } = await wine.run(line, env);
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringMatching(/^packages: up to date\r?\n/u) });
+    expect(output).toContain(String.raw`binary: dist\custom\svc.exe`);
+    expect(output).toContain(String.raw`installed: C:\tools\bin\svc.exe`);
+    expect(output).not.toMatch(/warning/iu);
+    const svc = String.raw`C:\tools\bin\svc.exe`;
+    expect(await wine.run(`${svc} --version`)).toMatchObject({ code: 0, output: expect.stringMatching(/^svc \d/u) });
+    const record = JSON.parse(readFileSync(join(STORE, "dist/custom/build.json"), "utf8")) as object;
+    expect(record).toMatchObject({ target: "win-x64", with: ["rag-pdf"], signature: null });
+    expect(existsSync(join(wine.driveC, "tools/bin/svc.exe"))).toBe(true);
+    rmSync(join(STORE, "dist"), { recursive: true });
+  });
 });
+
+function isPrepared(): boolean {
+  const lock = createHash("sha256")
+    .update(readFileSync(join(root, "pnpm-lock.yaml")))
+    .digest("hex");
+  return existsSync(join(STORE, ".ready")) && readFileSync(join(STORE, ".ready"), "utf8").trim() === lock;
+}
+
+/** The checkout as it is now, and what wine lacks: Windows has junctions, which Node resolves. */
+function copySources(): void {
+  const listed = spawnSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
+  for (const name of listed.stdout.toString().split("\0")) {
+    if (name === "" || name === "pnpm-workspace.yaml" || !existsSync(join(root, name))) continue;
+    cpSync(join(root, name), join(STORE, name));
+  }
+  // Rolldown does not find packages under wine: the page is the one that is built here.
+  const built = spawnSync(process.execPath, [join(root, "packages/tooling/compose/src/cli.ts"), "minimal"]);
+  if (built.status !== 0) throw new Error(built.stderr.toString());
+  cpSync(join(root, "apps/dashboard/dist"), join(STORE, "apps/dashboard/dist"), { recursive: true });
+  writeFileSync(
+    join(STORE, "stamp.mjs"),
+    `import { root } from "./packages/tooling/bootstrap/checkout.mjs";
+import { writeStamp } from "./packages/tooling/bootstrap/stamp.mjs";
+writeStamp(root);
+`,
+  );
+  writeFileSync(
+    join(STORE, "links.mjs"),
+    `import { realpathSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { fileURLToPath, pathToFileURL } from "node:url";
+registerHooks({
+  resolve(specifier, context, next) {
+    const found = next(specifier, context);
+    if (!found.url.startsWith("file:")) return found;
+    const { search } = new URL(found.url);
+    const real = pathToFileURL(realpathSync.native(fileURLToPath(found.url)));
+    return { ...found, url: real.href + search };
+  },
+});
+`,
+  );
+}

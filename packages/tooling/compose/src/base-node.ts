@@ -6,7 +6,7 @@ import { copyFileSync, createReadStream, existsSync, readFileSync, renameSync, r
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
-import { fetchNode } from "./fetch-node.ts";
+import { fetchPackage } from "./fetch-package.ts";
 import { scratchDir } from "./scratch.ts";
 import { targetName, type Target } from "./target.ts";
 import { cacheDir, readJson } from "./workspace.ts";
@@ -40,7 +40,15 @@ export async function baseNode(root: string, target: Target, note: (text: string
 /** Where the target's registry package is installed; fetched into the cache when it is another platform's. */
 async function nodeDir(root: string, target: Target): Promise<string> {
   const installed = join(root, "node_modules", target.nodePackage);
-  return existsSync(join(installed, target.nodePath)) ? installed : fetchNode(root, target);
+  if (existsSync(join(installed, target.nodePath))) return installed;
+  const { optionalDependencies } = readJson(join(root, "package.json")) as {
+    optionalDependencies?: Record<string, string>;
+  };
+  const version = optionalDependencies?.[target.nodePackage];
+  if (version !== undefined) return fetchPackage(root, target.nodePackage, version);
+  throw new SvcError("BUILD_FAILED", `${target.nodePackage} is not pinned in the root package.json.`, {
+    hint: "Add it to optionalDependencies with an exact version.",
+  });
 }
 
 interface Strip {

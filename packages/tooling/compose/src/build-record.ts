@@ -22,6 +22,8 @@ export interface BuildRecord {
   readonly planned: readonly string[];
   /** Features of the profile that do not exist for the target. */
   readonly skipped: readonly string[];
+  /** macOS: without a certificate, so that a downloaded file needs its owner's word. Other systems want none. */
+  readonly signature: "ad hoc" | null;
   /** Folders below packages/core that the bundle holds. */
   readonly core: readonly string[];
   readonly binary: { readonly file: string; readonly bytes: number; readonly sha256: string };

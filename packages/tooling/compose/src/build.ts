@@ -17,6 +17,7 @@ import { componentsOf } from "./sbom.ts";
 import { scratchDir } from "./scratch.ts";
 import { makeBinary, tryBinary } from "./sea.ts";
 import { resolveProfile, type Request, type Selection } from "./select.ts";
+import { signedMachO } from "./sign-mach-o.ts";
 import { sourceOf } from "./source.ts";
 import { staleness } from "./stale.ts";
 import { distDir, hostTarget, targetName } from "./target.ts";
@@ -59,7 +60,7 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
   }
   const reason = state.stale ? state.reason : "--force";
 
-  const natives = locateNatives(selection.features, selection.target);
+  const natives = await reporter.step("addons", () => locateNatives(root, selection.features, selection.target));
   const generated = generate(catalogue, selection, source.commit);
   // A folder of its own: two builds at once do not meet, and what is in dist/ is whole until the last rename.
   const work = scratchDir(dirname(dir));
@@ -75,6 +76,9 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
       const addons = Object.fromEntries(natives.map(({ asset, file }) => [asset, file]));
       await makeBinary(bundled, base.file, { ...addons, ...page.assets }, binary);
       if (selection.target.os === "linux") withoutLibatomic(binary, reporter.note);
+      if (selection.target.os === "darwin" && process.platform !== "darwin") {
+        writeFileSync(binary, signedMachO(readFileSync(binary)));
+      }
       chmodSync(binary, 0o755);
     });
     if (runsHere(selection)) await reporter.step("try", () => tryBinary(binary));
@@ -95,6 +99,7 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
       })),
       planned: selection.planned,
       skipped: selection.skipped,
+      signature: selection.target.os === "darwin" ? "ad hoc" : null,
       core: proof.core,
       binary: { file: selection.target.binaryName, bytes, sha256: await sha256Of(binary) },
       js: { bytes: bundled.jsBytes, entryBytes: proof.entryBytes, chunks: bundled.chunks.length },

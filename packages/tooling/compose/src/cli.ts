@@ -13,7 +13,7 @@ Makes one self-contained binary. Without a profile: minimal.
 
   --with a,b      add features: a flag, a package's id, an npm package, a path (./my-feature)
   --without c     leave features out
-  --target name   linux-x64, linux-arm64 … (default: this machine)
+  --target name   linux-x64, linux-arm64, win-x64, darwin-arm64, darwin-x64 (default: this machine)
   --all           every profile
   --force         also when nothing changed
   --json          print the result as JSON (progress goes to stderr)
@@ -24,6 +24,7 @@ Examples
   pnpm build minimal --without tool-http  dist/custom/svc
   pnpm build --with ./my-feature          dist/custom/svc
   pnpm build --target linux-arm64         dist/minimal-linux-arm64/svc
+  pnpm build home --target win-x64        dist/home-win-x64/svc.exe
 
 Exit codes: 64 wrong arguments, 65 a manifest or source is wrong, 78 the profile can't be built.
 `;

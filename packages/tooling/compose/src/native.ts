@@ -7,10 +7,11 @@ import { SvcError } from "@svc/contract";
 import type { Plugin } from "esbuild";
 import { existsSync, globSync, realpathSync } from "node:fs";
 import { findPackageJSON } from "node:module";
-import { dirname, join, resolve, sep } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import type { FeaturePackage } from "./manifest.ts";
 import type { Dependencies } from "./owner.ts";
-import { targetName, type Target } from "./target.ts";
+import { fetchPackage } from "./fetch-package.ts";
+import { hostTarget, platformName, type Target } from "./target.ts";
 import { readJson } from "./workspace.ts";
 
 export interface NativeAddon {
@@ -23,13 +24,26 @@ export interface NativeAddon {
   readonly asset: string;
 }
 
-/** @throws SvcError NATIVE_MISSING, every addon that is missing, with the feature that needs it and the reason. */
-export function locateNatives(features: readonly FeaturePackage[], target: Target): NativeAddon[] {
+/** Gets a package that is not installed: the addon of another platform. Returns its folder. */
+type Fetch = (name: string, version: string) => Promise<string>;
+
+/**
+ * Addons of this machine come from the install alone; those of another platform, which no install here has, from the registry.
+ *
+ * @throws SvcError NATIVE_MISSING, every addon that is missing, with the feature that needs it and the reason.
+ */
+export async function locateNatives(
+  root: string,
+  features: readonly FeaturePackage[],
+  target: Target,
+  fetch: Fetch = (name, version) => fetchPackage(root, name, version),
+): Promise<NativeAddon[]> {
+  const isHere = platformName(target) === platformName(hostTarget());
   const found = new Map<string, NativeAddon>();
   const problems: string[] = [];
   for (const feature of features) {
     for (const name of feature.manifest.native) {
-      const where = locate(feature, name, target);
+      const where = await locate(feature, name, target, isHere ? undefined : fetch);
       if (typeof where === "string") problems.push(`${feature.manifest.id} needs ${name}: ${where}`);
       else found.set(name, where);
     }
@@ -97,7 +111,12 @@ const loadingOf = ({ asset }: NativeAddon, here = "__dirname"): string => `const
 process.dlopen(target, process.getBuiltinModule("node:path").join(${here}, ${JSON.stringify(asset)}));
 if (process.platform === "linux") process.getBuiltinModule("node:fs").openSync("/dev/null");`;
 
-function locate(feature: FeaturePackage, name: string, target: Target): NativeAddon | string {
+async function locate(
+  feature: FeaturePackage,
+  name: string,
+  target: Target,
+  fetch: Fetch | undefined,
+): Promise<NativeAddon | string> {
   let manifest: string | undefined;
   try {
     manifest = findPackageJSON(name, join(feature.dir, "package.json"));
@@ -106,20 +125,22 @@ function locate(feature: FeaturePackage, name: string, target: Target): NativeAd
   }
   if (manifest === undefined) return "the package is not installed";
   const dir = realpathSync(dirname(manifest));
+  const found = (file: string): NativeAddon => ({ name, dir, file, asset: `native/${name.replaceAll("/", "+")}.node` });
   const own = addonIn(dir, target);
+  if (own !== undefined) return found(own);
   const companion = companionOf(manifest, target);
-  const file = own ?? (companion?.dir === undefined ? undefined : addonIn(companion.dir, target));
-  if (file !== undefined) return { name, dir, file, asset: `native/${name.replaceAll("/", "+")}.node` };
-  if (companion && companion.dir === undefined) return `its package ${companion.name} is not installed`;
-  return `there is no .node file for ${targetName(target)} in it`;
+  const there = companion && (companion.dir ?? (await fetch?.(companion.name, companion.version)));
+  const file = there === undefined ? undefined : addonIn(there, target);
+  if (file !== undefined) return found(file);
+  if (companion && there === undefined) return `its package ${companion.name} is not installed`;
+  return `there is no .node file for ${platformName(target)} in it`;
 }
 
 function addonIn(dir: string, target: Target): string | undefined {
-  const platform = targetName(target);
+  const isHere = platformName(target) === platformName(hostTarget());
   const first = [
-    `prebuilds/${platform}/*.node`,
-    `prebuilds/${platform}/*/*.node`,
-    "build/Release/*.node",
+    ...prebuildsIn(dir, target).flatMap((folder) => [`prebuilds/${folder}/*.node`, `prebuilds/${folder}/*/*.node`]),
+    ...(isHere ? ["build/Release/*.node"] : []), // compiled by the install, for the machine that it ran on
     `${target.os}_${target.cpu}/*.node`,
     "*.node",
   ]
@@ -128,8 +149,18 @@ function addonIn(dir: string, target: Target): string | undefined {
   return first === undefined ? undefined : join(dir, first);
 }
 
+/** `linux-x64`, or `darwin-x64+arm64` for a file that holds both. */
+function prebuildsIn(dir: string, { os, cpu }: Target): string[] {
+  const folders = globSync("prebuilds/*", { cwd: dir }).map((path) => basename(path));
+  return folders.filter((folder) => {
+    const [system, ...cpus] = folder.split(/[-+]/);
+    return system === os && cpus.includes(cpu);
+  });
+}
+
 interface Companion {
   readonly name: string;
+  readonly version: string;
   /** undefined: not installed. */
   readonly dir: string | undefined;
 }
@@ -137,12 +168,13 @@ interface Companion {
 /** Some packages have an optional dependency for each platform; on a machine there is only its own. */
 function companionOf(manifest: string, target: Target): Companion | undefined {
   const { optionalDependencies = {} } = readJson(manifest) as Dependencies;
-  const name = Object.keys(optionalDependencies).find((each) => each.endsWith(`-${targetName(target)}`));
-  if (name === undefined) return undefined;
+  const entry = Object.entries(optionalDependencies).find(([each]) => each.endsWith(`-${platformName(target)}`));
+  if (entry === undefined) return undefined;
+  const [name, version] = entry;
   try {
     const found = findPackageJSON(name, realpathSync(manifest));
-    return { name, dir: found === undefined ? undefined : realpathSync(dirname(found)) };
+    return { name, version, dir: found === undefined ? undefined : realpathSync(dirname(found)) };
   } catch {
-    return { name, dir: undefined };
+    return { name, version, dir: undefined };
   }
 }

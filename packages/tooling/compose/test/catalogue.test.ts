@@ -55,7 +55,7 @@ describe("readCatalogue", () => {
   test("this repository: each profile resolves for each target", () => {
     const catalogue = readCatalogue();
     for (const profile of catalogue.profiles.keys()) {
-      for (const target of ["linux-x64", "linux-arm64", "darwin-arm64", "win32-x64"].map(targetOf)) {
+      for (const target of ["linux-x64", "linux-arm64", "darwin-arm64", "win-x64"].map(targetOf)) {
         expect(resolveProfile(catalogue, { profile, target }).name).toBe(profile);
       }
     }

@@ -17,7 +17,7 @@ async function proveWith(arrange: (small: Workspace) => void, request: Partial<R
   const catalogue = readCatalogue(small.root);
   const selection = resolveProfile(catalogue, { profile: "minimal", ...request });
   const { entry } = generate(catalogue, selection, "unknown");
-  const natives = locateNatives(selection.features, selection.target);
+  const natives = await locateNatives(small.root, selection.features, selection.target);
   return prove(
     small.root,
     selection,

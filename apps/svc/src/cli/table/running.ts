@@ -100,11 +100,12 @@ export const running: readonly CommandEntry[] = [
   },
   {
     usage: "service <action>",
-    summary: "install, status or uninstall: run the daemon as a system service (systemd, launchd)",
+    summary: "install, status or uninstall: run the daemon as a system service (systemd, launchd, Task Scheduler)",
     options: [
       ["--system", "For the whole machine, not for this user; needs root"],
       ["--user-name <user>", "With --system: user to run as (default: the user who called sudo)"],
       ["--print", "Print the service file and change nothing"],
+      ["--dry-run", "Print what install would write and run, and change nothing"],
       ["--force", "Overwrite a file that was changed by hand"],
       JSON_OPTION,
     ],
@@ -112,6 +113,7 @@ export const running: readonly CommandEntry[] = [
       "svc service install",
       "sudo svc service install --system",
       "svc service install --print",
+      "svc service install --dry-run",
       "svc service status",
       "svc service uninstall",
     ],

@@ -40,11 +40,19 @@ export function agentApprovalFindings(settings: Settings): Finding[] {
 function allowedCommands(agent: ResolvedAgent, confined: boolean): Finding {
   const { name, policy } = agent;
   if (!policy.allowed_commands.includes("*")) {
+    if (process.platform === "win32" && policy.allowed_commands.length > 0) return listedOnWindows(agent);
     return ok("allowed-commands", `The agent ${name} may run ${policy.allowed_commands.length} commands unasked.`);
   }
   const key = keyOf(agent, "security.policy", "allowed_commands");
   const say = confined ? warning : error;
   return say("allowed-commands", `The agent ${name} may run every command unasked.`, `list the commands in ${key}`);
+}
+
+/** The policy does not take lines of cmd.exe apart. */
+function listedOnWindows(agent: ResolvedAgent): Finding {
+  const key = keyOf(agent, "security.policy", "allowed_commands");
+  const message = `The list in ${key} has no effect on Windows: each command of the agent ${agent.name} asks.`;
+  return warning("allowed-commands", message, `set ${key} = []`);
 }
 
 /** `holdsCommands`: there is none that it could not hold. */

@@ -12,6 +12,8 @@ export interface LineRules {
   readonly workspace: string;
   /** Where the line starts, relative to the workspace. */
   readonly folder: string;
+  /** Default: this system. */
+  readonly platform?: NodeJS.Platform;
 }
 
 /** Why a person must be asked before the line runs; undefined when every command in it is listed and understood. */
@@ -43,6 +45,10 @@ export function exactLine(line: string, rules: Omit<LineRules, "allowedCommands"
   });
 }
 
+/** The parser knows sh. What it takes for one harmless command, cmd.exe may take for two: `^` and `%` mean nothing in sh. */
+const NOT_UNDERSTOOD_ON_WINDOWS =
+  "Command lines of Windows (cmd.exe, PowerShell) are not understood well enough to run without a person's yes.";
+
 const VARIES = "The line has a pattern of file names, which means something else when files come or go.";
 const OWN_PROGRAM = "The line names a program by a path that is no system folder, where another program can be put.";
 
@@ -56,6 +62,7 @@ function judged(
   rules: Omit<LineRules, "allowedCommands">,
   judgeListing: (command: SimpleCommand) => string | undefined,
 ): ExactLine | string {
+  if ((rules.platform ?? process.platform) === "win32") return NOT_UNDERSTOOD_ON_WINDOWS;
   const parsed = parseLine(line);
   if ("unclear" in parsed) return parsed.unclear;
   if (parsed.commands.length === 0) return "The line has no command.";

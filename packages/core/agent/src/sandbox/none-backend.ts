@@ -23,15 +23,17 @@ export function createNoneBackend(options: ConfinedSessionOptions = {}): Sandbox
 export const noneBackend: SandboxBackend = createNoneBackend();
 
 const UNCONFINED: Confining = {
-  start: ({ words: [file, ...args], folder, env, hasInput }) => {
+  start: ({ words: [file, ...args], verbatim = false, folder, env, hasInput }) => {
     const covers = coversOf(inheritableDescriptors());
     try {
       return spawn(file, args, {
         cwd: folder,
         env,
         stdio: [hasInput ? "pipe" : "ignore", "pipe", "pipe", ...covers.stdio],
-        detached: true, // a process group of its own, so that one signal reaches all of it
+        // A process group of its own, so that one signal reaches all of it. On Windows it would be a console of its own.
+        detached: process.platform !== "win32",
         windowsHide: true,
+        windowsVerbatimArguments: verbatim,
       });
     } finally {
       covers.close();

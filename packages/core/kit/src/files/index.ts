@@ -9,3 +9,4 @@ export * from "./opened.ts";
 export * from "./private-path.ts";
 export * from "./remove-tree.ts";
 export * from "./scratch.ts";
+export * from "./windows-path.ts";

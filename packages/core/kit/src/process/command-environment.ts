@@ -1,4 +1,5 @@
 /** All that a command sees of an environment. */
+import { win32 } from "node:path";
 
 /** Nothing of the daemon's own environment: it holds secrets, and variables that make programs load code. */
 export function commandEnvironment(workspace: string, unasked: boolean): Readonly<Record<string, string>> {
@@ -7,12 +8,37 @@ export function commandEnvironment(workspace: string, unasked: boolean): Readonl
     HOME: workspace,
     LANG: "C.UTF-8",
     TERM: "dumb",
+    ...(process.platform === "win32" && windowsEnvironment(workspace)),
     ...(unasked && NEUTRAL),
   };
 }
 
+/** Programs of Windows do not start, or not find their files, without these. */
+function windowsEnvironment(workspace: string): Readonly<Record<string, string>> {
+  const folder = windowsFolder();
+  return {
+    SystemRoot: folder,
+    windir: folder,
+    SystemDrive: folder.slice(0, 2),
+    ComSpec: win32.join(folder, "System32", "cmd.exe"),
+    PATHEXT: ".COM;.EXE;.BAT;.CMD",
+    USERPROFILE: workspace,
+    TEMP: workspace,
+    TMP: workspace,
+  };
+}
+
+/** Windows sets it for every process. */
+export const windowsFolder = (): string => process.env["SystemRoot"] ?? String.raw`C:\Windows`;
+
 /** Where programs are found. */
 export const commandPath = (): string =>
+  process.platform === "win32" ? windowsCommandPath(windowsFolder()) : unixCommandPath();
+
+const windowsCommandPath = (folder: string): string =>
+  [win32.join(folder, "System32"), folder, win32.join(folder, "System32", "WindowsPowerShell", "v1.0")].join(";");
+
+const unixCommandPath = (): string =>
   [
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     ...(process.platform === "darwin" ? ["/opt/homebrew/bin"] : []),
@@ -22,7 +48,7 @@ export const commandPath = (): string =>
  * Settings that lie in the workspace can name programs: pagers, editors, helpers, hooks. A command that no person approved must
  * not find them. Nothing can be made below /dev/null, by any user, in any sandbox.
  */
-const NOWHERE = "/dev/null";
+const NOWHERE = process.platform === "win32" ? "NUL" : "/dev/null";
 
 /** git-config(1): settings that git takes for given on its command line, which wins over those of a repository. */
 const GIT_SETTINGS: readonly (readonly [string, string])[] = [

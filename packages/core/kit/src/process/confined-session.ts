@@ -1,7 +1,7 @@
 /** What all sandboxes have in common: what a command may be, where it starts, what it sees, and that nothing is left of it. */
 import type { ChildProcess } from "node:child_process";
 import { realpath, stat } from "node:fs/promises";
-import { resolve, sep } from "node:path";
+import { join, resolve, sep } from "node:path";
 import {
   type Clock,
   type Confinement,
@@ -10,13 +10,16 @@ import {
   type SandboxSession,
   SvcError,
 } from "@svc/contract";
-import { commandEnvironment } from "./command-environment.ts";
+import { windowsPathTrap } from "../files/windows-path.ts";
+import { commandEnvironment, windowsFolder } from "./command-environment.ts";
 import { runProcess } from "./run-process.ts";
 
 /** One command, as a backend is to start it. */
 export interface ConfinedCommand {
   /** A program and its arguments: never empty, no NUL in any. */
   readonly words: readonly [string, ...string[]];
+  /** Windows: the arguments are put behind the program as they are. */
+  readonly verbatim?: boolean;
   /** Absolute real path of the folder to start in: the workspace, or below it. */
   readonly folder: string;
   /** All that it is to see of an environment. */
@@ -88,7 +91,14 @@ async function runIn(
   const hasInput = request.stdin !== undefined || request.interact !== undefined;
   let started: ChildProcess | undefined;
   const result = await runProcess({
-    start: (marks) => (started = confining.start({ words, folder, env: { ...env, ...marks }, hasInput })),
+    start: (marks) =>
+      (started = confining.start({
+        words,
+        verbatim: isLineOfCmd(request),
+        folder,
+        env: { ...env, ...marks },
+        hasInput,
+      })),
     stdin: request.stdin,
     interact: request.interact,
     markPrefix: request.markPrefix,
@@ -104,8 +114,7 @@ async function runIn(
 }
 
 function wordsOf({ command, cwd }: ExecRequest): readonly [string, ...string[]] {
-  const words: readonly [string, ...string[]] =
-    typeof command === "string" ? ["/bin/sh", "-c", "--", command] : command;
+  const words: readonly [string, ...string[]] = typeof command === "string" ? shellWords(command) : command;
   if (words[0].trim() === "" || command === "") throw new SvcError("TOOL_BAD_INPUT", "There is no command.");
   if ([...words, cwd ?? ""].some((word) => word.includes("\0"))) {
     throw new SvcError("TOOL_BAD_INPUT", "A command can't contain a NUL character.");
@@ -117,6 +126,14 @@ function wordsOf({ command, cwd }: ExecRequest): readonly [string, ...string[]] 
   return words;
 }
 
+const isLineOfCmd = ({ command }: ExecRequest): boolean => typeof command === "string" && process.platform === "win32";
+
+/** cmd.exe takes what is between the first and the last quote as the line (`/s`), and no command of the registry first (`/d`). */
+const shellWords = (line: string): readonly [string, ...string[]] =>
+  process.platform === "win32"
+    ? [join(windowsFolder(), "System32", "cmd.exe"), "/d", "/s", "/c", `"${line}"`]
+    : ["/bin/sh", "-c", "--", line];
+
 /** `MAX_ARG_STRLEN` of execve(2), of Linux; a shell that is asked to start more says so too late. */
 const LONGEST_WORD = 131_072;
 /** A quarter of the usual stack, less what the environment and the table of words take: execve(2). */
@@ -124,6 +141,8 @@ const LONGEST_COMMAND = 1_500_000;
 
 async function folderIn(workspace: string, cwd = "."): Promise<string> {
   try {
+    const trap = process.platform === "win32" ? windowsPathTrap(cwd) : undefined;
+    if (trap !== undefined) throw new SvcError("PATH_FORBIDDEN", `The folder to run the command in ${trap}.`);
     const root = await realpath(workspace);
     const folder = await realpath(resolve(root, cwd));
     if (folder !== root && !folder.startsWith(root.endsWith(sep) ? root : root + sep)) {

@@ -1,4 +1,7 @@
+import { spawn } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { windowsFolder } from "./command-environment.ts";
 
 /** Environment variable that every process of one command inherits. */
 export const MARK = "SVC_EXEC_ID";
@@ -10,6 +13,7 @@ export const MARK = "SVC_EXEC_ID";
  */
 export async function killTree(leader: number | undefined, mark: string, signal: NodeJS.Signals): Promise<void> {
   if (leader === undefined) return;
+  if (process.platform === "win32") return endWindowsTree(leader);
   send(-leader, signal);
   if (process.platform !== "linux") return;
   // Processes that fork while they are looked for are found in the next round.
@@ -19,6 +23,19 @@ export async function killTree(leader: number | undefined, mark: string, signal:
     for (const { pid, group } of marked) if (signal === "SIGKILL" || group !== leader) send(pid, signal);
     if (marked.length === 0 || signal !== "SIGKILL") return;
   }
+}
+
+/**
+ * Windows has no process groups. The tree is what the leader's children, and theirs, say of their parents: a process whose parent
+ * has ended is not found. Never call it for a leader that has ended: its number may be another program's by now.
+ */
+function endWindowsTree(leader: number): Promise<void> {
+  const program = join(windowsFolder(), "System32", "taskkill.exe");
+  return new Promise((resolve) => {
+    const ending = spawn(program, ["/pid", String(leader), "/t", "/f"], { stdio: "ignore", windowsHide: true });
+    ending.once("error", () => resolve());
+    ending.once("exit", () => resolve());
+  });
 }
 
 const MAX_ROUNDS = 50;

@@ -38,7 +38,10 @@ export async function runProcess(request: ProcessRequest): Promise<ExecResult> {
   const mark = `${request.markPrefix ?? ""}${randomUUID()}`;
   const child = start(request, mark);
   const clock = request.clock ?? runtimeTimers;
-  const killed = (signal: NodeJS.Signals): Promise<void> => killTree(child.pid, mark, signal);
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  const killed = async (signal: NodeJS.Signals): Promise<void> => {
+    if (process.platform !== "win32" || !hasEnded()) await killTree(child.pid, mark, signal);
+  };
   let ending = false;
   let timedOut = false;
   const cancels: (() => void)[] = [];

@@ -3,6 +3,7 @@ export const GUIDE: readonly { readonly page: string; readonly title: string }[]
   { page: "install", title: "Install" },
   { page: "first-turn", title: "First turn" },
   { page: "profiles", title: "Profiles" },
+  { page: "windows", title: "Windows, other machines" },
   { page: "config", title: "Config" },
   { page: "secrets", title: "Secrets" },
   { page: "devices", title: "Pairing and devices" },

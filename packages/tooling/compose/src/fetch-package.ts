@@ -1,4 +1,4 @@
-/** Another platform's Node, for a cross-build: from the package registry, checked against the lockfile, kept in the cache. */
+/** What a build for another platform needs of it (its Node, its addons): from the registry, checked against the lockfile, kept in the cache. */
 import { SvcError } from "@svc/contract";
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -6,20 +6,19 @@ import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { scratchDir } from "./scratch.ts";
-import { targetName, type Target } from "./target.ts";
-import { cacheDir, readJson } from "./workspace.ts";
+import { cacheDir } from "./workspace.ts";
 
 const run = promisify(execFile);
 const NPM = process.platform === "win32" ? "npm.cmd" : "npm";
 
 /** @returns The folder of the unpacked package. @throws SvcError BUILD_FAILED when it can't be had or is not the locked one. */
-export async function fetchNode(root: string, target: Target, npm: string = NPM): Promise<string> {
-  const version = pinnedVersion(root, target);
-  const kept = join(cacheDir(root), "fetched", `${target.nodePackage}-${version}`);
-  if (existsSync(join(kept, target.nodePath))) return kept;
+export async function fetchPackage(root: string, name: string, version: string, npm: string = NPM): Promise<string> {
+  const kept = join(cacheDir(root), "fetched", `${name.replaceAll("/", "+")}-${version}`);
+  const isKept = (): boolean => existsSync(join(kept, "package.json"));
+  if (isKept()) return kept;
   const temporary = scratchDir(join(cacheDir(root), "fetched"));
   try {
-    const spec = `${target.nodePackage}@${version}`;
+    const spec = `${name}@${version}`;
     const { stdout } = await run(npm, ["pack", spec, "--json", "--ignore-scripts", "--pack-destination", temporary], {
       cwd: root,
     });
@@ -29,26 +28,15 @@ export async function fetchNode(root: string, target: Target, npm: string = NPM)
     renameSync(join(temporary, "package"), kept);
     return kept;
   } catch (error) {
-    if (existsSync(join(kept, target.nodePath))) return kept; // Another build was faster.
+    if (isKept()) return kept; // Another build was faster.
     if (error instanceof SvcError) throw error;
-    throw new SvcError("BUILD_FAILED", `The Node of ${targetName(target)} could not be fetched.`, {
-      hint: `Is the package registry reachable? Try: npm pack ${target.nodePackage}@${version}`,
+    throw new SvcError("BUILD_FAILED", `${name} ${version} could not be fetched.`, {
+      hint: `Is the package registry reachable? Try: npm pack ${name}@${version}`,
       cause: error,
     });
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
-}
-
-function pinnedVersion(root: string, target: Target): string {
-  const { optionalDependencies } = readJson(join(root, "package.json")) as {
-    optionalDependencies?: Record<string, string>;
-  };
-  const version = optionalDependencies?.[target.nodePackage];
-  if (version !== undefined) return version;
-  throw new SvcError("BUILD_FAILED", `${target.nodePackage} is not pinned in the root package.json.`, {
-    hint: "Add it to optionalDependencies with an exact version.",
-  });
 }
 
 /** npm prints an array of what it packed; version 12 an object by name. */
@@ -62,7 +50,7 @@ function packedName(json: string): string {
 /** The sha512 that the lockfile was written with. */
 function lockedIntegrity(root: string, spec: string): string {
   const lines = readFileSync(join(root, "pnpm-lock.yaml"), "utf8").split("\n");
-  const at = lines.findIndex((line) => line.trim() === `${spec}:`);
+  const at = lines.findIndex((line) => [`${spec}:`, `'${spec}':`].includes(line.trim()));
   const integrity = /integrity: (sha512-[A-Za-z0-9+/=]+)/.exec(lines[at + 1] ?? "")?.[1];
   if (at !== -1 && integrity !== undefined) return integrity;
   throw new SvcError("BUILD_FAILED", `The lockfile has no hash for ${spec}.`, { hint: "Run pnpm install." });
@@ -71,7 +59,7 @@ function lockedIntegrity(root: string, spec: string): string {
 function verify(tarball: string, integrity: string): void {
   const actual = `sha512-${createHash("sha512").update(readFileSync(tarball)).digest("base64")}`;
   if (actual === integrity) return;
-  throw new SvcError("BUILD_FAILED", "The fetched Node does not match the lockfile; it was deleted.", {
+  throw new SvcError("BUILD_FAILED", "The fetched package does not match the lockfile; it was deleted.", {
     hint: "The registry or something on the way to it answered with another file.",
   });
 }

