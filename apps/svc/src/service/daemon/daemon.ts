@@ -103,8 +103,12 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
     // What went wrong with it is in the log already.
     signals.onReload(() => void reloader.reload().catch(() => {}));
     followProcedures(service, reloader);
-    context.print(banner(context.build, service, gateway, firstRun));
-    offerCode();
+    // An end before the verdict has nothing to announce.
+    const announce = (): void => {
+      context.print(banner(context.build, service, gateway, firstRun));
+      offerCode();
+    };
+    service.generation.probe.verdict.then(announce, () => {});
     // Who turns pairing on needs a code as whoever starts the service for the first time.
     reloader.onPairingRequired = offerCode;
     warmWhenIdle(service);
