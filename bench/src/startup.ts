@@ -1,6 +1,7 @@
 /** Cold starts: `--version` and the first /health against `node -e 0`, interleaved, as medians. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BINARY } from "./gateway.ts";
@@ -27,14 +28,45 @@ export async function measureStartup(rounds: number): Promise<Startup> {
   return { nodeMs: median(samples.nodeMs), versionMs: median(samples.versionMs), healthMs: median(samples.healthMs) };
 }
 
-/** From the spawn of a daemon to its first answer on /health. It is stopped again. */
+/**
+ * From the spawn of a daemon to its first answer on /health, which it may give before it prints that it listens. It is stopped again.
+ */
 export async function startedMs(binary: string, env: NodeJS.ProcessEnv): Promise<number> {
-  const server = await startServer([binary, "daemon"], env);
-  const asked = performance.now();
-  await health(server.port);
-  const ms = server.startMs + performance.now() - asked;
+  const port = await freePort();
+  const began = performance.now();
+  const starting = startServer([binary, "daemon"], { ...env, SVC__GATEWAY__PORT: String(port) });
+  const failed = new AbortController();
+  const answered = firstAnswer(port, failed.signal);
+  answered.catch(() => {}); // The start itself is reported.
+  const server = await starting.catch((error: unknown) => {
+    failed.abort(error);
+    throw error;
+  });
+  const ms = (await answered) - began;
   await server.stop();
   return ms;
+}
+
+async function firstAnswer(port: number, signal: AbortSignal): Promise<number> {
+  for (;;) {
+    try {
+      await health(port);
+      return performance.now();
+    } catch {
+      signal.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
 }
 
 export function health(port: number): Promise<void> {

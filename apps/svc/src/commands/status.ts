@@ -72,7 +72,7 @@ function lines(status: Status): string {
     `  home      ${status.home}`,
     `  config    ${status.config}`,
     ...status.agents.map(agentText),
-    `  sandbox   ${sandbox.effective}${sandbox.confined ? "" : ` (${sandbox.summary} To confine commands: ${sandbox.fix})`}`,
+    `  sandbox   ${sandbox.effective}${sandbox.confined ? "" : ` (${sandboxText(sandbox)})`}`,
     `  pairing   ${pairing.required ? "required" : "not required"}, ${pairing.devices} paired`,
     `  turns     ${turns.running} running, ${turns.waiting} waiting`,
     ...(status.channels.length === 0 ? [] : [messagesText(status.messages)]),
@@ -118,3 +118,6 @@ function agentText(agent: AgentLine): string {
   const spent = agent.cost_today_usd === 0 && limit === "" ? "" : `, $${agent.cost_today_usd.toFixed(4)}${limit} today`;
   return `  ${label}${agent.model} by ${agent.provider}${agent.price_known ? spent : " (price unknown)"}`;
 }
+
+const sandboxText = ({ summary, fix }: SandboxState): string =>
+  fix === null ? summary : `${summary} To confine commands: ${fix}`;

@@ -32,7 +32,10 @@ export function doctorHandlers(service: Service, gateway: Gateway): ControlHandl
   const home = homeOf({ SVC_HOME: realPath(service.context.home.root) });
   return {
     doctor: async ({ body }) => {
-      const { settingsFindings } = await import("./settings/checks.ts");
+      const [{ settingsFindings }] = await Promise.all([
+        import("./settings/checks.ts"),
+        service.generation.probe.verdict,
+      ]);
       const findings = settingsFindings(
         {
           home,

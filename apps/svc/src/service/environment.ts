@@ -4,7 +4,7 @@ import {
   createExec,
   createPolicy,
   openWorkspace,
-  type SandboxChoice,
+  type SandboxInForce,
   type ToolEnvironment,
 } from "@svc/agent";
 import { SvcError, type Tool } from "@svc/contract";
@@ -33,7 +33,7 @@ export interface EnvironmentParts {
   readonly context: ServiceContext;
   readonly config: LoadedConfig;
   readonly registry: Registry;
-  readonly sandbox: SandboxChoice;
+  readonly probe: SandboxInForce;
   readonly store: Store;
   readonly instruments: Instruments;
   readonly calls: Ongoing;
@@ -44,12 +44,13 @@ export interface EnvironmentParts {
 
 export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAgent): Promise<ToolEnvironment> {
   const { home, log } = parts.context;
-  const { instruments } = parts;
+  const { instruments, probe } = parts;
   const { core } = parts.config;
   const root = workspaceFolder(home, agent);
   const hidden = hiddenPaths(home, parts.config);
   const { forbidden_paths: forbiddenPaths, workspace_only: workspaceOnly } = agent.policy;
-  const confines = !["none", "unavailable"].includes(parts.sandbox.effective);
+  // While it is probed: files that tools write meanwhile must be those of whom commands will run as.
+  const confines = !["none", "unavailable"].includes(probe.choice.effective);
   const { confinement, obstacle } = await confinementOfAgent(home, parts.config, agent, { confines });
   const workspace = await openWorkspace(root, { forbiddenPaths, hidden, workspaceOnly });
   return {
@@ -59,13 +60,21 @@ export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAg
       agent: agent.name,
       policy: agent.policy,
       disabledTools: core.tools.disabled,
-      sandbox: parts.sandbox,
+      sandbox: {
+        get effective() {
+          return probe.choice.effective;
+        },
+        get chosenNone() {
+          return probe.choice.chosenNone;
+        },
+      },
       workspace: workspace.root,
       actions: parts.actions.of(agent.name),
     }),
     workspace,
+    sandboxKnown: probe.verdict,
     exec: createExec({
-      choice: parts.sandbox,
+      choice: probe.verdict,
       config: core["security.sandbox"],
       workspace: workspace.root,
       hidden,

@@ -1,5 +1,12 @@
 /** What one config makes of the service. A reload makes another generation beside it and swaps; nothing in one changes. */
-import { type ActionHistories, type AgentProfile, type AgentSet, chooseSandbox, type SandboxChoice } from "@svc/agent";
+import {
+  type ActionHistories,
+  type AgentProfile,
+  type AgentSet,
+  probeSandbox,
+  type SandboxChoice,
+  type SandboxInForce,
+} from "@svc/agent";
 import { MAX_PROMPT_CONTEXT } from "@svc/contract";
 import {
   type Instruments,
@@ -17,7 +24,10 @@ import { openEnvironment } from "./environment.ts";
 export interface Generation {
   readonly config: LoadedConfig;
   readonly registry: Registry;
+  /** In force now: `probing` until the verdict is there. */
   readonly sandbox: SandboxChoice;
+  /** Where it comes from; a command waits for its verdict. */
+  readonly probe: SandboxInForce;
   /** What it was asked to confine, as text. */
   readonly sandboxFor: string;
   readonly agents: AgentSet;
@@ -39,19 +49,21 @@ export interface GenerationParts {
   readonly signal: AbortSignal;
   /** The generation before this one; its sandbox is taken over when nothing about it changed. */
   readonly before?: Generation;
+  /** The sandbox is probed while others are served already. Default: it is known when the generation is there. */
+  readonly probesLater?: boolean;
 }
 
 /** Changes nothing outside but for workspace folders, which it makes. Throws PATH_*, HOME_UNWRITABLE and the like. */
 export async function makeGeneration(parts: GenerationParts): Promise<Generation> {
   const { context, config, registry, store, actions, instruments, hasProcedures } = parts;
   const { core } = config;
-  const { sandbox, sandboxFor } = await sandboxOf(parts);
+  const { probe, sandboxFor } = await sandboxOf(parts);
   const calls = new Ongoing();
   const promptContext = promptContextOf(registry, context);
   const profiles = new Map<string, AgentProfile>();
   for (const agent of resolveAgents(core).values()) {
     const environment = await openEnvironment(
-      { context, config, registry, sandbox, store, calls, actions, instruments, hasProcedures },
+      { context, config, registry, probe, store, calls, actions, instruments, hasProcedures },
       agent,
     );
     profiles.set(agent.name, { ...profileOf(agent, config), environment, promptContext });
@@ -59,7 +71,10 @@ export async function makeGeneration(parts: GenerationParts): Promise<Generation
   return {
     config,
     registry,
-    sandbox,
+    get sandbox() {
+      return probe.choice;
+    },
+    probe,
     sandboxFor,
     hasProcedures,
     calls,
@@ -97,7 +112,7 @@ function promptContextOf({ promptContexts }: Registry, { log }: ServiceContext):
 }
 
 /** Probing takes a moment and says its warning in the log: only when the answer can have changed. */
-async function sandboxOf(parts: GenerationParts): Promise<Pick<Generation, "sandbox" | "sandboxFor">> {
+async function sandboxOf(parts: GenerationParts): Promise<Pick<Generation, "probe" | "sandboxFor">> {
   const { config, registry, context, signal, before } = parts;
   const backends = registry.sandboxes.list();
   const [agent] = resolveAgents(config.core).values();
@@ -109,15 +124,16 @@ async function sandboxOf(parts: GenerationParts): Promise<Pick<Generation, "sand
     before.config.hash("security.sandbox") === config.hash("security.sandbox") &&
     before.sandboxFor === sandboxFor &&
     sameItems(before.registry.sandboxes.list(), backends);
-  if (same) return { sandbox: before.sandbox, sandboxFor };
-  const sandbox = await chooseSandbox({
+  if (same) return { probe: before.probe, sandboxFor };
+  const probe = probeSandbox({
     config: config.core["security.sandbox"],
     backends,
     ...asked,
     log: context.log,
     signal,
   });
-  return { sandbox, sandboxFor };
+  if (!parts.probesLater || !confines) await probe.verdict;
+  return { probe, sandboxFor };
 }
 
 const sameItems = <T>(a: readonly T[], b: readonly T[]): boolean =>

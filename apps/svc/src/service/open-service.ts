@@ -26,6 +26,7 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
   const { home, log, config } = opened;
   let store: Store | undefined;
   let service: Service | undefined;
+  const probing = new AbortController();
   const doors = new LateDoors();
   const events: ServiceEvents = openEvents({
     context: opened,
@@ -63,8 +64,13 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
     const library = await openLibrary(opened, () => service?.config ?? config);
     // A command is over before anybody reads its numbers, and must not wait for a collector.
     const instruments = isDaemon ? lifecycle.instruments : NO_INSTRUMENTS;
-    const made = { context: opened, config, registry, store, actions, instruments, signal };
-    const generation = await makeGeneration({ ...made, hasProcedures: library.list().length > 0 });
+    const probeSignal = AbortSignal.any([signal, probing.signal]);
+    const made = { context: opened, config, registry, store, actions, instruments, signal: probeSignal };
+    const generation = await makeGeneration({
+      ...made,
+      hasProcedures: library.list().length > 0,
+      probesLater: isDaemon,
+    });
     await removeLeftovers(workspacesOf(generation), log);
     const attachments = new Attachments({
       folder: home.uploadsDir,
@@ -92,9 +98,10 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
     });
     await agent.recover();
     const parts = { context: opened, store, lifecycle, agent, attachments, doors, actions, events };
-    service = new OpenService(parts, { doors, library, generation, unlock, isDaemon });
+    service = new OpenService(parts, { doors, library, generation, unlock, isDaemon, probing });
     return service;
   } catch (error) {
+    probing.abort(error);
     await lifecycle.shutdown();
     store?.close();
     unlock();

@@ -37,7 +37,7 @@ export class OperationsDesk implements Operations {
       model: agents.some(({ model }) => model.provider !== "builtin"),
       channel: channelList(this.#service).some(isUp),
       tool: store.toolCalls.anyFinished(),
-      sandbox: !["none", "unavailable"].includes(generation.sandbox.effective),
+      sandbox: !["none", "unavailable", "probing"].includes(generation.sandbox.effective),
       service: await this.#installed(),
       backup: lastBackup(context.home) ?? null,
     };

@@ -7,7 +7,7 @@ import type { CatalogueEntry, Composition } from "@svc/contract";
 
 /** A type, not an interface: it goes out as JSON. */
 export type SandboxState = {
-  /** The backend in force; `none`: nothing confines; `unavailable`: commands are refused. */
+  /** The backend in force; `none`: nothing confines; `unavailable`: commands are refused; `probing`: they wait for the verdict. */
   readonly effective: string;
   readonly confined: boolean;
   /** For a person. */
@@ -24,9 +24,12 @@ type Build = Pick<Composition, "catalogue">;
 
 export function sandboxState(choice: SandboxChoice, build: Build, platform: string = process.platform): SandboxState {
   const { effective, chosenNone, warning = null, reasons } = choice;
-  const confined = effective !== "none" && effective !== "unavailable";
+  const confined = !["none", "unavailable", "probing"].includes(effective);
   const said = { effective, confined, warning, reasons: reasons.map(asSentence) };
   if (confined) return { ...said, summary: `Commands run in the sandbox ${effective}.`, fix: null };
+  if (effective === "probing") {
+    return { ...said, summary: "The sandbox is being probed; commands wait until it is known.", fix: null };
+  }
   if (effective === "unavailable") {
     const summary = warning ?? "A sandbox is required and none is available: commands are refused.";
     return { ...said, summary, fix: fixFor(choice, build, platform) };
@@ -44,6 +47,7 @@ export function sandboxFeatureState(
   { id }: CatalogueEntry,
   { effective, tried }: SandboxChoice,
 ): { readonly state: "off"; readonly reason: string } | undefined {
+  if (effective === "probing") return undefined;
   const backend = backendOf(id);
   const reason = tried.get(backend);
   if (reason !== undefined) return { state: "off", reason };

@@ -1,5 +1,6 @@
 /** The service without its doors: store, features, sandbox, tools and the agent. The daemon opens it; so does a lone command. */
 import { type ActionHistories, type Agent, type Attachments, createMessaging, type Messaging } from "@svc/agent";
+import { SvcError } from "@svc/contract";
 import { channelIdentity, proceduresIdentity } from "@svc/gateway/identity";
 import { type Lifecycle, type LoadedConfig, systemClock } from "@svc/kernel";
 import type { SopLibrary } from "@svc/sop";
@@ -60,6 +61,8 @@ interface Inside {
   readonly generation: Generation;
   readonly unlock: () => void;
   readonly isDaemon: boolean;
+  /** Ends the first probe of sandboxes. */
+  readonly probing: AbortController;
 }
 
 export class OpenService implements Service {
@@ -81,11 +84,12 @@ export class OpenService implements Service {
   /** The same; nothing changes in the life of a command. */
   refresh: () => void = () => {};
   readonly #unlock: () => void;
+  readonly #probing: AbortController;
   #generation: Generation;
 
   constructor(
     { context, store, lifecycle, agent, attachments, doors, actions, events }: Parts,
-    { doors: late, library, generation, unlock, isDaemon }: Inside,
+    { doors: late, library, generation, unlock, isDaemon, probing }: Inside,
   ) {
     this.context = context;
     this.store = store;
@@ -98,6 +102,7 @@ export class OpenService implements Service {
     this.#generation = generation;
     this.isDaemon = isDaemon;
     this.#unlock = unlock;
+    this.#probing = probing;
     this.governance = makeGovernance({
       context,
       lifecycle,
@@ -170,6 +175,7 @@ export class OpenService implements Service {
   }
 
   async close(meanwhile: () => void = () => {}): Promise<void> {
+    this.#probing.abort(new SvcError("DRAINING"));
     await this.stop(0);
     await this.lifecycle.shutdown();
     this.store.close();

@@ -9,9 +9,10 @@ import type { Generation } from "./generation.ts";
 import { hiddenPaths } from "./paths.ts";
 
 /** `current`: the generation whose sandbox is in force when a program is started. */
-export function speechProgram(home: Home, current: () => Pick<Generation, "config" | "sandbox">): RunProgram {
+export function speechProgram(home: Home, current: () => Pick<Generation, "config" | "probe">): RunProgram {
   return async ({ command, files, ...request }) => {
-    const { config, sandbox } = current();
+    const { config, probe } = current();
+    const sandbox = await probe.verdict;
     const section = config.core["security.sandbox"];
     // Root's limits bind nobody, and root is not needed to speak.
     const user = process.getuid?.() === 0 && isConfined(sandbox.effective) ? SANDBOX_USER : undefined;

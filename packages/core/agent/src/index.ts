@@ -22,7 +22,7 @@ export {
   textOf as ruleTextOf,
 } from "./policy/lasting.ts";
 export { ActionHistories, type ActionHistory, type ActionJournal } from "./policy/action-history.ts";
-export { chooseSandbox, type SandboxChoice } from "./sandbox/choose-sandbox.ts";
+export { chooseSandbox, probeSandbox, type SandboxChoice, type SandboxInForce } from "./sandbox/choose-sandbox.ts";
 export { type CommandUser, commandUser } from "./sandbox/command-user.ts";
 export { callerOf } from "./loan.ts";
 export { listModels } from "./models/list-models.ts";

@@ -38,6 +38,27 @@ describe("a call", () => {
     expect(steps).toEqual(["verdict", "running", "anybody else"]);
   });
 
+  test.each([
+    ["of a command line is judged when it is known what confines commands", true, ["known", "verdict"]],
+    ["of another tool does not wait for that", false, ["verdict", "known"]],
+  ])("%s", async (_, isCommand, expected) => {
+    const steps: string[] = [];
+    const tool = defineTool({ ...act, ...(isCommand && { commandLine: () => "true" }) });
+    const environment = environmentOf({ tools: [tool] });
+    const known = Promise.withResolvers<void>();
+    const watched: ToolEnvironment = {
+      ...environment,
+      sandboxKnown: known.promise,
+      policy: { ...environment.policy, judge: () => (steps.push("verdict"), { verdict: "allow" }) },
+    };
+    const called = callTool(watched, request());
+    if (!isCommand) await called;
+    steps.push("known");
+    known.resolve();
+    expect(await called).toMatchObject({ ok: true });
+    expect(steps).toEqual(expected);
+  });
+
   test("that waits for a person is not counted as running", async () => {
     let isRunning = false;
     const environment = environmentOf({ verdict: "ask" });

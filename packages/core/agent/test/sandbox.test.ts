@@ -1,7 +1,7 @@
 // Which sandbox is in force, and what is said when it is not the one asked for.
 import { describe, expect, test } from "vitest";
 import type { Confinement, Logger, SandboxBackend, SandboxLimit } from "@svc/contract";
-import { chooseSandbox } from "../src/sandbox/choose-sandbox.ts";
+import { chooseSandbox, probeSandbox } from "../src/sandbox/choose-sandbox.ts";
 import { createExec } from "../src/sandbox/exec.ts";
 import { createNoneBackend } from "../src/sandbox/none-backend.ts";
 
@@ -160,6 +160,39 @@ describe("limits that a backend can't hold", () => {
     const parts = { choice, config: { ...DEFAULTS, pids: 10 }, workspace: "/", hidden: [] };
     await createExec(parts as never)({ command: "true" });
     expect(asked[0]?.limits).toEqual({ pids: 10, timeoutSecs: 120 });
+  });
+});
+
+describe("while it is probed", () => {
+  test("nothing runs by it, and a command waits for the verdict", async () => {
+    const verdict = Promise.withResolvers<void>();
+    const steps: string[] = [];
+    const slow: SandboxBackend = {
+      ...backend("userns"),
+      probe: () => verdict.promise.then(() => (steps.push("probed"), { available: true, unenforced: [] })),
+      open: async () => (steps.push("opened"), { ...session, exec: async () => ENDED }),
+    };
+    const { signal } = new AbortController();
+    const sandbox = probeSandbox({ config: DEFAULTS, confinement, backends: [slow], log, signal });
+    expect(sandbox.choice).toMatchObject({ effective: "probing", chosenNone: false });
+    await expect(sandbox.choice.backend.open(confinement)).rejects.toMatchObject({ code: "SANDBOX_UNAVAILABLE" });
+    const exec = createExec({ choice: sandbox.verdict, config: DEFAULTS, workspace: "/", hidden: [] });
+    const ended = exec({ command: "true" });
+    verdict.resolve();
+    expect(await ended).toEqual(ENDED);
+    expect(steps).toEqual(["probed", "opened"]);
+    expect(sandbox.choice).toMatchObject({ effective: "userns" });
+  });
+
+  test("an end of the daemon refuses the commands that wait", async () => {
+    const end = new AbortController();
+    const hanging: SandboxBackend = { ...backend("userns"), probe: () => new Promise(() => {}) };
+    const sandbox = probeSandbox({ config: DEFAULTS, confinement, backends: [hanging], log, signal: end.signal });
+    const exec = createExec({ choice: sandbox.verdict, config: DEFAULTS, workspace: "/", hidden: [] });
+    const ended = exec({ command: "true" });
+    end.abort(new Error("the daemon ends"));
+    await expect(ended).rejects.toThrow("the daemon ends");
+    expect(sandbox.choice).toMatchObject({ effective: "probing" });
   });
 });
 

@@ -1,10 +1,11 @@
 /** Sources → one entry chunk and lazy chunks, with esbuild. docs/decisions/0003-bundling-with-esbuild.md has why not tsup. */
 import { SvcError } from "@svc/contract";
 import type { BuildFailure, Metafile } from "esbuild";
-import { statSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FeaturePackage } from "./manifest.ts";
 import { absentPackages } from "./absent-packages.ts";
+import { builtinImports, readBuiltins } from "./builtin-imports.ts";
 import { jsonByPath } from "./json-by-path.ts";
 import { nativeAddons, type NativeAddon } from "./native.ts";
 import { sharedPackages } from "./resolve-plugin.ts";
@@ -23,8 +24,8 @@ export const ENTRY_CHUNK = "svc.js";
 
 /** CommonJS packages inside an ESM bundle expect these names; `var`, because some declare them for themselves. */
 const BANNER =
-  'import{createRequire as __cr}from"node:module";' +
-  "var require=__cr(import.meta.url),__filename=import.meta.filename,__dirname=import.meta.dirname;";
+  'var require=globalThis.process.getBuiltinModule("node:module").createRequire(import.meta.url),' +
+  "__filename=import.meta.filename,__dirname=import.meta.dirname;";
 
 /** Native addons that `ws` would use if they were there; decided here, or it would look for them at every start. */
 const WITHOUT = { "process.env.WS_NO_BUFFER_UTIL": "true", "process.env.WS_NO_UTF_8_VALIDATE": "true" };
@@ -57,16 +58,38 @@ export async function bundle(
       banner: { js: BANNER },
       define: WITHOUT,
       loader: { ".wasm": "file" },
-      plugins: [nativeAddons(natives), absentPackages(), jsonByPath(), wasmByUrl(), sharedPackages(root, features)],
+      plugins: [
+        nativeAddons(natives),
+        absentPackages(),
+        builtinImports(),
+        jsonByPath(),
+        wasmByUrl(),
+        sharedPackages(root, features),
+      ],
       logLevel: "silent",
+      write: false,
     })
     .catch((error: unknown) => {
       throw failed(error);
     });
-  const chunks = Object.keys(result.metafile.outputs).map((path) => basename(path));
-  const scripts = chunks.filter((chunk) => chunk.endsWith(".js"));
-  const jsBytes = scripts.reduce((sum, chunk) => sum + statSync(join(dir, chunk)).size, 0);
+  mkdirSync(dir, { recursive: true });
+  const chunks: string[] = [];
+  let jsBytes = 0;
+  for (const { path, text, contents } of result.outputFiles) {
+    const name = basename(path);
+    const written = name.endsWith(".js") ? Buffer.from(chunkText(text)) : contents;
+    if (name.endsWith(".js")) jsBytes += written.byteLength;
+    writeFileSync(join(dir, name), written);
+    chunks.push(name);
+  }
   return { dir, chunks: chunks.sort(), metafile: result.metafile, jsBytes };
+}
+
+/** Most chunks hold no CommonJS and need nothing of the banner, which makes a `require` at each start. */
+function chunkText(text: string): string {
+  const code = text.startsWith(BANNER) ? text.slice(BANNER.length) : text;
+  const needed = /\b(require|__filename|__dirname)\b/.test(code);
+  return (needed ? BANNER : "") + readBuiltins(code);
 }
 
 function failed(error: unknown): SvcError {

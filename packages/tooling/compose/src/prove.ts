@@ -4,6 +4,7 @@
  */
 import { SvcError } from "@svc/contract";
 import { isBuiltin } from "node:module";
+import { unmarked } from "./builtin-imports.ts";
 import { ENTRY_CHUNK, type Bundle } from "./bundle.ts";
 import { importChain } from "./import-chain.ts";
 import { ownerOf, packageJsonOf, type Owner } from "./owner.ts";
@@ -94,7 +95,8 @@ export function prove(root: string, selection: Selection, { metafile }: Bundle):
 
   for (const { imports } of Object.values(metafile.outputs)) {
     for (const { path, external } of imports) {
-      if (external === true && !isBuiltin(path)) problems.push(`"${path}" is imported but is not in the bundle`);
+      if (external === true && !isBuiltin(unmarked(path)))
+        problems.push(`"${path}" is imported but is not in the bundle`);
     }
   }
 

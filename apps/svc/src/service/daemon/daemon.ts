@@ -41,9 +41,6 @@ export interface Daemon {
 }
 
 export async function runDaemon(context: CommandContext): Promise<number> {
-  // Left alone, V8 lets garbage grow to several times the live heap before it looks (bench/README.md). Set here and not at
-  // the binary's start: a flag given there voids the code cache of Node's own modules.
-  setFlagsFromString("--heap-growing-percent=30");
   const signals = listenToSignals();
   let firstRun = await prepareHome(context);
   for (;;) {
@@ -106,12 +103,17 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
     // What went wrong with it is in the log already.
     signals.onReload(() => void reloader.reload().catch(() => {}));
     followProcedures(service, reloader);
-    context.print(banner(context.build, service, gateway, firstRun));
-    offerCode();
+    // An end before the verdict has nothing to announce.
+    const announce = (): void => {
+      context.print(banner(context.build, service, gateway, firstRun));
+      offerCode();
+    };
+    service.generation.probe.verdict.then(announce, () => {});
     // Who turns pairing on needs a code as whoever starts the service for the first time.
     reloader.onPairingRequired = offerCode;
     warmWhenIdle(service);
     void removeAbandoned(log);
+    boundGarbage();
     await Promise.race([signals.stop, restart.asked]);
     await drain(daemon, control);
   } finally {
@@ -122,7 +124,14 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
   }
 }
 
-/** Agents have the tools for procedures where there is one: the first to come and the last to go make other agents. */
+/**
+ * Left alone, V8 lets garbage grow to several times the live heap before it looks (bench/README.md). Set when the start is over:
+ * a changed flag voids the code cache of Node's own modules, and each one that is loaded after it is compiled.
+ */
+function boundGarbage(): void {
+  setFlagsFromString("--heap-growing-percent=30");
+}
+
 /** What earlier daemons and commands left, that were killed. Never rejects. */
 async function removeAbandoned(log: Logger): Promise<void> {
   try {
@@ -134,6 +143,7 @@ async function removeAbandoned(log: Logger): Promise<void> {
   }
 }
 
+/** Agents have the tools for procedures where there is one: the first to come and the last to go make other agents. */
 function followProcedures(service: Service, reloader: Reloader): void {
   const { library } = service.governance;
   library.onChange(() => void reloader.followProcedures());

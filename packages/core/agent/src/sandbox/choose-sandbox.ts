@@ -57,6 +57,36 @@ export async function chooseSandbox(options: SandboxChoiceOptions): Promise<Sand
   return choice;
 }
 
+/** Chosen while the daemon serves already. Commands wait for the verdict. */
+export interface SandboxInForce {
+  /** `probing` until the verdict is there: then its backend refuses every command. */
+  readonly choice: SandboxChoice;
+  /** Rejects where the probe was aborted. */
+  readonly verdict: Promise<SandboxChoice>;
+}
+
+export function probeSandbox(options: SandboxChoiceOptions): SandboxInForce {
+  let choice: SandboxChoice = {
+    backend: refusing("The sandbox is still being probed"),
+    effective: "probing",
+    chosenNone: false,
+    unenforced: [],
+    reasons: [],
+    tried: new Map(),
+    wanted: options.config.backend,
+    inTheWay: [],
+  };
+  const verdict = chooseSandbox(options).then((found) => (choice = found));
+  // Who waits for it is told.
+  verdict.catch(() => {});
+  return {
+    get choice() {
+      return choice;
+    },
+    verdict,
+  };
+}
+
 async function choose(options: SandboxChoiceOptions): Promise<SandboxChoice> {
   const { enabled, backend: wanted } = options.config;
   if (wanted === "none") return without(options, "", { chosenNone: true });
@@ -110,7 +140,9 @@ function without(
   if (options.config.required) {
     const refusal = warning.split(": commands run without", 1)[0]!;
     return {
-      backend: refusing(refusal === "" ? 'security.sandbox.backend is "none"' : refusal),
+      backend: refusing(
+        `${refusal === "" ? 'security.sandbox.backend is "none"' : refusal}, and security.sandbox.required refuses to go on without one`,
+      ),
       effective: "unavailable",
       chosenNone: false,
       unenforced: [],
@@ -166,13 +198,9 @@ const refusing = (reason: string): SandboxBackend => ({
   id: "unavailable",
   probe: async () => ({ available: false, reason }),
   open: async () => {
-    throw new SvcError(
-      "SANDBOX_UNAVAILABLE",
-      `${reason}, and security.sandbox.required refuses to go on without one.`,
-      {
-        hint: "Run svc doctor for what is missing, or choose another security.sandbox.backend.",
-      },
-    );
+    throw new SvcError("SANDBOX_UNAVAILABLE", `${reason}.`, {
+      hint: "Run svc doctor for what is missing, or choose another security.sandbox.backend.",
+    });
   },
 });
 

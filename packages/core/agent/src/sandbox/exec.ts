@@ -7,32 +7,35 @@ import { confinementOf, type ConfinementParts, without } from "./confinement.ts"
 import { noneBackend } from "./none-backend.ts";
 
 export interface ExecOptions extends ConfinementParts {
-  readonly choice: Pick<SandboxChoice, "backend" | "unenforced">;
+  /** A command waits for it. */
+  readonly choice: Chosen | Promise<Chosen>;
   /** Why the sandbox can't run commands in this workspace; without a sandbox it doesn't matter. */
   readonly obstacle?: string | undefined;
   /** Told of commands. Default: nobody is. */
   readonly instruments?: Instruments;
 }
 
+type Chosen = Pick<SandboxChoice, "backend" | "unenforced">;
+
 export function createExec(options: ExecOptions): (request: ExecRequest) => Promise<ExecResult> {
-  const { choice, instruments = NO_INSTRUMENTS } = options;
-  const { backend } = choice;
-  const confinement = without(confinementOf(options), choice.unenforced);
-  const run = async (request: ExecRequest): Promise<ExecResult> => {
+  const { instruments = NO_INSTRUMENTS } = options;
+  const run = async (request: ExecRequest, { backend, unenforced }: Chosen): Promise<ExecResult> => {
     if (options.obstacle !== undefined && backend !== noneBackend) throw unusable(options.obstacle);
-    const session = await backend.open(confinement);
+    const session = await backend.open(without(confinementOf(options), unenforced));
     try {
       return await session.exec(request);
     } finally {
       await session.close();
     }
   };
-  return (request) =>
-    watched(
-      instruments.begin("command", { backend: backend.id }),
-      () => run(request),
+  return async (request) => {
+    const choice = await options.choice;
+    return watched(
+      instruments.begin("command", { backend: choice.backend.id }),
+      () => run(request, choice),
       (_error, ended) => endOf(ended),
     );
+  };
 }
 
 const unusable = (obstacle: string): SvcError =>

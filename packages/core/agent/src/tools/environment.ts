@@ -22,6 +22,8 @@ export interface ToolEnvironment {
   readonly tools: readonly Tool[];
   readonly policy: Policy;
   readonly workspace: Workspace;
+  /** Resolves when it is known what confines commands. A call that runs a command line is judged by it. Default: it is. */
+  readonly sandboxKnown?: Promise<unknown>;
   exec(request: ExecRequest): Promise<ExecResult>;
   fetch(url: string, options?: FetchOptions): Promise<FetchResult>;
   /** Default: there is none. */

@@ -29,7 +29,7 @@ export async function whenPermitted<T>(
   request: CallRequest,
   run: (call: PermittedCall) => Promise<T>,
 ): Promise<T> {
-  const asked = callIn(current(), request);
+  const asked = await whenJudgeable(current, request);
   refuseByTool(asked, request);
   const verdict = asked.environment.policy.judge(asked.tool, asked.input);
   if (verdict.verdict === "allow") return run({ ...asked, unasked: verdict.isListedLine === true });
@@ -53,6 +53,14 @@ export async function whenPermitted<T>(
   if (now.verdict === "refuse") throw new SvcError("TOOL_REFUSED", now.reason);
   if (now.verdict === "ask") policy.recordAction(call.tool);
   return run(call);
+}
+
+/** Whether a command line is confined, on which the verdict depends, may be unknown for a moment after the daemon's start. */
+async function whenJudgeable(current: () => ToolEnvironment, request: CallRequest): Promise<PermittedCall> {
+  const call = callIn(current(), request);
+  if (!call.tool.commandLine || !call.environment.sandboxKnown) return call;
+  await call.environment.sandboxKnown;
+  return callIn(current(), request);
 }
 
 /** Throws TOOL_REFUSED. */

@@ -85,7 +85,9 @@ const SOPS = v.object({
 const SANDBOX = v.object({
   effective: v.pipe(
     v.string(),
-    v.description("The backend in force; `none`: nothing confines commands; `unavailable`: commands are refused."),
+    v.description(
+      "The backend in force; `none`: nothing confines commands; `unavailable`: commands are refused; `probing`: they wait.",
+    ),
   ),
   confined: v.boolean(),
   summary: name("For a person."),
