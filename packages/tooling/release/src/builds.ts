@@ -15,7 +15,7 @@ import {
 import { SCHEMA_VERSION } from "@svc/store";
 import { type SigningKey, signFile } from "./signing.ts";
 
-export const CHECKSUMS_FILE = "SHA256SUMS";
+const CHECKSUMS_FILE = "SHA256SUMS";
 
 export interface Build {
   /** As `--version` prints them. */
@@ -51,15 +51,19 @@ export function readBuild(dir: string): Build {
   return { version, commit, profile, target, file: join(dir, binary.file), name: binary.file, bytes: binary.bytes };
 }
 
+/** How much time goes into size: tests install what was packed in a second. */
+export type Compression = "small" | "fast";
+
 /** Writes `svc-<version>-<profile>-<target>.gz` into `out`; the same binary gives the same bytes. */
-export async function packBuild({ version, profile, target, file, bytes }: Build, out: string): Promise<ReleaseBuild> {
+export async function packBuild(
+  { version, profile, target, file, bytes }: Build,
+  out: string,
+  compression: Compression = "small",
+): Promise<ReleaseBuild> {
+  const level = compression === "small" ? constants.Z_BEST_COMPRESSION : constants.Z_BEST_SPEED;
   const name = releaseFileName(version, profile, target);
   const packed = join(out, name);
-  await pipeline(
-    createReadStream(file),
-    createGzip({ level: constants.Z_BEST_COMPRESSION }),
-    createWriteStream(packed),
-  );
+  await pipeline(createReadStream(file), createGzip({ level }), createWriteStream(packed));
   const [own, binary] = await Promise.all([hashOf(packed), hashOf(file)]);
   return { profile, target, file: name, ...own, binary: { sha256: binary.sha256, bytes } };
 }
