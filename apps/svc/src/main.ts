@@ -5,6 +5,8 @@ import type { ChildModule, Composition } from "@svc/contract";
 export interface Build {
   readonly version: string;
   readonly commit: string;
+  /** Where newer builds are published, and the public keys that sign them. */
+  readonly releases: { readonly url: string; readonly keys: readonly string[] };
   /** Imports the build's features and catalogue. */
   readonly load: () => Promise<Composition>;
   /** Imports what a process of a feature's own runs; undefined where this build has none of that name. */
@@ -16,6 +18,13 @@ export async function main(build: Build): Promise<void> {
   if (args.length === 1 && (args[0] === "--version" || args[0] === "-v")) {
     process.stdout.once("error", (error) => void import("./cli/lost-output.ts").then(({ endFor }) => endFor(error)));
     process.stdout.write(`svc ${build.version} (${build.commit})\n`);
+    return;
+  }
+  if (args.length === 2 && args[0] === "--version" && args[1] === "--json") {
+    const { SCHEMA_VERSION } = await import("@svc/store");
+    const target = `${process.platform}-${process.arch}`;
+    const about = { version: build.version, commit: build.commit, target, schema_version: SCHEMA_VERSION };
+    process.stdout.write(`${JSON.stringify(about)}\n`);
     return;
   }
   // A feature started it: `svc __<name>`.

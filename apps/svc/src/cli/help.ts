@@ -26,7 +26,7 @@ function overview({ version }: Build): string {
     [
       tint("bold", "More"),
       "  svc <command> --help   options and examples of a command",
-      "  svc --version          the build",
+      "  svc --version          the build (--json: with its platform and database schema)",
     ].join("\n"),
   ].join("\n\n");
 }

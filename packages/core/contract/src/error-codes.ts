@@ -220,6 +220,12 @@ export const ERRORS = {
   SERVICE_FORBIDDEN: entry(403, EXIT.noPermission, "Only root may install a service for the whole machine."),
   SERVICE_EDITED: entry(409, EXIT.cantCreate, "The service file was created or edited by someone else."),
   SERVICE_FAILED: entry(500, EXIT.unavailable, "The service manager refused."),
+  UPDATE_UNAVAILABLE: entry(404, EXIT.unavailable, "There is no release that this svc can be updated to."),
+  UPDATE_REFUSED: entry(502, EXIT.data, "The release is not what its publisher signed."),
+  UPDATE_UNREACHABLE: entry(502, EXIT.unavailable, "The release can't be downloaded."),
+  UPDATE_FAILED: entry(500, EXIT.cantCreate, "The binary could not be replaced; the old one is in place."),
+  UPDATE_MANAGED: entry(409, EXIT.usage, "A package manager installed this svc, and updates it."),
+  ROLLBACK_UNAVAILABLE: entry(404, EXIT.noInput, "There is no previous binary."),
 
   // Building a binary
   PROFILE_INVALID: entry(500, EXIT.config, "The profile can't be built."),

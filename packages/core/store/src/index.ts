@@ -1,6 +1,7 @@
 /** `@svc/store`: durable state. */
 export * from "./check.ts";
 export { copyDatabase } from "./copy.ts";
+export { schemaOfFile } from "./file-schema.ts";
 export * from "./home-lock.ts";
 export { FIRST_WITH_APPROVALS, SCHEMA_VERSION } from "./migrations.ts";
 export { newestTurnMs } from "./newest-turn.ts";

@@ -3,6 +3,7 @@ import { buildCommand, type CatalogueEntry, SvcError } from "@svc/contract";
 import { isAbsolute, join } from "node:path";
 import { profilesOf, type Catalogue } from "./catalogue.ts";
 import type { FeaturePackage } from "./manifest.ts";
+import { readReleases, type Releases } from "./releases.ts";
 import type { Selection } from "./select.ts";
 import { generatedDir, productVersion, slashed, writeIfChanged } from "./workspace.ts";
 
@@ -21,17 +22,18 @@ export function generate(catalogue: Catalogue, selection: Selection, commit: str
   const generated = { dir, entry: file("entry"), features: file("features"), children: file("children") };
   writeIfChanged(generated.features, featuresText(catalogue, selection, { version, commit, dir }));
   writeIfChanged(generated.children, childrenText(selection, dir));
-  writeIfChanged(generated.entry, entryText(version, commit));
+  writeIfChanged(generated.entry, entryText(version, commit, readReleases(catalogue.root)));
   return generated;
 }
 
 /** The entry holds nothing but the call, so that `--version` evaluates no feature and no heavy library. */
-export function entryText(version: string, commit: string): string {
+export function entryText(version: string, commit: string, releases: Releases): string {
   const build = `version: ${JSON.stringify(version)}, commit: ${JSON.stringify(commit)}`;
   return `${HEADER}import { main } from "../../src/main.ts";
 
 await main({
   ${build},
+  releases: ${JSON.stringify(releases)},
   load: () => import("./features.ts").then((m) => m.composition),
   child: (name) => import("./children.ts").then(({ children }) => children[name]?.()),
 });

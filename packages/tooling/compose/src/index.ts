@@ -7,6 +7,7 @@ export { readManifest, type FeaturePackage, type PackageJson } from "./manifest.
 export { buildPage, type Page } from "./page.ts";
 export { profileChain, type Budget, type Profile } from "./profile.ts";
 export { lines, quiet, type Reporter } from "./reporter.ts";
+export { readReleases, type Releases } from "./releases.ts";
 export { resolveProfile, type Request, type Selection } from "./select.ts";
 export { isStale, type Staleness } from "./stale.ts";
 export { distDir, hostTarget, targetName, targetOf, type Target } from "./target.ts";

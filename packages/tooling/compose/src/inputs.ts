@@ -3,6 +3,7 @@ import { createHash, type Hash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Catalogue } from "./catalogue.ts";
+import { RELEASES_FILE } from "./releases.ts";
 import type { Selection } from "./select.ts";
 import type { Source } from "./source.ts";
 import { targetName } from "./target.ts";
@@ -43,6 +44,7 @@ export function inputHashes(catalogue: Catalogue, selection: Selection, source: 
       join(root, "packages/tooling/compose/src"),
       join(root, "packages/tooling/bootstrap/atomic-exchange.mjs"),
       join(root, "tsconfig.base.json"),
+      join(root, RELEASES_FILE),
     ]),
     commit: hashText(source.commit),
     target: hashText([targetName(selection.target), process.version]),

@@ -18,6 +18,7 @@ const PATHS = [
   "package.json",
   "pnpm-lock.yaml",
   "pnpm-workspace.yaml",
+  "releases.json",
   "tsconfig.base.json",
 ];
 

@@ -37,6 +37,7 @@ import { main } from "../../src/main.ts";
 
 await main({
   version: "1.2.3", commit: "abc1234",
+  releases: {"url":"","keys":[]},
   load: () => import("./features.ts").then((m) => m.composition),
   child: (name) => import("./children.ts").then(({ children }) => children[name]?.()),
 });

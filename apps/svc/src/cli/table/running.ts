@@ -120,4 +120,24 @@ export const running: readonly CommandEntry[] = [
     actions: ["install", "status", "uninstall"],
     load: () => import("../../commands/service.ts"),
   },
+  {
+    usage: "update",
+    summary: "Replace this binary with the newest release, after verifying its signature",
+    options: [
+      ["--check", "Only tell whether there is a newer release"],
+      ["--from <url>", "Folder of the release (default: $SVC_UPDATE_URL, else the address in this build)"],
+      ["--key <key>", "Public key of minisign that signs it (default: $SVC_UPDATE_KEY, else the keys in this build)"],
+      ["--reinstall", "Also when this version is the newest"],
+      JSON_OPTION,
+    ],
+    examples: ["svc update --check", "svc update", "svc update --from https://mirror.example.org/svc --json"],
+    load: () => import("../../commands/update.ts"),
+  },
+  {
+    usage: "rollback",
+    summary: "Put back the binary that the last update replaced",
+    options: [JSON_OPTION],
+    examples: ["svc rollback", "svc rollback --json"],
+    load: () => import("../../commands/rollback.ts"),
+  },
 ];
