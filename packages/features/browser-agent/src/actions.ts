@@ -41,7 +41,7 @@ type Outcome = Pick<DriverResult, "content" | "file" | "notes">;
 interface Running extends ActionDeps {
   readonly call: DriverCall;
   readonly options: BatchOptions;
-  /** Runs commands of which none may fail. */
+  /** Runs commands; throws if any of them fails. */
   run(...commands: Command[]): Promise<readonly Row[]>;
 }
 
@@ -191,7 +191,7 @@ async function open(url: string, running: Running): Promise<Outcome> {
     await running.kill();
     throw noAnswer();
   }
-  // Only a tunnel that the proxy did not make can be of another host than the one that was asked for.
+  // Only a tunnel that the proxy refused can belong to another host than the requested one.
   if (/^Navigation failed: (?!net::ERR_(?:ABORTED|TUNNEL_CONNECTION_FAILED))/.test(row.error))
     throw pageUnreachable(url);
   throw failureOf(row);

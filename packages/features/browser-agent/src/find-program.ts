@@ -122,7 +122,7 @@ async function installedByIt(): Promise<string[]> {
 const { compare } = new Intl.Collator("en", { numeric: true });
 
 const MAC = "Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing";
-/** Of an unpacked Chrome for Testing, with the archive's own folder and without. */
+/** Paths in an unpacked Chrome for Testing, with the archive's own folder and without. */
 const IN_PACKAGE = ["chrome", "chrome.exe", MAC, "chrome-linux64/chrome", "chrome-win64/chrome.exe"].concat(
   `chrome-mac-arm64/${MAC}`,
   `chrome-mac-x64/${MAC}`,

@@ -98,7 +98,7 @@ export function actionOf(input: ScreenInput): ScreenAction {
   return action;
 }
 
-/** Whoever only looks runs freely. All else happens on a person's screen, with what is open there. */
+/** Read-only actions run freely. All others act on a person's screen, with the windows that are open there. */
 const LOOKS: ReadonlySet<ScreenActionName> = new Set(["screen_capture", "screenshot", "wait", "get_url", "get_title"]);
 
 export const screenApproval = ({ action }: Pick<ScreenInput, "action">): "auto" | "ask" =>

@@ -22,7 +22,7 @@ import {
   choiceOf,
 } from "./protocol.ts";
 
-/** Reads any JSON at all: what is of an unknown shape, or says nothing to an agent, is undefined. */
+/** Accepts any JSON: undefined for an unknown shape, or for an event that is not for the agent. */
 export function inboundOf(payload: Json, told: Told): Inbound | undefined {
   const fields = fieldsOf(payload);
   if (fields["type"] === "event_callback") return eventOf(fields, told);
@@ -326,8 +326,8 @@ function reactionOf(event: Fields, bot: string | undefined, { mayWrite }: Told):
 const COMMANDS: ReadonlySet<string> = new Set(["new", "model", "status", "help", "stop"]);
 
 /**
- * `/svc new` and `/new` are `/new`, whatever the app calls its command; anything else after it is a message. Without a word it is
- * a question for help.
+ * `/svc new` and `/new` both mean `/new`, under any name of the app's command; other text after it is a message. Without text
+ * it asks for help.
  */
 function commandOf(fields: Fields, { people, mayWrite }: Told): Inbound | undefined {
   const name = wordOf(fields["command"])?.replace(/^\//, "").toLowerCase();

@@ -139,7 +139,7 @@ function shown(block: Meant, level: number): Block[] {
     case "rule":
       return [{ kind: "rule", gap }];
     case "code":
-      // The name of a language is for colours, which there are none of; anything else is someone's words.
+      // A language name only selects colours, which Slack lacks; keep any other info text, since it is part of the message.
       return [{ kind: "code", gap, text: LANGUAGE.test(block.info) ? block.text : `${block.info}\n${block.text}` }];
     case "table":
       return [{ kind: "code", gap, text: columnsOf(block) }];
@@ -222,8 +222,8 @@ function add(runs: Run[], run: Run): void {
 const looks = ({ bold, italic, strike }: Style): string => [bold, italic, strike].join();
 
 /**
- * One line of runs. The platform reads a mark only at the edge of a word, so that edges are made where there are none; marks
- * of the text are told from marks of ours wherever the two could be confused.
+ * One line of runs. The platform reads a mark only at the edge of a word, so missing edges are inserted. Marks in the text are
+ * escaped where they could be taken for formatting.
  */
 export function lineOf(runs: readonly Run[]): string {
   const tokens = opened(spaced(runs));

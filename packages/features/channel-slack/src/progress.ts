@@ -13,7 +13,7 @@ import type { WebApi } from "./web-api.ts";
 const TEXT_BYTES = 4_000;
 /** What was a block may have to stay one: a long answer that became short. */
 const MISMATCH = "block_mismatch";
-/** Changes that a workspace takes in a minute, whatever the conversation: fifty and more, of which some are for the end. */
+/** Edits per minute: a workspace allows fifty or more over all conversations; some are reserved for final texts. */
 const EDITS_A_MINUTE = 45;
 const MINUTE_MS = 60_000;
 

@@ -156,7 +156,7 @@ function placeNamed(id: string): string {
   });
 }
 
-/** The thread of a conversation. Throws DELIVERY_REFUSED for what is none of the platform's. */
+/** The thread of a conversation. Throws DELIVERY_REFUSED for an invalid thread id. */
 function threadOf({ thread }: Conversation): string | undefined {
   if (thread === undefined || timestamp(thread) !== undefined) return thread;
   throw new SvcError("DELIVERY_REFUSED", "This is no thread of Slack's.");

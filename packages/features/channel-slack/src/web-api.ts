@@ -114,7 +114,7 @@ export const quietLog = (): Logger => ({
   error: nothing,
   setLevel: nothing,
   setName: nothing,
-  // Of an enum that only a module to load would have.
+  // A value of an enum whose module is not loaded here.
   getLevel: () => "error" as ReturnType<Logger["getLevel"]>,
 });
 
@@ -255,7 +255,7 @@ const ERROR_WORDS: ReadonlyMap<string, PlatformError> = new Map([
   ["cannot_reply_to_message", refused("This message takes no replies")],
   ["team_not_found", refused("Slack needs the channel's id here, and was given a name")],
   ["restricted_action", refused("The workspace does not let the bot write there")],
-  ["restricted_action_read_only_channel", refused("Nobody but its owners may write in this channel")],
+  ["restricted_action_read_only_channel", refused("Only its owners may write in this channel")],
   ["restricted_action_thread_only_channel", refused("Only replies in threads are taken in this channel")],
   ["restricted_action_non_threadable_channel", refused("This channel has no threads", "Set thread_replies = false.")],
   ["restricted_action_thread_locked", refused("The thread is locked")],

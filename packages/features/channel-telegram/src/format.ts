@@ -52,7 +52,7 @@ function oneBlock(block: Block, position: Position): Node[] {
   }
 }
 
-/** Of an empty one people would see nothing, not even an empty line. */
+/** The platform shows nothing for an empty block, not even an empty line. */
 function codeNodes({ text, info }: Code): Node[] {
   const language = /^[\w+#.-]{1,32}/.exec(info)?.[0];
   return text.trim() === "" ? [] : [{ kind: "pre", text, language }];

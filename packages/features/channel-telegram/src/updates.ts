@@ -40,8 +40,8 @@ export const updateReader =
     return inbound ? { inbound } : {};
   };
 
-// An album, which the platform hands over as a message for each of its pictures: one message with all of them, and the text
-// of whichever has one.
+// The platform delivers an album as one message per picture. This joins them into one message with all pictures and the
+// caption.
 
 /** Messages that are meant for the bot, in the order of the updates. */
 export function inboundOf(updates: readonly ReadUpdate[]): Inbound[] {

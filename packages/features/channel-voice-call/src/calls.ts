@@ -22,7 +22,7 @@ export class Calls {
     return this.#bySid.get(sid);
   }
 
-  /** The one that is there, or a new one. */
+  /** The open call with this SID, or a new one. */
   open(about: ConstructorParameters<typeof Call>[0]): Call {
     const there = this.#bySid.get(about.sid);
     if (there) return there;
@@ -196,7 +196,7 @@ export class Call {
     for (const run of this.#endings.splice(0)) run();
   }
 
-  /** No one asks this channel any more: what waits is to be tried again, by the one that takes its place. */
+  /** The channel stops: waiting deliveries fail as retryable, for the channel instance that replaces it. */
   stop(): void {
     this.#isStopped = true;
     for (const utterance of this.#queue.splice(0)) utterance.failed(stopped());
@@ -224,7 +224,7 @@ const MOST_SAID = 100;
 export interface NewUtterance {
   /** Of the message. */
   readonly deliveryId: string;
-  /** Of which turn of the caller's it is the answer, or a part of it; undefined: of none. */
+  /** The caller's turn that it answers, in whole or in part; undefined: none. */
   readonly turn: number | undefined;
   /** More of it is likely to follow at once. */
   readonly goesOn: boolean;

@@ -62,7 +62,7 @@ export interface Person {
   readonly isKnown: boolean;
 }
 
-/** `client:…`, `sip:…` and `anonymous` too. Undefined for what is none of the platform's. */
+/** `client:…`, `sip:…` and `anonymous` too. Undefined for an invalid address. */
 export function personOf(address: string | undefined): Person | undefined {
   if (address === undefined || !/^[\w+.:@-]{1,128}$/.test(address)) return undefined;
   if (HIDDEN.has(address) || /^(?:anonymous|restricted|unavailable|unknown|blocked)$/i.test(address)) {

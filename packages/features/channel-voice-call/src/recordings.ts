@@ -15,7 +15,7 @@ export function recordings(api: PlatformApi, { clock, fetch }: Pick<FeatureConte
       signal.throwIfAborted();
       // It becomes a path of the API, and anyone who made the delivery chose it.
       if (!RECORDING_SID.test(ref))
-        throw new SvcError("MEDIA_REFUSED", "The recording's id is none of the platform's.");
+        throw new SvcError("MEDIA_REFUSED", "The recording's id is not a valid id of the platform.");
       const url = `${api.root}/Recordings/${ref}.mp3`;
       const { headers } = api;
       const download = { url, headers, maxBytes: MAX_RECORDING_BYTES, write, signal, nowMs: clock.now() };

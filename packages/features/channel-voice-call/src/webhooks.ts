@@ -158,9 +158,9 @@ const UNDER_WAY: ReadonlyMap<string, DeliveryUpdate["status"]> = new Map([
 /** Sentences of ours. */
 const FAILED: ReadonlyMap<string, string> = new Map([
   ["busy", "The line was busy."],
-  ["no-answer", "Nobody answered."],
+  ["no-answer", "The call was not answered."],
   ["failed", "The call could not be put through."],
-  ["canceled", "The call was called off before anybody answered."],
+  ["canceled", "The call was cancelled before an answer."],
 ]);
 
 function updatesOf({ calls, log }: IngressDeps, webhook: Webhook): DeliveryUpdate[] {
@@ -258,7 +258,7 @@ const FEW_WORDS = 4;
 
 // Words of a caller as the platform would post them, for `svc webhook send` and tests.
 
-/** Numbers of this kind are no one's. */
+/** A number of the range for examples. */
 const ANYBODY = "+15550001111";
 
 function sampleSpeech(message: SampleMessage, config: Config, base: string): SampleDelivery {

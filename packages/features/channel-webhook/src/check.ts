@@ -23,7 +23,7 @@ export async function checkReceiver(
       hint: "Set authorization in [channels_config.webhook] to what it demands.",
     });
   }
-  // Whoever takes only messages answers 404, 405, or behind some front ends 403.
+  // A receiver that accepts only POST answers 404 or 405, or 403 behind some front ends.
   const { host } = new URL(url);
   const how = key === undefined ? "NOT SIGNED" : "signed";
   return `${host} answers (status ${status} to HEAD); messages go there ${how}, and the first one proves that it takes them`;

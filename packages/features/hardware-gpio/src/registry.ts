@@ -32,7 +32,7 @@ export interface RegistryDeps {
 
 export interface Reading {
   readonly pin: number;
-  /** Of an analog pin in the scale of its converter. */
+  /** For an analog pin, in the scale of its converter. */
   readonly value: number;
   readonly isAnalog: boolean;
   /** `written`: as a command set it. */

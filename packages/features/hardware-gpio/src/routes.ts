@@ -139,7 +139,7 @@ export const routesOf = ({ registry, flash, calls }: RouteDeps): Route[] => [
   },
 ];
 
-/** A board that is known by its alias or its path, else a port that nobody named. */
+/** A board known by its alias or path, else a port without an alias. */
 async function introspect(
   registry: BoardRegistry,
   target: string,

@@ -19,7 +19,7 @@ export function expositionOf(source: Source): Exposition {
     }
     return text;
   };
-  // Whoever asks while one is written gets that one: many at once cost no more than one after the other.
+  // Concurrent callers share one rendering, so that many at once cost no more than one.
   let running: Promise<string> | undefined;
   return { text: () => (running ??= write().finally(() => (running = undefined))) };
 }

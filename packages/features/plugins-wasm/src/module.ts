@@ -281,5 +281,5 @@ export const ABORT = { module: "env", name: "abort" } as const;
 
 export const PAGE_BYTES = 65_536;
 
-/** Of a wasm file. */
+/** Size limit of a wasm file. */
 export const MAX_MODULE_BYTES = 20_971_520;

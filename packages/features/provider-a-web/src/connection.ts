@@ -112,7 +112,7 @@ export async function openConnection(deps: ConnectionDeps, signal: AbortSignal):
   socket.ev.on("creds.update", (update) => {
     Object.assign(credentials, update);
     isLinked ||= update.account !== undefined;
-    // Before the account is linked they are nobody's.
+    // Before the account is linked, the credentials belong to no account.
     if (!isLinked) return;
     store.commit(new Map([[CREDENTIALS, { ...credentials }]])).catch((error: unknown) => {
       end(error instanceof SvcError ? error : new SvcError("STORE_FAILED"));

@@ -49,7 +49,7 @@ export function readMessage(reader: Reader, { attrs, plaintext }: StoredMessage)
   const seconds = Number(attrs["t"]);
   return {
     ...(kind && { kind }),
-    // Whoever writes chooses the id: it must not hide somebody else's message.
+    // The sender chooses the id: it must not collide with another sender's message.
     id: [conversationId, ...(isGroup ? [authorPhone] : []), id].join(" "),
     conversation: { channel: "provider_a", id: conversationId },
     sender: authorPhone,

@@ -130,7 +130,7 @@ async function transmit(
 ): Promise<void> {
   const { library, socket } = connection;
   signal.throwIfAborted();
-  // Whoever can't read it asks for it again, also after a restart.
+  // A recipient that can't decrypt it requests it again, also after a restart.
   await store.commit(sentChanges(store, id, library.proto.Message.encode(content).finish()));
   const ack = Promise.withResolvers<BinaryNode>();
   const event = `TAG:${id}`;

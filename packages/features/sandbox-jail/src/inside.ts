@@ -23,7 +23,7 @@ done </proc/self/status
 eval "$(cat <&3)"
 `;
 
-/** What firejail is to run: as somebody else, root of the jail has the capabilities to become that and to drop them for good. */
+/** The command for firejail. To run as another user, root of the jail has the capabilities to switch and then drop them for good. */
 export const entryOf = ({ user }: Confinement): string[] => [
   ...(user && process.getuid?.() === 0
     ? [

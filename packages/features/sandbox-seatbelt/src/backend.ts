@@ -57,9 +57,9 @@ const unavailable = (message: string): SvcError => new SvcError("SANDBOX_UNAVAIL
 const NOT_HELD: readonly SandboxLimit[] = ["memoryMb", "pids"];
 
 const GETS_AWAY =
-  "A command that begins a session of its own may outlive its end, still confined: macOS has no groups that hold it.";
+  "A command that starts a new session may outlive its call, still confined: macOS has no control groups.";
 
-/** The profile refuses every way to a host, this machine's included; the refusal is told apart from nobody listening there. */
+/** The profile refuses every connection, to this machine too; the message tells a refusal from a port without a listener. */
 const OFFLINE = `case "$( { /usr/bin/nc -z 127.0.0.1 9; } 2>&1; /bin/bash -c 'exec 3<>/dev/tcp/127.0.0.1/9' 2>&1)" in *"not permitted"*) echo offline;; esac`;
 
 /** For `sh -c`: says by descriptor 3 that it is inside, limits processor time and becomes the command. */

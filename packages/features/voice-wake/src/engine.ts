@@ -178,7 +178,7 @@ export class WakeEngine {
 
   #grow(segment: Segment, frame: Int16Array, isLoud: boolean, actions: Action[]): void {
     segment.lengthMs += FRAME_MS;
-    // Nobody wants to know any more.
+    // The segment is rejected: its frames are no longer needed.
     if (segment.verdict === "none") segment.frames = [];
     else segment.frames.push(frame);
     segment.quietMs = isLoud ? 0 : segment.quietMs + FRAME_MS;

@@ -25,7 +25,7 @@ const INTERRUPT_MS = 2000;
 const MOST_ERROR_BYTES = 4096;
 const MOST_PIN_OUTPUT_BYTES = 1024;
 
-/** Undefined: nobody speaks it here. Interrupts the program that the board runs. */
+/** Undefined: the board does not run MicroPython. Interrupts the program that the board runs. */
 export async function greetMicroPython(
   link: Link,
   { what, clock }: { readonly what: string; readonly clock: Clock },

@@ -12,7 +12,7 @@ export interface Link {
 /** Undefined: more bytes are needed. */
 export type Parse<T> = (bytes: Buffer) => { readonly value: T; readonly used: number } | undefined;
 
-/** Bytes that are kept while nobody reads; older ones are dropped. A board that prints in a loop must not fill the memory. */
+/** Limit of unread bytes; older ones are dropped. A board that prints in a loop must not fill the memory. */
 const MOST_UNREAD_BYTES = 65_536;
 
 export class Incoming {

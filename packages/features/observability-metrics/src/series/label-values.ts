@@ -1,6 +1,6 @@
 /**
- * What a label may say. Memory and the text grow with every combination of values ever seen, so there is a bound on how many
- * a label has; and anybody may read `GET /metrics`, so a value is a name, never something that a person wrote.
+ * Values of a label. Memory and output grow with every combination of values ever seen, so each label has a bound. `GET /metrics`
+ * is public, so a value is a name, never text that a person wrote.
  */
 
 /** Different values of one label, `other` apart. */

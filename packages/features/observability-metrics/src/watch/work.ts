@@ -65,7 +65,7 @@ function endsOf(counted: Counted): Ends {
   };
 }
 
-/** Called off by somebody, or by the service as it stops. */
+/** Cancelled by a person, or by the daemon's shutdown. */
 const CANCELLED: ReadonlySet<ErrorCode> = new Set(["TURN_CANCELLED", "CANCELLED", "DRAINING"]);
 
 const outcomeOf = (error: ErrorCode | undefined): "ok" | "failed" | "cancelled" =>

@@ -111,7 +111,7 @@ async function agreedTo(
       hint: "Look at both. With --yes this one takes its place.",
     });
   }
-  throw refused("Nobody can be asked here whether to install this.");
+  throw refused("Installing a plugin needs a confirmation, but there is no terminal.");
 }
 
 /** In the plugin's own order, so that each is said as it was typed elsewhere. */

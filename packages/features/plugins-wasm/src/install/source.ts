@@ -50,7 +50,7 @@ function sourceUrl(source: string): URL | undefined {
   const url = URL.canParse(source) ? new URL(source) : undefined;
   if (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url))) return url;
   throw new SvcError("PLUGIN_INVALID", "A plugin is installed from https URLs only, or http ones of this machine.", {
-    hint: "Whoever is between could put another plugin in its place.",
+    hint: "Use an https URL: over http, an attacker on the way could replace the plugin.",
   });
 }
 
@@ -168,7 +168,7 @@ async function filesOf(tar: Uint8Array): Promise<Map<string, Uint8Array>> {
     const path = safePath(header);
     if (path === undefined) continue;
     const key = path.toLowerCase();
-    // Of two the one that someone looked at need not be the one that is taken.
+    // With two entries of one name, the reviewed file might not be the unpacked one.
     if (seen.has(key)) throw invalid("has two entries of one name");
     seen.add(key);
     if (header.type !== "directory") files.set(path, data ?? new Uint8Array());

@@ -75,7 +75,7 @@ async function documentFacts(pdf: Pdf): Promise<DocumentFacts> {
   return { pages: pdf.numPages, info: told };
 }
 
-// D:YYYYMMDDHHmmSSOHH'mm, of which only the year must be there (ISO 32000-1, 7.9.4).
+// D:YYYYMMDDHHmmSSOHH'mm; only the year is required (ISO 32000-1, 7.9.4).
 const DATE = /^(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-])(\d\d)'?(\d\d)?)?/;
 
 /** As exact as the file says it, without a zone where it names none; undefined where it is no date. */
@@ -247,7 +247,7 @@ class BinaryDataFactory {
 class CMaps {
   #all: Promise<ReadonlyMap<string, Uint8Array>> | undefined;
 
-  /** Of a name such as `UniGB-UCS2-H.bcmap`, in the packed form of pdf.js. Rejects where it is missing of that name. */
+  /** The character map of a name such as `UniGB-UCS2-H.bcmap`, in the packed form of pdf.js. Rejects for an unknown name. */
   async find(name: string): Promise<Uint8Array> {
     const found = (await (this.#all ??= unpacked())).get(name);
     if (found === undefined) throw new Error("there is no such CMap");
