@@ -75,7 +75,7 @@ export function makeServices(window: Window): Services {
   };
 }
 
-/** Events flow while somebody is signed in, and at once again when the machine wakes up or finds a network. */
+/** Receives events while signed in, and reconnects at once when the machine wakes up or finds a network. */
 export function followSession({ session, live, events, turns, push }: Services, window: Window): void {
   const apply = (): void => {
     const { value } = session.state;
@@ -85,7 +85,7 @@ export function followSession({ session, live, events, turns, push }: Services, 
       return live.start();
     }
     live.stop();
-    // They are not for whoever signs in next.
+    // The next sign-in may belong to another person.
     events.clear();
     turns.clear();
     forgetAll();

@@ -29,7 +29,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Of an answer that is not a good one. */
+/** The error of an unsuccessful response. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => undefined)) as Readonly<Record<string, unknown>> | undefined;
   const { code, error } = body ?? {};

@@ -46,7 +46,7 @@ export class Live {
     this.#connect();
   }
 
-  /** Forgets where it stood: who signs in next may be somebody else. */
+  /** Forgets its position: the next sign-in may belong to another person. */
   stop(): void {
     this.state.set("off");
     this.#last = undefined;
@@ -60,7 +60,7 @@ export class Live {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The machine slept, or changed its network: a connection can be dead without anybody having told. */
+  /** The machine slept, or changed its network: a dead connection may not have been reported. */
   reconnect(): void {
     if (this.state.value === "off") return;
     this.#drop();

@@ -43,7 +43,7 @@ const SENTENCES: Readonly<Record<string, PlainKey>> = {
   NotSupportedError: "passkeys.it-makes-no-passkeys-of",
 };
 
-/** Whoever calls it off, waits too long or is not recognised gets one error from the browser, so that no page can tell. */
+/** The browser reports a cancellation, a timeout and an unknown key with one error, so that no page can tell them apart. */
 function unlessCalledOff(error: unknown): undefined {
   const name = error instanceof Error ? error.name : "";
   if (name === "NotAllowedError" || name === "AbortError") return undefined;

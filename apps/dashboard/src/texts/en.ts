@@ -699,7 +699,7 @@ export const en = {
     "{name} signs in no more. Your browser or your security key may go on listing it: remove it there, too.",
   "passkeys.token-of-this-device": "Token of this device",
   "passkeys.it-is-the-last-one":
-    "It is the last one that works: being signed in is not enough to remove it. A browser that was paired by a code has no token that anybody knows; where the service runs: {command}",
+    "This is the last working passkey: removing it needs more than being signed in. A browser paired by a code has no token that you could enter. On the machine that runs the service: {command}",
 
   "procedures.calendar": "Calendar",
   "procedures.the-next-starts-by-cron": "The next starts by cron, in your time zone.",

@@ -9,7 +9,7 @@ import { type Loaded, Reader } from "../../state/reader.ts";
 
 export interface ConversationPage {
   readonly sessions: readonly Conversation[];
-  /** Leads to the next ones; null: there are none. */
+  /** Cursor of the next page; null: no more conversations. */
   readonly before: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** The conversations beside the one that is open; on a phone a screen of its own. */
+/** The list of conversations beside the open one; on a phone a separate screen. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Conversation } from "../../api/shapes.ts";
 import { Empty } from "../../parts/empty.tsx";

@@ -56,7 +56,7 @@ const COLUMNS: readonly Column<Procedure>[] = [
   },
 ];
 
-/** A thousand rows are more than anybody reads; the filter leads to each. */
+/** A thousand rows are more than a reader needs; the filter finds the rest. */
 const MOST_SHOWN = 100;
 
 export function Procedures() {

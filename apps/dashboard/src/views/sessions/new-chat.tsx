@@ -63,7 +63,7 @@ interface Begun {
   readonly response?: string;
 }
 
-/** `page-2026-11-21-k3f9`: a name that says when, and is nobody else's. */
+/** `page-2026-11-21-k3f9`: a unique name with the date. */
 function newName(): string {
   const random = Array.from(crypto.getRandomValues(new Uint8Array(4)), (byte) => (byte % 36).toString(36)).join("");
   return `page-${new Date().toISOString().slice(0, 10)}-${random}`;

@@ -55,7 +55,7 @@ export const before = () =>
 
 /** The cursor of the next page. */
 export const cursor = (what: string) =>
-  v.pipe(v.nullable(integer(1)), v.description(`Leads to the ${what} before these; null: there are none.`));
+  v.pipe(v.nullable(integer(1)), v.description(`Cursor of the ${what} before these; null: no more.`));
 
 /** Completes "… must be …". */
 export const oneOf = <const Options extends readonly string[]>(options: Options) =>

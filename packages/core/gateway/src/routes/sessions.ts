@@ -30,7 +30,7 @@ const pageCursor = () =>
   v.optional(v.pipe(v.string(), v.maxLength(200), v.description("the cursor of a page that was read before")));
 
 const nextPage = (what: string) =>
-  v.pipe(v.nullable(v.string()), v.description(`Leads to the ${what}; null: there are none.`));
+  v.pipe(v.nullable(v.string()), v.description(`Cursor of the ${what}; null: no more.`));
 
 const SESSION = v.object({
   id: name("The conversation's id, for the paths below."),
@@ -113,7 +113,7 @@ const PAGE = v.object({
       ),
     }),
   ),
-  before: v.pipe(v.nullable(v.string()), v.description("Leads to the messages before these; null: there are none.")),
+  before: v.pipe(v.nullable(v.string()), v.description("Cursor of the messages before these; null: no more.")),
   newest: v.pipe(
     v.nullable(v.object({ turn_id: v.string(), can: v.array(v.picklist(["continue", "retry", "edit"])) })),
     v.description("The newest turn, and what can be done about it; null: nothing."),

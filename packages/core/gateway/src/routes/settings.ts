@@ -184,7 +184,7 @@ const MODELS: ApiSpec = {
   body: TRY_BODY,
   answers: {
     200: {
-      description: "Their names, or why there are none.",
+      description: "Their names, or the reason for an empty list.",
       body: v.object({ models: v.array(v.string()), error: v.nullable(v.string()) }),
     },
   },

@@ -56,7 +56,7 @@ const DRAFT_BODY = v.strictObject({
 const SAVE_BODY = v.strictObject({
   toml: TOML,
   markdown: MARKDOWN,
-  revision: v.pipe(v.nullable(REVISION), v.description("Of the files that were edited; null: there are none yet.")),
+  revision: v.pipe(v.nullable(REVISION), v.description("Revision of the edited files; null: no files yet.")),
 });
 const COPY_BODY = v.strictObject({ name: NAME });
 const RENAME_BODY = v.strictObject({ name: NAME });
