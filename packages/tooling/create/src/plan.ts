@@ -46,7 +46,7 @@ export function planPackage(request: Request, house: House): Plan {
   return { id, folder: `packages/features/${id}`, files, changes };
 }
 
-/** A folder of its own beside the packages, of which git knows nothing. */
+/** A separate folder beside the packages, ignored by git. */
 function planPlugin(name: string): Plan {
   const words = { name, tool: name.replaceAll("-", "_") };
   const files = new Map([...readTemplate("plugin")].map(([path, text]) => [path, fill(text, words)] as const));

@@ -19,7 +19,7 @@ export interface Attack {
   readonly kind: string;
   readonly steps: readonly Step[];
   readonly ending: Ending;
-  /** Requests in it as the strictest reader counts them: more answers than that are answers to nobody's question. */
+  /** Requests in it as the strictest reader counts them: further answers would belong to a smuggled request. */
   readonly requests: number;
   /**
    * Two readers could see different requests in these bytes. `refused`: it must be answered 4xx. `last`: it may be
@@ -51,7 +51,7 @@ export interface Attack {
 /** What came of it. */
 export interface Exchange {
   readonly received: Buffer;
-  /** Who ended it; "late": nobody within the bound. */
+  /** Who ended it; "late": neither side within the time limit. */
   readonly endedBy: "server" | "client" | "late";
   readonly tookMs: number;
   /** Error of the socket, as its code. */

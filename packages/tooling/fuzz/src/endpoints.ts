@@ -1,4 +1,4 @@
-/** What to attack: every route that the running daemon documents, what a stranger can reach, and paths nobody serves. */
+/** Targets: every route that the running daemon documents, public paths, and paths without a route. */
 import type { Json } from "@svc/contract";
 import { workchatId, workchatMessageEvent, workchatPress } from "@svc/testkit/platforms/workchat/events";
 import * as fc from "fast-check";

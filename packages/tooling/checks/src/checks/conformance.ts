@@ -35,7 +35,7 @@ const EXCEPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["packages/features/voice-wake", ["channelConformance"]],
 ]);
 
-/** The kind's suite, and a tool's for whoever contributes tools beside something else. */
+/** The suite of the package's kind, and the tool suite for any package that also contributes tools. */
 function wantedBy({ folder, json }: PackageFile): string[] {
   const manifest = (json["svc"] ?? {}) as { kind?: unknown; tools?: unknown };
   const kind = String(manifest.kind ?? "feature").replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());

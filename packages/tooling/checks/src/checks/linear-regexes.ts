@@ -1,6 +1,6 @@
 /**
- * A regular expression that takes time in proportion to the square of a text, or worse, lets whoever sends the text stop the
- * one thread that serves everybody. `recheck` judges each; what it has judged is in a list, for that takes minutes.
+ * A regular expression with quadratic time, or worse, lets the sender of a text block the one thread that serves all clients.
+ * `recheck` judges each; its results are in a list, because judging takes minutes.
  */
 import type { Check, Finding } from "../check.ts";
 import { essenceOf, fingerprint, readWritten, type Regex, regexesOf, slowness, written } from "../regexes.ts";
@@ -191,7 +191,7 @@ function judged(workspace: Workspace, made: readonly Made[], exceptions: readonl
 const placeOf = ({ file, line }: Regex) => ({ file, line });
 
 const REWRITE =
-  "Use a loop, String methods or trimOf; or parts of which none begins with what the one before may end with.";
+  "Use a loop, String methods or trimOf; or make each part begin with a character that the part before can't end with.";
 const UNLISTED = { message: "A regular expression is linear and not in the list.", fix: "npm run checks -- --write" };
 const UNKNOWN = {
   message: "A regular expression is made at run time, and nothing says what it is like.",

@@ -75,12 +75,12 @@ function wrongDoors(rows: readonly Line[], workspace: Workspace): Finding[] {
     ...named
       .filter(({ path }) => !known.has(path))
       .map(({ path, line }) =>
-        wrong(line, `Nobody serves ${path}.`, "Take it out, or write the path as it is declared."),
+        wrong(line, `No route serves ${path}.`, "Remove it, or write the path as it is declared."),
       ),
   ];
 }
 
-/** A feature that `pnpm new` has just made is in no profile yet, and nobody's door: its row comes with the profile. */
+/** A feature that `pnpm new` has just made is in no profile yet, so no build exposes it: its row comes with the profile. */
 function isInProfile(from: string, { files }: Workspace): boolean {
   const id = JSON.stringify(from.replace(/^@svc\//, ""));
   return from === "core" || [...files].some(([file, text]) => file.startsWith("profiles/") && text.includes(id));
@@ -163,7 +163,7 @@ function isMeant(
 const begins = (title: string, words: string): boolean =>
   words !== "" && title.startsWith(words) && (title === words || /^\W/.test(title.slice(words.length)));
 
-/** Of a file; undefined: there is none, or it is no code. */
+/** The tests of a file; undefined: the file is missing, or no code. */
 type Tests = (file: string) => readonly TestTitles[] | undefined;
 
 function testsOf(workspace: Workspace): Tests {

@@ -22,7 +22,7 @@ interface ProfileRow {
   readonly planned: readonly string[];
 }
 
-/** A profile comes after the one that it extends. */
+/** A profile comes after the profile that it extends. */
 function profilesIn(files: ReadonlyMap<string, string>): ProfileRow[] {
   const rows = [...files].flatMap(([path, text]) => {
     const name = /^profiles\/([a-z-]+)\.toml$/.exec(path)?.[1];

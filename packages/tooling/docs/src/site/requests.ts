@@ -1,4 +1,4 @@
-/** What the built site would load from elsewhere. It is read without a network, and nobody is to be told that it is read. */
+/** Finds requests of the built site to other hosts. The site must work offline and must not report its readers. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -8,7 +8,7 @@ const HARMLESS: readonly (readonly [address: RegExp, why: string])[] = [
   [/^http:\/\/a\.com$/, "a base to read paths against"],
   [/^https:\/\/vuejs\.org\/error-reference\//, "the text of an error"],
   [/^https:\/\/github\.com\/focus-trap\//, "the comment with a licence"],
-  [/^https:\/\/api\.iconify\.design\//, "icons of social links, of which the site has none"],
+  [/^https:\/\/api\.iconify\.design\//, "icons of social links; the site has no social links"],
   [/^https:\/\/docsearch\.algolia\.com$/, "the style of a search that the site does not have"],
 ];
 

@@ -62,7 +62,7 @@ function otherEncodings(mark: string): fc.Arbitrary<readonly [Buffer, Header]> {
   );
 }
 
-/** Ten megabytes in ten kilobytes: whoever unpacks it has lost already. */
+/** Ten megabytes in ten kilobytes: a server that unpacks it has lost already. */
 const BOMB = gzipSync(Buffer.alloc(10_000_000, 0x20), { level: 9 });
 
 function compressed(mark: string): fc.Arbitrary<readonly [Buffer, Header]> {

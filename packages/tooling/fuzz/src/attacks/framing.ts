@@ -1,7 +1,7 @@
 /**
- * Request smuggling: bytes in which two readers see different requests. Behind the doubtful one stands a hidden request,
+ * Request smuggling: bytes in which two readers see different requests. Behind the ambiguous one stands a hidden request,
  * and behind that the request of a victim, with a token, as a proxy would send it on the same connection. The one right
- * answer is to refuse the first and to end the connection: then nothing that follows is ever read by anybody's cut.
+ * answer is to refuse the first and to end the connection: then no reader interprets the bytes that follow.
  */
 import * as fc from "fast-check";
 import type { Attack } from "../attack.ts";

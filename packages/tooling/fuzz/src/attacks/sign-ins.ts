@@ -29,7 +29,7 @@ export function signIns({ credentials: { page }, mark }: Subject): fc.Arbitrary<
   ]);
 }
 
-/** Where somebody says that he stands in the stream of events. */
+/** Event positions that a client claims. */
 export const positions = (mark: string): fc.Arbitrary<Header> =>
   fc
     .constantFrom(mark, "", "-", "x-0", "x-1", "0-0", `${mark}-${"9".repeat(40)}`, `${"b".repeat(9_000)}-1`, "x-1, x-2")

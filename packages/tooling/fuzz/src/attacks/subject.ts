@@ -23,7 +23,7 @@ export interface Credentials {
   /** A token that opens the endpoint. */
   readonly token: string;
   readonly webhookSecret: string;
-  /** Of a page that is signed in. */
+  /** Credentials of a signed-in page. */
   readonly page: { readonly cookie: string; readonly csrf: string };
 }
 

@@ -89,7 +89,7 @@ function call(path: string, name: string, body: Buffer): Promise<string> {
       let text = "";
       let isRefused = false;
       socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
-      // The kernel's queue of a Unix socket is full: it waits for nobody, as TCP would.
+      // The kernel's queue of a Unix socket is full: unlike TCP, connect fails at once.
       socket.on("error", (cause: NodeJS.ErrnoException) => (isRefused = cause.code === "EAGAIN"));
       socket.on("close", () => (isRefused ? setTimeout(open, 10) : resolve(text)));
       socket.write(bytes);

@@ -51,7 +51,7 @@ function pour(socket: Socket, bytes: Buffer): void {
   more();
 }
 
-/** Of a client, as RFC 6455 has it. The mask is zeros. */
+/** A client's frame (RFC 6455). The mask is zeros. */
 function frame(first: number, payload: Buffer, declared = payload.length): Buffer {
   const size = Buffer.alloc(9, 0x80 | 127);
   size.writeBigUInt64BE(BigInt(declared), 1);

@@ -20,7 +20,7 @@ export function ingressOf(
       const conversation = { channel: "__channel__", id: room };
       return { inbound: [{ id, conversation, sender: user, text, ...(sentAtMs !== undefined && { sentAtMs }) }] };
     },
-    sample({ text, from = allowed.find((user) => user !== "*") ?? "somebody", id, atMs }) {
+    sample({ text, from = allowed.find((user) => user !== "*") ?? "someone", id, atMs }) {
       const body = Buffer.from(JSON.stringify({ id, room: `room of ${from}`, user: from, text, sent_at_ms: atMs }));
       const timestamp = String(Math.floor(atMs / 1000));
       const signature = secret === undefined ? {} : { "x-signature": hmacSha256Hex(secret, [timestamp, ".", body]) };
@@ -29,7 +29,7 @@ export function ingressOf(
   };
 }
 
-/** A delivery that somebody recorded is worth nothing after this time. */
+/** A recorded delivery can't be replayed after this time. */
 const TOLERANCE_MS = 300_000;
 
 function verified({ headers, body, receivedAtMs }: RawRequest, secret: string): Verdict {
@@ -41,7 +41,7 @@ function verified({ headers, body, receivedAtMs }: RawRequest, secret: string): 
   return { ok: false, code: "BAD_SIGNATURE", why: "the signature does not fit the secret" };
 }
 
-/** An id, a room or a user of the platform. What is longer was made up by somebody else. */
+/** An id, a room or a user of the platform. The platform sends no longer ones. */
 const word = v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(200));
 
 const MESSAGE = v.object({
