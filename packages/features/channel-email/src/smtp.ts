@@ -94,7 +94,7 @@ async function connected<T>(
   }
 }
 
-/** A name of ours: the library, when it is told XOAUTH2, wants to get tokens itself. */
+/** Our own mechanism name: with `XOAUTH2` the library would fetch tokens itself. */
 const TOKEN = "SVC-TOKEN";
 
 function signIn(connection: SMTPConnection, { user, password, token }: Login): Promise<unknown> {

@@ -45,7 +45,7 @@ function oneBlock(block: Block, position: Position): Node[] {
     case "list":
       return block.items.flatMap((item, index) => below(item.gap, itemNodes(item, index, position)));
     case "quote": {
-      // The platform has no quote within a quote: what is quoted twice is quoted once.
+      // The platform has no nested quotes: flatten them.
       const children = blockNodes(block.blocks, { ...position, isQuoted: true });
       return position.isQuoted || children.length === 0 ? children : [{ kind: "quote", children }];
     }

@@ -117,7 +117,7 @@ function labelOf(markup: Json | undefined, data: string): string | undefined {
 
 // A reaction that a person set on a message, or took back. https://core.telegram.org/bots/api#messagereactionupdated
 
-/** Undefined for who may not write. `updateId`: a reaction has no id of its own. */
+/** Undefined for a sender who may not write. `updateId`: a reaction has no id. */
 function readReaction(
   reaction: Fields,
   updateId: number,

@@ -4,7 +4,7 @@ import { downloadMedia } from "@svc/kit";
 import type { PlatformApi } from "./api.ts";
 import { RECORDING_SID } from "./webhooks.ts";
 
-/** An hour and a half; a minute is what is recorded. */
+/** An hour and a half; recordings take at most a minute. */
 const MAX_RECORDING_BYTES = 26_214_400;
 
 export function recordings(api: PlatformApi, { clock, fetch }: Pick<FeatureContext, "clock" | "fetch">): Media {

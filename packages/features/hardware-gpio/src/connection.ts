@@ -57,8 +57,8 @@ export class BoardConnection {
   }
 
   /**
-   * `work` is never called twice. Rejects with what it throws, with BOARD_* where the board can't be reached, and with the signal's
-   * reason while others are before it.
+   * Calls `work` at most once. Rejects with its error, with BOARD_* if the board can't be reached, and with the signal's reason
+   * while it waits in the queue.
    */
   async run<T>(signal: AbortSignal, work: (dialect: Dialect, signal: AbortSignal) => Promise<T>): Promise<T> {
     const { what } = this.#options;

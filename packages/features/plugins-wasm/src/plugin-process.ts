@@ -83,7 +83,7 @@ export class PluginProcess {
     return this.#ask({ kind: "call" }, input, "output", this.#limits.timeoutMs, signal, services);
   }
 
-  /** Anyone who waits for it is told that it ended. Idempotent. */
+  /** Ends the process; pending calls reject. Idempotent. */
   end(): void {
     this.#over(endedByItself());
   }

@@ -35,7 +35,7 @@ export function pluginTool(plugin: InstalledPlugin, host: PluginHost): Tool {
         v.description("The text that the plugin is given."),
       ),
     }),
-    // Without a host to talk to it computes: it is told something, and answers. What one with hosts does there no one can tell.
+    // A plugin without hosts only computes. The effect of requests to a host is unknown, so those calls need an approval.
     approval: plugin.allowedHosts.length === 0 ? "auto" : "ask",
     run: ({ input }, context) => host.call(plugin, input, callServices(plugin, context), context.signal),
   });

@@ -1,11 +1,11 @@
 /**
- * What runs first inside a jail. firejail takes at most 128 arguments of 4 KiB, and some of its options anywhere among them; so
- * the command is not on its command line: it comes by descriptor 3, and by the same way it is told that the command began.
+ * The first program inside a jail. firejail takes at most 128 arguments of 4 KiB, and parses some of its options anywhere among
+ * them. So the command does not go on its command line but through descriptor 3, which also reports that the command began.
  */
 import type { Confinement } from "@svc/contract";
 import { type ConfinedCommand, shellWord } from "@svc/kit/process";
 
-/** What is written to descriptor 3 right before the command begins. Nothing else: firejail did not get there. */
+/** Written to descriptor 3 right before the command begins. If it is missing, firejail did not get that far. */
 export const BEGAN = "began\n";
 
 /**

@@ -87,6 +87,6 @@ export const lost = (what: string): SvcError =>
     "BOARD_LOST",
     `${what} was disconnected. A command that was running may have acted; it is not repeated.`,
     {
-      hint: "Plug the board in again, look at what it does, and then repeat the command if that is right.",
+      hint: "Reconnect the board, check its state, and repeat the command if that is safe.",
     },
   );
