@@ -182,7 +182,7 @@ function tokenText(token: string, nameOf: (user: string) => string | undefined):
   return linkText(unescaped(target), label);
 }
 
-/** A link that is shown as itself is told once. */
+/** A link whose label is its own URL appears once. */
 function linkText(url: string, label: string): string {
   const short = url.replace(/^(?:https?:\/\/|mailto:|tel:)/, "");
   const isItself = label === "" || [url, short, short.replace(/\/$/, "")].includes(label);
@@ -338,7 +338,7 @@ function commandOf(fields: Fields, { people, mayWrite }: Told): Inbound | undefi
   const said = decoded(textOf(fields["text"]) ?? "", people.nameOf).trim();
   const known = people.nameOf(sender) ?? wordOf(fields["user_name"]);
   return {
-    // The platform does not number commands; each has a trigger of its own.
+    // The platform does not number commands; each has its own trigger id.
     ...(trigger !== undefined && { id: `command:${trigger}` }),
     conversation: conversationIn(channel, undefined),
     sender,
@@ -361,7 +361,7 @@ export interface Threads {
   add(thread: MessageRef): void;
   /** Those of one conversation, the latest first. */
   in(channel: string): readonly string[];
-  /** Reads what is kept. */
+  /** Loads the stored threads. */
   load(): Promise<void>;
 }
 
@@ -374,7 +374,7 @@ export function threadsIn({ state, log }: Pick<FeatureContext, "state" | "log">)
   let writing: Promise<void> | undefined;
   let isStale = false;
 
-  /** One write at a time, of what is there then: many are added while one goes to disk. */
+  /** One write at a time, with the latest content: many threads are added while one write goes to disk. */
   const keep = (): void => {
     isStale = true;
     writing ??= (async () => {

@@ -12,7 +12,7 @@ export interface CheckedLine {
   check(url: string | undefined): Promise<void>;
   /** Why it was ended from this side; undefined: it was not. */
   readonly why: SvcError | undefined;
-  /** Ends it; what is written already still goes out. */
+  /** Ends it after sending pending writes. */
   close(): void;
 }
 

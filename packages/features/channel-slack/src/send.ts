@@ -93,7 +93,7 @@ export async function post(
       channel: place,
       ...content,
       ...(thread !== undefined && { thread_ts: thread }),
-      // The platform fetches what it unfurls at once: a URL that a page has talked the model into would be out unclicked.
+      // No unfurling: the platform fetches links at once, so a URL from an injected prompt would leak data without a click.
       unfurl_links: false,
       unfurl_media: false,
       ...LITERAL,

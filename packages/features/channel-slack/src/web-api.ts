@@ -1,5 +1,5 @@
 /**
- * Methods of the Web API. Each is asked once: whether it is tried again is the delivery's business, and in the error's code.
+ * Methods of the Web API. No retries here: the error's code says whether the delivery is retried.
  * https://docs.slack.dev/apis/web-api
  */
 import type { Logger, WebClientOptions } from "@slack/web-api";
@@ -103,7 +103,7 @@ export function clientFetch(fetch: FeatureContext["fetch"], signal: AbortSignal)
 }
 
 /**
- * The libraries write whole requests and answers to their log, tokens and messages among them: none of it is wanted.
+ * The libraries log whole requests and answers, with tokens and messages: discard all of it.
  */
 const nothing = (): void => undefined;
 
@@ -184,7 +184,7 @@ function codeOf(status: number): PlatformError["means"] {
 }
 
 /**
- * Errors of the platform's methods, and what each is to us. What is not here may be anything, and is tried again.
+ * Errors of the platform's methods, and their meaning here. An unlisted error is retried.
  * https://docs.slack.dev/reference/methods/chat.postMessage#errors, and those of the other methods
  */
 interface PlatformError {
@@ -268,7 +268,7 @@ const ERROR_WORDS: ReadonlyMap<string, PlatformError> = new Map([
   ["no_text", refused("Slack takes no message without a text")],
   ["invalid_blocks", refused("Slack does not take the message's blocks")],
   ["invalid_blocks_format", refused("Slack does not take the message's blocks")],
-  ["invalid_arguments", refused("Slack does not take what it was asked")],
+  ["invalid_arguments", refused("Slack does not accept the request's arguments")],
   ["message_not_found", refused("The message is gone")],
   ["cant_update_message", refused("The message is not the bot's to edit")],
   ["edit_window_closed", refused("The workspace does not allow editing a message as old as this")],

@@ -20,7 +20,7 @@ export async function checkReceiver(
   if (status >= 500) throw unreachable(`answers with status ${status}`, "Look at the receiver, and try again.");
   if (status === 401) {
     throw new SvcError("CHANNEL_UNAUTHORIZED", "The receiver refuses the credentials.", {
-      hint: "Set authorization in [channels_config.webhook] to what it demands.",
+      hint: "Set authorization in [channels_config.webhook] to the value that the receiver expects.",
     });
   }
   // A receiver that accepts only POST answers 404 or 405, or 403 behind some front ends.

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Exposition } from "@svc/contract";
 
 export interface Source {
-  /** Brings what is asked anew for each text up to date. Never rejects. */
+  /** Updates the gauges that are read for each scrape. Never rejects. */
   refresh(): Promise<void>;
   /** Each writes a part of the text, in about a millisecond. */
   slices(): readonly (() => Promise<string>)[];

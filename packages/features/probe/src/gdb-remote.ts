@@ -139,7 +139,7 @@ class PacketReader {
     this.#deps = deps;
   }
 
-  /** Throws REMOTE_UNREACHABLE for what is not the protocol. */
+  /** Throws REMOTE_UNREACHABLE for invalid bytes. */
   take(chunk: Buffer): string[] {
     const packets: string[] = [];
     let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);

@@ -1,6 +1,6 @@
 /**
  * The life of the linked device: it is linked, connects, hands decrypted messages to the inbox, and is unlinked again. A connection
- * belongs to `run`; linking makes one of its own, and then has the feature made anew.
+ * belongs to `run`; linking opens a separate one, and then rebuilds the feature.
  */
 import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
 import { asFinal, senderGate } from "@svc/kit";

@@ -42,7 +42,7 @@ export const entryOf = ({ user }: Confinement): string[] => [
   ENTRY,
 ];
 
-/** What it reads from descriptor 3: a line of the shell that becomes the command. */
+/** The content of descriptor 3: a shell line that becomes the command. */
 export function lineOf({ words, folder, env }: ConfinedCommand, { limits }: Confinement): string {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   // env(1) takes what has a "=" in it for one more variable.

@@ -14,7 +14,7 @@ export function optionsOf(confinement: Confinement, view: View, held: readonly S
     "--noprofile", // neither the distribution's profiles nor those in ~/.config/firejail
     "--keep-fd=3",
     "--deterministic-exit-code",
-    "--deterministic-shutdown", // what is left in the background ends with the command
+    "--deterministic-shutdown", // background processes end with the command
     ...privileges(confinement, isRoot),
     ...network(confinement.network),
     "--nodbus",
@@ -102,7 +102,7 @@ const SECRETS = [
 /** firejail copies these into a home that it has emptied: the way to the display among them. */
 const COPIED = [".Xauthority", ".asoundrc", ".bashrc", ".cshrc", ".zshrc"];
 
-/** Of each process by itself, but for their number. */
+/** Limits of each single process, except for the number of processes. */
 const limits = ({ memoryMb, cpuSecs, pids }: Confinement["limits"], held: readonly SandboxLimit[]): string[] => [
   ...(memoryMb === undefined || held.includes("memoryMb") ? [] : [`--rlimit-as=${memoryMb}m`]),
   ...(cpuSecs === undefined ? [] : [`--rlimit-cpu=${cpuSecs + 1}`]),

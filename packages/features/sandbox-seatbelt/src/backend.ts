@@ -109,7 +109,7 @@ async function seatbeltSession(
   }
 }
 
-/** The kernel knows paths without links. What is not there, and is to be hidden, is hidden by the path that it would have. */
+/** The kernel compares paths without links. A hidden path that does not exist is hidden under its future real path. */
 async function realPaths({ workspace, readable, writable, hidden }: Confinement) {
   const existing = async (paths: readonly string[]): Promise<string[]> => {
     const real = await Promise.all(paths.map((path) => realpath(path).catch(() => undefined)));

@@ -1,4 +1,4 @@
-/** What programs of macOS need to run at all, whatever they do. */
+/** Files that every macOS program needs to start. */
 import { allow, literal, named, subpath } from "./sbpl.ts";
 
 /** Programs, libraries and their resources; no user's files. */

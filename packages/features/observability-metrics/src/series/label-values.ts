@@ -6,7 +6,7 @@
 /** Different values of one label, `other` apart. */
 export const MAX_VALUES = 200;
 
-/** In place of what is no name, and of names beyond the bound. */
+/** Replaces values that are not names, and names beyond the bound. */
 export const OTHER = "other";
 
 /** Names of routes, models, tools, channels, agents and procedures; no space, quote or line break. */

@@ -11,7 +11,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 const LOOK_MS = 20;
 
 export interface ProcessSeries {
-  /** Makes the series say what is true now. Never rejects. */
+  /** Updates the series to current values. Never rejects. */
   refresh(): Promise<void>;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** What is counted when something happens. */
+/** Counters driven by events. */
 import type { Observer } from "@svc/contract";
 import type { Counted } from "../series/counted.ts";
 

@@ -1,4 +1,4 @@
-/** What is counted when a piece of work ends. */
+/** Counters and histograms driven by ended spans. */
 import type { ErrorCode, Observer, WorkFacts, WorkKind, WorkResults } from "@svc/contract";
 import type { Counted } from "../series/counted.ts";
 import { OTHER } from "../series/label-values.ts";

@@ -79,8 +79,8 @@ const overtaken = (): SvcError =>
 // Nothing is installed that no one agreed to: a person who saw it, or options that name exactly this file and these hosts.
 
 /**
- * `isNew`: there is something to agree to. Throws PLUGIN_CHANGED when `--sha256` names another file, and PLUGIN_REFUSED. Where
- * the options say it all, no one is asked.
+ * `isNew`: consent is needed. Throws PLUGIN_CHANGED when `--sha256` names another file, and PLUGIN_REFUSED. Does not prompt if
+ * the options give the consent.
  */
 async function agreedTo(
   { manifest, source }: PluginPackage,
@@ -128,7 +128,7 @@ const refused = (message: string): SvcError =>
     hint: "Look at the hash and the hosts, then say both: --sha256 <hash>, and --allow-host <host> for each host it may reach.",
   });
 
-// Whether the module may run here, before anyone is asked about it.
+// Whether the module can run here, checked before asking for consent.
 
 /** A module of 20 MiB that a compiler made takes less than a second. */
 const LONGEST_MS = 10_000;

@@ -57,7 +57,7 @@ function sourceUrl(source: string): URL | undefined {
 /** As `FeatureCommandContext.fetch` takes it: those hosts it reaches. */
 const isLoopback = ({ hostname }: URL): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 
-/** Throws PLUGIN_INVALID for what is no archive of at most 20 MiB, and what `context.fetch` throws. */
+/** Throws PLUGIN_INVALID unless it is an archive of at most 20 MiB, and the errors of `context.fetch`. */
 async function downloadPlugin(
   typed: URL,
   context: Pick<FeatureCommandContext, "fetch" | "progress" | "signal">,
@@ -114,7 +114,7 @@ function lengthOf(headers: FetchResult["headers"]): number | undefined {
 function redirectOf({ status, headers }: FetchResult, url: URL): URL | undefined {
   if (![301, 302, 303, 307, 308].includes(status) || headers["location"] === undefined) return undefined;
   if (URL.canParse(headers["location"], url)) return new URL(headers["location"], url);
-  throw new SvcError("REMOTE_UNREACHABLE", "The server redirects to what is no URL.");
+  throw new SvcError("REMOTE_UNREACHABLE", "The server redirects to an invalid URL.");
 }
 
 function archiveOf({ status, truncated }: FetchResult, bytes: Uint8Array): Uint8Array {

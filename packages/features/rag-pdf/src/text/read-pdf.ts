@@ -40,7 +40,7 @@ async function pageLine(pdf: Pdf, page: number): Promise<PdfLine> {
   }
 }
 
-/** The names of pdf.js; whatever else it throws while it opens a file, the file is at fault. */
+/** Error names of pdf.js; any other error while opening means that the file is damaged. */
 const failureOf = (error: unknown): PdfFailure =>
   (error as { name?: unknown } | null)?.name === "PasswordException" ? "encrypted" : "invalid";
 
@@ -231,7 +231,7 @@ async function openPdf(data: Uint8Array<ArrayBuffer>): Promise<Pdf> {
   }).promise;
 }
 
-/** Whom pdf.js asks for what is not in the file. */
+/** Provides pdf.js with data that is not in the file. */
 class BinaryDataFactory {
   readonly #cMaps = new CMaps();
 
