@@ -80,7 +80,7 @@ export function followSession({ session, live, events, turns, push }: Services, 
   const apply = (): void => {
     const { value } = session.state;
     if (value.phase === "in") {
-      // Best effort: the settings of the device say what is wrong.
+      // Best effort: the settings of the device show the error.
       if (value.device.scope === "operator") push.resume().catch(() => undefined);
       return live.start();
     }

@@ -109,7 +109,7 @@ export class Live {
 
   async #tryAgain(isSurelyKnown: boolean): Promise<void> {
     const { state } = this;
-    // What it throws is that the service does not answer, or that it knows us no longer; then this is stopped meanwhile.
+    // It throws if the daemon does not answer, or has ended the sign-in; the latter stops this object meanwhile.
     if (!isSurelyKnown) await this.#options.check().catch(() => {});
     if (state.value === "again" && this.#socket?.readyState !== WebSocket.OPEN) this.#connect();
   }

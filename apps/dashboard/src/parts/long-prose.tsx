@@ -22,7 +22,7 @@ export function LongProse({ text, of }: { readonly text: string; readonly of: st
   );
 }
 
-/** The same of Markdown. It is cut between lines, so that what is shown reads as what it is. */
+/** The same for Markdown. It is cut between lines, so that the visible part parses correctly. */
 export function LongMarkdown({ text, of }: { readonly text: string; readonly of: string }) {
   const [isWhole, setWhole] = useState(false);
   const beginning = text

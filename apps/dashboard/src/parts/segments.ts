@@ -5,7 +5,7 @@
 
 /** So long at least is a part, the last one apart. */
 const MIN_CHARS = 2_000;
-/** Lists and quotes within each other; what is deeper is text to the reader, too. */
+/** Nesting of lists and quotes; the parser also treats deeper levels as text. */
 const MAX_DEPTH = 12;
 /** A link may be defined anywhere in the text, and is used in all of it. */
 const DEFINITION = /^ {0,3}\[[^\]]+\]:/;

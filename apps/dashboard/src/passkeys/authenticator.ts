@@ -1,6 +1,6 @@
 /**
  * The browser's side of passkeys, by `@simplewebauthn/browser`: Safari before 18.4 has no `parseCreationOptionsFromJSON` and no
- * `toJSON` of its own, and what is used of the library is 3 kB, fetched only where passkeys are offered.
+ * native `toJSON`. The used part of the library is 3 kB, fetched only where passkeys are offered.
  *
  * There is no autofill of passkeys (conditional mediation): it would take a challenge with every look at the sign-in page, and
  * another one whenever that has grown old, to spare one press.

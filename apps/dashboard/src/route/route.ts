@@ -1,4 +1,4 @@
-/** `#/runs/abc` → where in the page. Hash routes: the service has one page, and no path of its own is taken from others. */
+/** `#/runs/abc` → place in the page. Hash routes, because the daemon serves one page, and its paths belong to other routes. */
 
 export interface Route {
   /** Name of the view; empty: the overview. */

@@ -160,7 +160,7 @@ interface RowsProps {
   readonly onEnd: () => void;
 }
 
-/** Draws only what is in sight: the list may have ten thousand rows. */
+/** Renders only visible rows: the list may have ten thousand. */
 function VirtualRows({ name, rows, current, onEnd }: RowsProps) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: window.innerHeight });

@@ -1,4 +1,4 @@
-/** Procedures: what starts them, and what is wrong with their files. */
+/** Procedures: their triggers, and errors in their files. */
 import { useState } from "preact/hooks";
 import type { Procedure, Procedures as Listed } from "../../api/governed-shapes.ts";
 import { Badge } from "../../parts/badge.tsx";

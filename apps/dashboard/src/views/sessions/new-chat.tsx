@@ -1,4 +1,4 @@
-/** A conversation that is not there yet: it begins with the first message, and then has a place of its own. */
+/** A conversation that does not exist yet: the first message creates it, and it gets its own URL. */
 import { useState } from "preact/hooks";
 import type { Conversation } from "../../api/shapes.ts";
 import { Button } from "../../parts/button.tsx";

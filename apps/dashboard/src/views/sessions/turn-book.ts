@@ -8,7 +8,7 @@ import { grown, type LiveTurn, withoutEnded } from "./live-turns.ts";
 const MAX_CONVERSATIONS = 50;
 
 export class TurnBook {
-  /** Changes when what is shown has to be drawn again. */
+  /** Changes when the display must render again. */
   readonly changes = new Cell(0);
   readonly #turns = new Map<string, readonly LiveTurn[]>();
   readonly #frame: (draw: () => void) => void;
