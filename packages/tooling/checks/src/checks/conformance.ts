@@ -30,7 +30,7 @@ function missing(one: PackageFile, suites: ReadonlySet<string>, workspace: Works
     }));
 }
 
-/** A channel that sends to no platform: what people see of a message there is nothing, whatever becomes of it. */
+/** A channel without a platform: people never see a message there, so the checks of visible effects don't apply. */
 const EXCEPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["packages/features/voice-wake", ["channelConformance"]],
 ]);

@@ -1,4 +1,4 @@
-/** A page that says what is defended is believed: each of its lines must name a test that is there, and no door may be missing. */
+/** Readers rely on the security page: each defence must name an existing test, and no entry point may be missing. */
 import { markdownLines } from "@svc/docs/markdown";
 import type { Check, Finding } from "../check.ts";
 import { packagesOf } from "../package-files.ts";
@@ -86,7 +86,7 @@ function isInProfile(from: string, { files }: Workspace): boolean {
   return from === "core" || [...files].some(([file, text]) => file.startsWith("profiles/") && text.includes(id));
 }
 
-/** By path, who declares it: core's, and those of all manifests, whichever build has them. */
+/** The declaring package of each path: core's paths, and those of all manifests in any build. */
 function publicPaths(workspace: Workspace): ReadonlyMap<string, string> {
   const paths = new Map<string, string>();
   for (const { program } of workspace.sources((file) => file === CORE_PATHS)) {
@@ -102,7 +102,7 @@ function publicPaths(workspace: Workspace): ReadonlyMap<string, string> {
   return paths;
 }
 
-/** A threat is an item of a list; what is below it belongs to it. */
+/** A threat is a list item with its nested items. */
 function unproven(lines: readonly Line[]): Finding[] {
   const threats: { line: number; text: string }[] = [];
   for (const { text, line } of lines) {
@@ -116,7 +116,7 @@ function unproven(lines: readonly Line[]): Finding[] {
       wrong(
         line,
         "No test is named for this.",
-        `Name one as \`file${THEN}title\`, or move the line to what is not shown.`,
+        `Name one as \`file${THEN}title\`, or move the line to the section without tests.`,
       ),
     );
 }

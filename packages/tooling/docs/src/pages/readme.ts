@@ -1,4 +1,4 @@
-/** The table of profiles in the README: each profile's own words, what it adds, and what is not written yet. */
+/** The table of profiles in the README: each profile's description, its additions, and planned features. */
 import { codeCell, cell, type GeneratedPage } from "./page.ts";
 
 export const readmePage: GeneratedPage = {

@@ -20,7 +20,7 @@ export function requestsElsewhere(folder: string): string[] {
     .flatMap((file) => addressesIn(file, readFileSync(join(folder, file), "utf8")).map((one) => `${file}: ${one}`));
 }
 
-/** A page is text with links, and only what it embeds is loaded; in what the theme is made of, every address counts. */
+/** Pages load only embedded resources, so links don't count; in the theme's code every address counts. */
 export function addressesIn(file: string, text: string): string[] {
   const isPage = file.endsWith(".html") || /\.md\.[^/]+\.js$/.test(file) || file.includes("@localSearchIndex");
   const found = [...text.matchAll(isPage ? EMBEDDED : ANY)].map((match) => match.groups?.["address"] ?? match[0]);

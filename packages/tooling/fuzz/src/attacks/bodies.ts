@@ -1,4 +1,4 @@
-/** Whole requests whose body is not what it should be: wrong JSON, wrong encoding, wrong type, wrong size. */
+/** Complete requests with an invalid body: wrong JSON, encoding, type or size. */
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import * as fc from "fast-check";
 import type { Attack } from "../attack.ts";

@@ -26,7 +26,7 @@ export function framingAttacks(subject: Subject): fc.Arbitrary<Attack> {
   });
 }
 
-/** Without a token: what it is answered, it would be answered by right. With the victim's, it would not. */
+/** Without a token, an answer would be legitimate. With the victim's token, it would not. */
 function hidden(): Buffer {
   const body = Buffer.from(JSON.stringify({ message: HIDDEN }));
   const headers: Header[] = [

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { type Header, without } from "./request.ts";
 import type { Subject } from "./subject.ts";
 
-/** Without whatever would say who it is. */
+/** Without any credentials. */
 export const anonymous = ({ headers }: Subject): Header[] => without(headers, "authorization", "cookie", "x-svc-csrf");
 
 /** Halves of a page's sign-in, and what stands beside them. */

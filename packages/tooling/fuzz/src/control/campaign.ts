@@ -1,4 +1,4 @@
-/** Attacks the control socket of a daemon of its own, and asks afterwards whether it still works. */
+/** Attacks the control socket of a separate daemon, and checks afterwards that it still works. */
 import { connect } from "node:net";
 import { join } from "node:path";
 import { runBinary } from "@svc/testkit/binary/run-binary";

@@ -98,7 +98,7 @@ export async function runFloods(options: FloodOptions): Promise<FloodReport> {
   }
 }
 
-/** Resolves with what is wrong. */
+/** Resolves with the problems. */
 async function carryOut(
   flood: Flood,
   victim: Victim,

@@ -26,7 +26,7 @@ export interface Victim extends AsyncDisposable {
 }
 
 export interface VictimOptions {
-  /** Believe X-Forwarded-For: every request can come from a client of its own. */
+  /** Trust X-Forwarded-For, so that every request can come from a new client. */
   readonly trusting: boolean;
   readonly binary?: string;
 }

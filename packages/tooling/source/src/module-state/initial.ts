@@ -60,7 +60,7 @@ function problemOf(
     const name = callee.type === "Identifier" ? callee.name : (nameOf(callee) ?? "");
     if (REMEMBERS.test(name)) return `is made by ${name}(), which remembers.`;
     const code = modules.codeOf(callee, [program, ...parents], facts);
-    if (code && keepsState(code, modules)) return "is made by a function that keeps what it changes.";
+    if (code && keepsState(code, modules)) return "is made by a function that keeps changing state.";
     const isBlank = name === "create" && node.arguments.length === 1 && isDirect;
     return isBlank && isOpen(initial) ? "is empty at module level, exported for others to fill." : undefined;
   }

@@ -1,4 +1,4 @@
-/** What comes in: who posted it, what it says, and one of our own making to try the set-up. */
+/** Incoming deliveries: signature, message, and a sample delivery to try the set-up. */
 import type { Ingress, RawRequest, Verdict } from "@svc/contract";
 import { hmacSha256Hex, readJson, verifyHmacSha256 } from "@svc/kit";
 import * as v from "valibot";
@@ -52,7 +52,7 @@ const MESSAGE = v.object({
     v.string(),
     v.check((text) => text.trim() !== ""),
   ),
-  // What is odd counts as missing: no message is lost for it.
+  // An undocumented value counts as missing, so that no message is lost.
   sent_at_ms: v.fallback(v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(8.64e15))), undefined),
   from_bot: v.fallback(v.optional(v.boolean()), undefined),
 });
