@@ -75,17 +75,17 @@ export function makeServices(window: Window): Services {
   };
 }
 
-/** Events flow while somebody is signed in, and at once again when the machine wakes up or finds a network. */
+/** Receives events while signed in, and reconnects at once when the machine wakes up or finds a network. */
 export function followSession({ session, live, events, turns, push }: Services, window: Window): void {
   const apply = (): void => {
     const { value } = session.state;
     if (value.phase === "in") {
-      // Best effort: the settings of the device say what is wrong.
+      // Best effort: the settings of the device show the error.
       if (value.device.scope === "operator") push.resume().catch(() => undefined);
       return live.start();
     }
     live.stop();
-    // They are not for whoever signs in next.
+    // The next sign-in may belong to another person.
     events.clear();
     turns.clear();
     forgetAll();

@@ -66,7 +66,7 @@ test("the switch turns it on, keeps it over a reload, and says why a test messag
   await using person = await subscriber();
   const { page } = person;
   await page.getByRole("button", { name: "Send push messages to this browser" }).click();
-  const details = page.getByLabel("Show what is asked, also on a locked screen");
+  const details = page.getByLabel("Show the request, also on a locked screen");
   await details.waitFor();
   expect(await details.isChecked()).toBe(false);
   await details.click();

@@ -1,7 +1,7 @@
 import { t } from "../texts/texts.ts";
 /** What the service refused, or why it could not be asked. */
 export class ApiError extends Error {
-  /** Stable; `UNREACHABLE` when there was no answer, `NOT_JSON` when it was none of ours. */
+  /** Stable; `UNREACHABLE` without an answer, `NOT_JSON` for an answer from another program. */
   readonly code: string;
   /** 0: there was no answer. */
   readonly status: number;
@@ -29,7 +29,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Of an answer that is not a good one. */
+/** The error of an unsuccessful response. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => undefined)) as Readonly<Record<string, unknown>> | undefined;
   const { code, error } = body ?? {};

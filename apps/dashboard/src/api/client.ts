@@ -5,9 +5,9 @@ import { answerOf, type Upload, uploaded } from "./upload.ts";
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 export interface Credentials {
-  /** Undefined: nobody is signed in. */
+  /** Undefined: not signed in. */
   csrf(): string | undefined;
-  /** The service knows it no longer. Resolves with whether there is another one to try. */
+  /** The daemon no longer accepts it. Resolves with whether another one can be tried. */
   refused(csrf: string): Promise<boolean>;
 }
 

@@ -101,7 +101,7 @@ export interface Status {
 
 export interface Conversation {
   readonly id: string;
-  /** What its owner calls it. */
+  /** The owner's name for it. */
   readonly session_id: string;
   readonly device: { readonly id: string; readonly name: string } | null;
   readonly kind: "chat" | "channel" | "procedure";

@@ -46,7 +46,7 @@ export class Live {
     this.#connect();
   }
 
-  /** Forgets where it stood: who signs in next may be somebody else. */
+  /** Forgets its position: the next sign-in may belong to another person. */
   stop(): void {
     this.state.set("off");
     this.#last = undefined;
@@ -60,7 +60,7 @@ export class Live {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The machine slept, or changed its network: a connection can be dead without anybody having told. */
+  /** The machine slept, or changed its network: a dead connection may not have been reported. */
   reconnect(): void {
     if (this.state.value === "off") return;
     this.#drop();
@@ -109,7 +109,7 @@ export class Live {
 
   async #tryAgain(isSurelyKnown: boolean): Promise<void> {
     const { state } = this;
-    // What it throws is that the service does not answer, or that it knows us no longer; then this is stopped meanwhile.
+    // It throws if the daemon does not answer, or has ended the sign-in; the latter stops this object meanwhile.
     if (!isSurelyKnown) await this.#options.check().catch(() => {});
     if (state.value === "again" && this.#socket?.readyState !== WebSocket.OPEN) this.#connect();
   }

@@ -1,4 +1,4 @@
-/** Which lists an event makes stale. Lists are read again, never patched: what is shown is what the service says. */
+/** Which lists an event makes stale. Lists are read again, never patched, so that they always match the daemon. */
 
 export type Topic =
   | "rules"

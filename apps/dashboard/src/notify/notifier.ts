@@ -1,6 +1,6 @@
 /**
- * Notifications of the browser, for those who asked for them: that a yes is wanted, never for what. A locked screen shows them to
- * anybody, so no command, no file and no name is in them.
+ * Opt-in browser notifications: they say that an approval is pending, but not for what. A locked screen shows them to anyone, so
+ * they contain no command, file or name.
  */
 import { workerAddress } from "./worker.ts";
 import { Cell } from "../state/cell.ts";

@@ -1,6 +1,6 @@
 /**
- * Push messages: the browser's push service wakes the worker of this page while no page is open. The service sends a tag, and
- * what is asked only to a browser that asked for it.
+ * Push messages: the browser's push service wakes the worker of this page while no page is open. The daemon sends a tag, and the
+ * request itself only to a browser that opted in.
  */
 import type { Api } from "../api/client.ts";
 import { Cell } from "../state/cell.ts";
@@ -35,7 +35,7 @@ export class PagePush {
     this.state = new Cell<PushState>({ phase: this.#obstacle() ?? "unknown" });
   }
 
-  /** A sign-in is new, or the browser was given another subscription: what was wanted before is asked for again. */
+  /** After a new sign-in, or a changed subscription of the browser: subscribes again with the earlier choice. */
   async resume(): Promise<void> {
     if (this.#obstacle() !== undefined || this.#wanted() === undefined) return;
     await this.speak();

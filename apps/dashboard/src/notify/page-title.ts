@@ -1,4 +1,4 @@
-/** The document's title: what is shown, and before it how much waits for a person. */
+/** The document's title: the number of pending approvals, then the view. */
 import { Cell } from "../state/cell.ts";
 
 export class PageTitle {

@@ -1,4 +1,4 @@
-/** Push messages of this browser: on, off, with what is asked, tried, and what went wrong. */
+/** Push messages of this browser: on or off, with or without the request, a test message, and errors. */
 import { useEffect } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { Problem } from "../parts/problem.tsx";

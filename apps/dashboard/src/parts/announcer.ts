@@ -1,4 +1,4 @@
-/** What is told in passing: shown for a while, and read out to who does not look. */
+/** Short announcements: shown for a while, and read out by screen readers. */
 import { Cell } from "../state/cell.ts";
 
 const SHOWN_MS = 8_000;

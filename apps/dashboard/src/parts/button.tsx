@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 interface Props {
   readonly onPress: () => void;
   readonly kind?: "plain" | "main" | "danger";
-  /** What it did last is not done yet. */
+  /** The last action is still running. */
   readonly busy?: boolean;
   readonly disabled?: boolean;
   /** Where the text alone does not say of what. */

@@ -4,7 +4,7 @@ import { CopyButton } from "./copy-button.tsx";
 import type { Piece } from "./highlight.ts";
 import { t } from "../texts/texts.ts";
 
-/** What is longer, or still grows, stays plain: the library looks at a text more than once. */
+/** Longer or growing text stays plain: the library scans a text several times. */
 const MAX_CHARS = 20_000;
 const SETTLED_MS = 150;
 

@@ -5,7 +5,7 @@ import { t } from "../texts/texts.ts";
 
 const SHOWN_MS = 2_000;
 
-/** Copies a text. It says so in place of its own text for a moment, and to a screen reader. */
+/** Copies a text. Confirms in its own label for a moment, and to a screen reader. */
 export function CopyButton({ text, children }: { readonly text: string; readonly children: ComponentChildren }) {
   const { announcer } = useServices();
   const [outcome, setOutcome] = useState<string>();
@@ -34,7 +34,7 @@ async function copied(text: string): Promise<boolean> {
   }
 }
 
-/** Where the page came by plain http there is no clipboard; what is selected can be copied all the same. */
+/** A page over plain http has no clipboard API; the user can still copy the selection. */
 function copiedBySelection(text: string): boolean {
   const area = document.createElement("textarea");
   area.value = text;

@@ -64,7 +64,7 @@ const library = createLowlight({
 });
 library.registerAlias({ bash: ["console", "shellsession"], javascript: ["jsonc"] });
 
-/** By the scope of highlight.js, whatever stands behind its first dot apart. */
+/** By the scope of highlight.js, without the part after its first dot. */
 const KINDS: Readonly<Record<string, Kind>> = {
   comment: "comment",
   quote: "comment",
@@ -101,7 +101,7 @@ export function highlighted(text: string, language: string): readonly Piece[] | 
   if (!library.registered(language)) return undefined;
   try {
     const pieces = [...piecesOf(library.highlight(language, text).children, undefined)];
-    // Colours must never change what is read and copied.
+    // Colours must never change the text that is read and copied.
     return pieces.map((piece) => piece.text).join("") === text ? pieces : undefined;
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-/** One set of strokes, 24 px. Drawn beside words, or with a label of its own. */
+/** One set of strokes, 24 px. Drawn beside words, or with its own label. */
 
 const PATHS = {
   mark: "M4 15c4 0 4-8 8-8s4 8 8 8",
@@ -29,7 +29,7 @@ export type IconName = keyof typeof PATHS;
 
 interface Props {
   readonly name: IconName;
-  /** Where no words say what it means. */
+  /** Needed without words beside the icon. */
   readonly label?: string;
 }
 

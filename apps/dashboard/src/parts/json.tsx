@@ -1,4 +1,4 @@
-/** Data as it is, folded away; written out when somebody looks. */
+/** Raw data, folded; rendered only when opened. */
 import { useState } from "preact/hooks";
 
 interface Props {

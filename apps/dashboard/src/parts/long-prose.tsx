@@ -7,7 +7,7 @@ import { t } from "../texts/texts.ts";
 const MOST_CHARS = 280;
 const MOST_LINES = 4;
 
-/** Its beginning, and all of it when somebody asks: a list of such texts stays a list. */
+/** Shows the beginning, and the rest on demand, so that a list of such texts stays short. */
 export function LongProse({ text, of }: { readonly text: string; readonly of: string }) {
   const [isWhole, setWhole] = useState(false);
   const beginning = text.split("\n").slice(0, MOST_LINES).join("\n").slice(0, MOST_CHARS);
@@ -22,7 +22,7 @@ export function LongProse({ text, of }: { readonly text: string; readonly of: st
   );
 }
 
-/** The same of Markdown. It is cut between lines, so that what is shown reads as what it is. */
+/** The same for Markdown. It is cut between lines, so that the visible part parses correctly. */
 export function LongMarkdown({ text, of }: { readonly text: string; readonly of: string }) {
   const [isWhole, setWhole] = useState(false);
   const beginning = text

@@ -1,6 +1,6 @@
 /**
- * What a model or a procedure wrote, as it is meant. The reader is the channels' own; what it makes of the text is drawn as
- * elements, never as HTML: markup in the text stays text. No address is loaded before a click.
+ * Rendered Markdown of a model or a procedure. The parser is the channels' own; its result is drawn as elements, never as HTML:
+ * markup in the text stays text. No address is loaded before a click.
  */
 import {
   type Block,

@@ -1,4 +1,4 @@
-/** Somebody else's word. On its own, so that its direction of writing turns nothing around it. */
+/** Text from another person. Isolated, so that its writing direction does not change the text around it. */
 export const Name = ({ children }: { readonly children: string }) => <bdi class="name">{children}</bdi>;
 
 /** Longer words of others: line breaks stay. */

@@ -1,4 +1,4 @@
-/** Saved changes of files, the newest first, each with what it did to them and the way back. */
+/** Saved changes of files, the newest first, each with its diff and an undo. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Api } from "../api/client.ts";
@@ -29,7 +29,7 @@ export interface FileDiff {
 }
 
 export interface UndoPreview {
-  /** Of the files as they are now: what is shown is what is undone. */
+  /** Revision of the current files: the undo applies to the shown diff only. */
   readonly revision: string;
   readonly files: readonly FileDiff[];
   /** Why it can't be undone. */

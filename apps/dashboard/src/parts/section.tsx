@@ -8,7 +8,7 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** A part of a view, under a heading of its own. */
+/** A part of a view, under its own heading. */
 export function Section({ title, aside, children }: Props) {
   const heading = useId();
   return (

@@ -5,13 +5,13 @@
 
 /** So long at least is a part, the last one apart. */
 const MIN_CHARS = 2_000;
-/** Lists and quotes within each other; what is deeper is text to the reader, too. */
+/** Nesting of lists and quotes; the parser also treats deeper levels as text. */
 const MAX_DEPTH = 12;
 /** A link may be defined anywhere in the text, and is used in all of it. */
 const DEFINITION = /^ {0,3}\[[^\]]+\]:/;
-/** What goes on behind a blank line: an item, or something that belongs to one, a quote or a table. */
+/** Lines that continue a block after a blank line: an item or its content, a quote or a table. */
 const GOES_ON = /^(?:\s|[-*+>|]|\d+[.)])/;
-/** Of an item or a quote; what is in it follows. */
+/** The marker of an item or a quote; its content follows. */
 const MARKER = /^(?:[-*+>]|\d{1,9}[.)])(?=\s)/;
 
 /** Together they are the text. */

@@ -1,6 +1,6 @@
 /**
  * The browser's side of passkeys, by `@simplewebauthn/browser`: Safari before 18.4 has no `parseCreationOptionsFromJSON` and no
- * `toJSON` of its own, and what is used of the library is 3 kB, fetched only where passkeys are offered.
+ * native `toJSON`. The used part of the library is 3 kB, fetched only where passkeys are offered.
  *
  * There is no autofill of passkeys (conditional mediation): it would take a challenge with every look at the sign-in page, and
  * another one whenever that has grown old, to spare one press.
@@ -43,7 +43,7 @@ const SENTENCES: Readonly<Record<string, PlainKey>> = {
   NotSupportedError: "passkeys.it-makes-no-passkeys-of",
 };
 
-/** Whoever calls it off, waits too long or is not recognised gets one error from the browser, so that no page can tell. */
+/** The browser reports a cancellation, a timeout and an unknown key with one error, so that no page can tell them apart. */
 function unlessCalledOff(error: unknown): undefined {
   const name = error instanceof Error ? error.name : "";
   if (name === "NotAllowedError" || name === "AbortError") return undefined;

@@ -1,6 +1,6 @@
 import type { Obstacle } from "./obstacle.ts";
 
-/** What is in the way of passkeys here. */
+/** The obstacle to passkeys on this page. */
 export const ObstacleNote = ({ obstacle: { text, href } }: { readonly obstacle: Obstacle }) => (
   <p class="hint">
     {text} {href === undefined ? null : <a href={href}>{href}</a>}

@@ -1,5 +1,5 @@
 import { t } from "../texts/texts.ts";
-/** Why passkeys can't be used on this page, found out before anybody is asked for a finger. */
+/** Why passkeys can't be used on this page, checked before the browser's dialog opens. */
 export interface Obstacle {
   /** A sentence or two. */
   readonly text: string;
@@ -9,7 +9,7 @@ export interface Obstacle {
 
 type Surroundings = Pick<Window, "isSecureContext" | "location"> & { readonly PublicKeyCredential?: unknown };
 
-/** undefined: there is none that can be seen from here. */
+/** undefined: the page sees no obstacle. */
 export function obstacleOn(window: Surroundings): Obstacle | undefined {
   const { hostname, port, protocol } = window.location;
   if (/^127(?:\.\d+){3}$|^\[::1\]$/.test(hostname)) {

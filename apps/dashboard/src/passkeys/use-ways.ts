@@ -5,7 +5,7 @@ interface Ways {
   readonly features: readonly string[];
 }
 
-/** Whether a passkey signs in; undefined: nobody knows yet. */
+/** Whether a passkey can sign in; undefined: not known yet. */
 export function usePasskeySignIn(): boolean | undefined {
   const { data } = useReader("ways", [], (api, signal) => api.get<Ways>("/api/session/ways", {}, signal));
   return data?.features.includes(PASSKEYS);

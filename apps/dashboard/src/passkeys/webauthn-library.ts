@@ -1,2 +1,2 @@
-/** What is used of the library, in a file of the page's that is fetched late. */
+/** The used part of the library, in a lazily fetched file. */
 export { startAuthentication, startRegistration } from "@simplewebauthn/browser";

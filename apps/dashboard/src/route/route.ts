@@ -1,13 +1,13 @@
-/** `#/runs/abc` → where in the page. Hash routes: the service has one page, and no path of its own is taken from others. */
+/** `#/runs/abc` → place in the page. Hash routes, because the daemon serves one page, and its paths belong to other routes. */
 
 export interface Route {
-  /** Of what is shown; empty: the overview. */
+  /** Name of the view; empty: the overview. */
   readonly view: string;
-  /** Of which one; undefined: the list. */
+  /** Id of the item; undefined: the list. */
   readonly id: string | undefined;
-  /** What the list begins with. */
+  /** Initial filter of the list. */
   readonly query: Readonly<Record<string, string>>;
-  /** Nobody has gone anywhere yet. */
+  /** True before the first navigation. */
   readonly isFirst: boolean;
 }
 
@@ -28,7 +28,7 @@ export function hrefOf(view: string, id?: string, query?: Readonly<Record<string
   return query === undefined ? place : `${place}?${new URLSearchParams(query).toString()}`;
 }
 
-/** Somebody typed it. */
+/** A typed URL may be malformed. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

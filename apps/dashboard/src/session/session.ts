@@ -24,7 +24,7 @@ export interface SignedIn {
   readonly device: Device;
 }
 
-/** Other tabs of this browser share the cookie: each is told when it changes, and asks for itself. */
+/** Other tabs of this browser share the cookie: each gets a message when it changes, and checks it itself. */
 export type Tabs = Pick<BroadcastChannel, "postMessage" | "addEventListener">;
 
 /** The browser drops a cookie by its age: a tab that stays open renews it. */
@@ -96,7 +96,7 @@ export class Session implements Credentials {
     this.enter((await response.json()) as SignedIn);
   }
 
-  /** Signed in, by whatever way the service takes. */
+  /** Signed in, by any method. */
   enter(signedIn: SignedIn): void {
     this.#enter(signedIn);
     this.#tabs?.postMessage("changed");

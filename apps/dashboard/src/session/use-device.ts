@@ -8,5 +8,5 @@ export function useDevice(): Device | undefined {
   return state.phase === "in" ? state.device : undefined;
 }
 
-/** Whether more than looking is allowed. The service decides; this only hides what it would refuse. */
+/** Whether the device may change things. The daemon decides; this only hides controls that it would refuse. */
 export const useMayOperate = (): boolean => useDevice()?.scope === "operator";

@@ -3,7 +3,7 @@ import { useServices } from "../services.ts";
 import { useCell } from "../state/cell.ts";
 import { t } from "../texts/texts.ts";
 
-/** Says that what is shown, or the page itself, may be old, while it may be. */
+/** Warns while the shown data, or the page itself, may be outdated. */
 export function Connection() {
   const { live, hasNewerPage } = useServices();
   const state = useCell(live.state);

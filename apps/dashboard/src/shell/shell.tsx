@@ -1,4 +1,4 @@
-/** What is around every view. */
+/** The frame around every view. */
 import { useEffect, useState } from "preact/hooks";
 import { Announcements } from "../parts/announcements.tsx";
 import { useServices } from "../services.ts";

@@ -7,7 +7,7 @@ import { type Loaded, Reader } from "./reader.ts";
 
 export type Read<Data> = Loaded<Data> & { readonly refresh: () => Promise<void> };
 
-/** @param key What is read; another one is another thing, and what was read of the last one goes. */
+/** @param key Identity of the data; a new key drops the data of the last one. */
 export function useReader<Data>(
   key: string,
   topics: readonly Topic[],

@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 
-/** Calls back now and then while somebody looks. */
+/** Calls back at an interval while the page is visible. */
 export function useTick(everyMs: number, tick: () => void): void {
   useEffect(() => {
     const timer = setInterval(() => {

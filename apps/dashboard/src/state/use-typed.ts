@@ -1,4 +1,4 @@
-/** Text that is being typed: it is taken over when the field is left, and whatever is drawn anew meanwhile must not take it away. */
+/** Text being typed: it is committed when the field loses focus, and a re-render meanwhile must not discard it. */
 import { useState } from "preact/hooks";
 
 interface Typed<Field extends HTMLInputElement | HTMLTextAreaElement> {
@@ -8,7 +8,7 @@ interface Typed<Field extends HTMLInputElement | HTMLTextAreaElement> {
   readonly onBlur: () => void;
 }
 
-/** Properties of the field. `value`: what it shows otherwise. */
+/** Properties of the field. `value`: shown when no text is being typed. */
 export function useTyped<Field extends HTMLInputElement | HTMLTextAreaElement>(
   value: string,
   take: (text: string) => void,

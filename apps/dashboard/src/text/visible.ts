@@ -1,6 +1,6 @@
 /**
- * Text whose every character can be seen. A command is approved by what it looks like, so what turns the direction, draws nothing, or
- * moves what is drawn must not stand in it unnoticed. Line breaks and tabs stay.
+ * Text with only visible characters. People approve a command by its look, so characters that change the direction, draw nothing,
+ * or move other characters must not hide in it. Line breaks and tabs stay.
  */
 export const visible = (text: string): string =>
   text.replaceAll(

@@ -707,7 +707,7 @@ export const de: Messages = {
     "{name} meldet nicht mehr an. Dein Browser oder Sicherheitsschlüssel listet ihn vielleicht weiter auf: Entferne ihn auch dort.",
   "passkeys.token-of-this-device": "Token dieses Geräts",
   "passkeys.it-is-the-last-one":
-    "Es ist der letzte funktionierende: Angemeldet zu sein reicht nicht, um ihn zu entfernen. Ein Browser, der mit einem Code gekoppelt wurde, hat kein bekanntes Token; auf dem Rechner des Dienstes: {command}",
+    "Dies ist der letzte funktionierende Passkey: Angemeldet zu sein reicht nicht, um ihn zu entfernen. Ein Browser, der mit einem Code gekoppelt wurde, hat kein Token, das du eingeben könntest. Auf dem Rechner des Dienstes: {command}",
 
   "procedures.calendar": "Kalender",
   "procedures.the-next-starts-by-cron": "Die nächsten Starts nach Zeitplan, in deiner Zeitzone.",

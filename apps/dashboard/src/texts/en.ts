@@ -47,7 +47,7 @@ export const en = {
   "approvals.open-the-run": "Open the run",
   "approvals.run-a-command": "Run a command?",
   "approvals.write-a-file": "Write a file?",
-  "approvals.what-is-asked": "What is asked: {title}",
+  "approvals.what-is-asked": "Request: {title}",
   "approvals.also-requested-in": "Also requested in {places}",
   "approvals.by": "{by}, by {via}, {when}",
   "approvals.for-this-conversation": ", for this conversation",
@@ -568,7 +568,7 @@ export const en = {
   "notify.turn-push-messages-off": "Turn push messages off",
   "notify.send-push-messages-to-this": "Send push messages to this browser",
   "notify.send-a-test-message": "Send a test message",
-  "notify.show-what-is-asked-also": "Show what is asked, also on a locked screen",
+  "notify.show-what-is-asked-also": "Show the request, also on a locked screen",
   "notify.sent": "Sent {when}",
   "notify.push-messages-work": "Push messages work.",
 
@@ -699,7 +699,7 @@ export const en = {
     "{name} signs in no more. Your browser or your security key may go on listing it: remove it there, too.",
   "passkeys.token-of-this-device": "Token of this device",
   "passkeys.it-is-the-last-one":
-    "It is the last one that works: being signed in is not enough to remove it. A browser that was paired by a code has no token that anybody knows; where the service runs: {command}",
+    "This is the last working passkey: removing it needs more than being signed in. A browser paired by a code has no token that you could enter. On the machine that runs the service: {command}",
 
   "procedures.calendar": "Calendar",
   "procedures.the-next-starts-by-cron": "The next starts by cron, in your time zone.",
@@ -799,7 +799,7 @@ export const en = {
   "procedures.waits-for-a-yes-before-2": "Waits for a yes before every step.",
   "procedures.waits-before-the-first-step": "Waits before the first step, unless the priority is high or critical.",
   "procedures.no-model-each-step-is": "No model: each step is one tool call.",
-  "procedures.what-it-is-for": "What it is for",
+  "procedures.what-it-is-for": "Purpose",
   "procedures.default": "default",
   "procedures.enabled": "Enabled",
   "procedures.a-disabled-procedure-starts-only": "A disabled procedure starts only test runs.",
@@ -838,7 +838,7 @@ export const en = {
   "procedures.the-run-is-marked-as":
     "The run is marked as a test. Its approvals and its tools work as in any other run.",
   "procedures.as-if-started-by": "As if started by",
-  "procedures.a-person-whatever-the-conditions": "a person, whatever the conditions",
+  "procedures.a-person-whatever-the-conditions": "a person, regardless of conditions",
   "procedures.event-payload-json-optional": "Event payload (JSON, optional)",
   "procedures.start-a-test-run": "Start a test run",
   "procedures.a-person": "a person",
@@ -1044,7 +1044,7 @@ export const en = {
   "shell.go-to-the-previous-conversation": "Go to the previous conversation",
   "shell.send-the-message": "Send the message",
   "shell.begin-a-new-line": "Begin a new line",
-  "shell.close-what-is-open": "Close what is open",
+  "shell.close-what-is-open": "Close the open panel",
   "shell.places": "Places",
   "shell.command-palette": "Command palette",
   "shell.go-to-search-or-do": "Go to, search or do",

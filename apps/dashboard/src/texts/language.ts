@@ -1,8 +1,8 @@
-/** The languages of the page, and which one a browser gets: the one that was chosen, else the first of the browser's that the page has. */
+/** Languages of the page. A browser gets the chosen one, else the first supported one of its own list. */
 export const LANGUAGES = ["en", "de", "zh-Hans"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Each in its own words: who looks for it may not read the one that is shown. */
+/** Each name in its own language: the reader may not understand the current one. */
 export const OWN_NAMES: Readonly<Record<Language, string>> = { en: "English", de: "Deutsch", "zh-Hans": "简体中文" };
 
 /** Kept per browser: the sign-in page has no device yet. */

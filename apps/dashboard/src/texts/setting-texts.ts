@@ -1,6 +1,6 @@
 /**
- * What the forms of the settings call a key, and its help. Both are of the schema: English, so that a build brings those of its own
- * features along; the other languages have them here, by name and by sentence. They come with the views that need them.
+ * Label and help of each settings key. The English texts come from the schema, so that each build has those of its features. The
+ * other languages are here, by name and by sentence, loaded with the views that need them.
  */
 import { Cell } from "../state/cell.ts";
 import type { Language } from "./language.ts";

@@ -22,7 +22,7 @@ export function procedureCases(scene: () => Scene): void {
       await page.getByRole("alert").waitFor();
       await page.getByLabel("Name").fill(name);
       await page.getByRole("button", { name: "Create" }).click();
-      await page.getByLabel("What it is for").fill(`Tidies up ${ATTACK}`);
+      await page.getByLabel("Purpose").fill(`Tidies up ${ATTACK}`);
       await page.getByLabel("Title").fill(ATTACK);
       await page.getByLabel("What to do").fill("Say hello.");
       await page.getByLabel("Wait for a yes before it").check();
@@ -74,17 +74,17 @@ export function procedureCases(scene: () => Scene): void {
       const other = await person.tab();
       for (const page of [person.page, other])
         await person.go("edit-procedure/nightly-report", "Edit nightly-report", page);
-      await other.getByLabel("What it is for").fill("Changed by the other");
+      await other.getByLabel("Purpose").fill("Changed by the other");
       await other.getByText("No problems. Not saved yet.").waitFor();
       await other.getByRole("button", { name: "Save" }).click();
       await other.getByText("No problems. Saved.").waitFor();
       const { page } = person;
-      await page.getByLabel("What it is for").fill("Mine");
+      await page.getByLabel("Purpose").fill("Mine");
       await page.getByText("No problems. Not saved yet.").waitFor();
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByText("SOP_CHANGED").waitFor();
       await page.getByRole("button", { name: /^Drop my changes/ }).click();
-      await expect.poll(() => page.getByLabel("What it is for").inputValue()).toBe("Changed by the other");
+      await expect.poll(() => page.getByLabel("Purpose").inputValue()).toBe("Changed by the other");
       await person.go("calendar", "Calendar");
       await expect.poll(() => page.getByRole("link", { name: "nightly-report" }).count()).toBeGreaterThan(5);
       person.expectCalm();

@@ -49,9 +49,9 @@ export interface AgentLoan {
   askModel(messages: readonly Json[], signal: AbortSignal): Promise<LentAnswer>;
   /** A tool call under the policy, which may ask a person. Failures are results. */
   callTool(call: LentCall, signal: AbortSignal): Promise<LentResult>;
-  /** Asks a person through the approvals. No answer in time is no. */
+  /** Requests an approval from a person. No answer in time means rejection. */
   askPerson(question: LentQuestion, signal: AbortSignal): Promise<{ readonly approved: boolean }>;
-  /** Runs a program in the agent's sandbox until it ends or the signal is aborted; then none of its processes is left. */
+  /** Runs a program in the agent's sandbox until it ends or the signal aborts. Leaves no process behind. */
   runProgram(request: LentProgram, signal: AbortSignal): Promise<{ readonly exitCode: number | null }>;
 }
 

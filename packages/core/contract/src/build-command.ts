@@ -7,7 +7,7 @@ export interface Recipe {
   readonly without: readonly string[];
 }
 
-/** Names the profile that runs, so that what it has stays in. Every message that says "build it in" takes its command from here. */
+/** Keeps the features of the running build. Every message that says "build it in" takes its command from here. */
 export function buildCommand(recipe: Recipe, flag: string): string {
   const without = recipe.without.filter((word) => word !== flag);
   const words = [...new Set([...recipe.with, flag])].join(",");

@@ -24,7 +24,7 @@ export const provide = <T>(capability: Capability<T>, value: T): Provided =>
 /** The values that features in service provide for a key, in their order of construction. */
 export type FindCapabilities = <T>(capability: Capability<T>) => readonly T[];
 
-/** Finds values among what is provided. */
+/** Finds the values provided for a capability. */
 export function findProvided<T>(provided: readonly Provided[], { id }: Capability<T>): readonly T[] {
   return provided.filter(({ capability }) => capability.id === id).map(({ value }) => value as T);
 }

@@ -20,8 +20,8 @@ export interface OutgoingMessage {
   /** What the channel said of the message this answers (`Inbound.replyData`). */
   readonly replyData?: Json;
   /**
-   * Somebody decided that this is said there: `channel_send`, `svc send`. Without it, it is an answer, a question or a notice, for
-   * which a channel that disturbs people (a telephone call) opens no conversation.
+   * A deliberate message: `channel_send`, `svc send`. Without it, the message is an answer, a question or a notice, for which a
+   * channel that disturbs people (a telephone call) opens no conversation.
    */
   readonly mayOpen?: true;
 }
@@ -42,8 +42,8 @@ export interface Receipt {
   /** The platform's id of what was sent, where it tells one. */
   readonly platformId?: string;
   /**
-   * What it opened there, if that is another conversation than the one it was sent to: a thread, a chat by the platform's own id.
-   * Answers come in there.
+   * The conversation that the message opened, if it differs from the target: a thread, or a chat by the platform's own id.
+   * Answers arrive there.
    */
   readonly opened?: Conversation;
 }
@@ -74,9 +74,9 @@ export interface Channel {
   /** Answers that people see being written. */
   readonly drafts?: Drafts;
   readonly media?: Media;
-  /** Of a channel whose devices verify each other. */
+  /** For a channel whose devices verify each other. */
   readonly verification?: Verification;
-  /** Of a channel that is a linked device of an account: how it is linked. */
+  /** For a channel that is a linked device of an account: how to link it. */
   readonly linking?: Linking;
   /** Questions with buttons. Without it a question is posted by `send`, and answered by a word. */
   readonly prompts?: Prompts;
@@ -87,7 +87,7 @@ export interface Channel {
   check?(signal: AbortSignal): Promise<string>;
   /**
    * Makes the platform deliver to `url`, the public URL of our ingress, as far as the channel's credentials allow: `svc
-   * channels setup`. Resolves with what was done and what is left to do by hand, for a person. Throws as `check`, and
+   * channels setup`. Resolves with a summary for a person: the steps done, and those left to do by hand. Throws as `check`, and
    * CHANNEL_CANNOT when the config lacks something.
    */
   setup?(options: { readonly url: string }, signal: AbortSignal): Promise<string>;
@@ -142,7 +142,7 @@ export interface FetchedMedia {
   readonly mimeType?: string;
 }
 
-/** A message as it came in, whichever way. It is kept as JSON before anybody acts on it. */
+/** A received message, from a webhook or a connection. It is stored as JSON before any code acts on it. */
 export interface Inbound {
   /**
    * `reaction`: recorded, no turn. `locked`: encrypted, and its keys have not come. It waits in the inbox until it comes again with
@@ -159,7 +159,7 @@ export interface Inbound {
   /** How long an id of this kind is remembered; default `DEDUPE_MS`. */
   readonly dedupeMs?: number;
   /**
-   * Where the platform numbers the messages of a conversation: what is older than every remembered one is dropped, so
+   * For platforms that number the messages of a conversation: a message older than every remembered one is dropped, so
    * that no replay gets in after its id was forgotten.
    */
   readonly sequence?: number;
@@ -167,7 +167,7 @@ export interface Inbound {
   /** Who wrote it, as the allowlist compares: a phone number with `+`, an address, a user id. */
   readonly sender: string;
   readonly senderName?: string;
-  /** A room with several people in it: the model is told who wrote. */
+  /** A room with several people: the prompt names the sender. */
   readonly group?: boolean;
   readonly text: string;
   readonly media?: readonly InboundMedia[];
@@ -187,7 +187,7 @@ export interface InboundMedia {
   readonly kind: MediaKind;
   /** What the channel fetches it by: the platform's id, or a URL. */
   readonly ref: string;
-  /** Stands for it in the text; replaced by the path it was saved under, by a transcript, or by why there is none. */
+  /** Its placeholder in the text; replaced by the saved path, by a transcript, or by the reason for having neither. */
   readonly placeholder: string;
   readonly mimeType?: string;
   readonly fileName?: string;
@@ -205,12 +205,12 @@ export interface DeliveryUpdate {
 /** Provider message ids are remembered for eight days: longer than any platform repeats a delivery (Provider A: seven). */
 export const DEDUPE_MS = 691_200_000;
 
-/** What one message may hold on a platform of which nothing else is known (`Channel.text`). */
+/** Default length of one message, for channels without `Channel.text`. */
 export const DEFAULT_MAX_CHARS = 4_000;
 
 /**
- * Makes sure of the keys of another device, which rules out a man in the middle: it scans a QR code, or both show the same row of
- * symbols. Every call does what is ours to do next. Throws CHANNEL_DOWN, CHANNEL_CANNOT, CHANNEL_UNAUTHORIZED, REMOTE_*.
+ * Verifies the keys of another device, which rules out a man in the middle: it scans a QR code, or both show the same row of
+ * symbols. Every call does our next step. Throws CHANNEL_DOWN, CHANNEL_CANNOT, CHANNEL_UNAUTHORIZED, REMOTE_*.
  */
 export interface Verification {
   /** Who asks to verify this device and has no answer yet, for a person. */
@@ -250,7 +250,7 @@ export type LinkState =
    * the phone.
    */
   | { readonly stage: "scan"; readonly qr: readonly string[]; readonly how: string }
-  /** `code`: what is typed on the phone. */
+  /** `code`: the code to type on the phone. */
   | { readonly stage: "code"; readonly code: string; readonly how: string }
   /** `account`: the linked one, for a person. */
   | { readonly stage: "done"; readonly account: string }

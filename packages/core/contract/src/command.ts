@@ -1,4 +1,4 @@
-/** What a feature adds to the command line. Its line in the help is core's; here is what it does. */
+/** A feature's command. Core owns its line in the help; the feature implements it. */
 import type { Clock } from "./clock.ts";
 import type { FeatureContext } from "./feature.ts";
 import type { Json } from "./json.ts";
@@ -26,11 +26,11 @@ export interface FeatureCommandContext<Config = unknown> {
   print(text: string): void;
   /** Standard output as JSON for scripts. */
   printJson(value: unknown): void;
-  /** Asks at the terminal, where only yes is a yes; undefined: there is none, and nobody was asked. Throws CANCELLED. */
+  /** Asks at the terminal; only "yes" confirms. undefined: no terminal, so no question was asked. Throws CANCELLED. */
   confirm(question: string): Promise<boolean | undefined>;
   /** Shows how long work is coming along, on standard error and at a terminal only. */
   progress(what: string): CommandProgress;
-  /** The guarded client of `ToolContext`, which here also reaches loopback addresses: whoever types a URL means it. */
+  /** The guarded client of `ToolContext`, which here also reaches loopback addresses: the operator typed the URL. */
   fetch(url: string, options?: FetchOptions): Promise<FetchResult>;
   /** `FeatureContext.child`. */
   readonly child: FeatureContext["child"];
@@ -60,7 +60,7 @@ export interface FeatureQuestion {
   readonly body?: Json;
 }
 
-/** Options as typed: a text stays a text, whatever it looks like. */
+/** Options as typed: a value stays text even when it looks like a number. */
 export interface CommandOptions {
   text(name: string): string | undefined;
   /** Every value of an option that may be repeated. */
@@ -69,7 +69,7 @@ export interface CommandOptions {
 }
 
 export interface CommandProgress {
-  /** 0 to 1; undefined: nobody knows how much there is. */
+  /** 0 to 1; undefined: the total is unknown. */
   at(share: number | undefined): void;
   done(): void;
 }

@@ -11,8 +11,8 @@ export interface Drafts {
   /** At least so long between two edits there, in milliseconds; the platform's own limits included. */
   intervalMs(conversation: Conversation): number;
   /**
-   * Replaces the text of a message that `send` sent; what it says already is no error. Throws as `send`: DELIVERY_REFUSED
-   * when it is gone or can't be edited any more, and then the text is sent anew.
+   * Replaces the text of a message that `send` sent; the same text is no error. Throws as `send`: DELIVERY_REFUSED
+   * when the message is gone or can't be edited any more, and then the text is sent as a new message.
    */
   edit(sent: SentMessage, text: string, signal: AbortSignal): Promise<void>;
 }

@@ -98,7 +98,7 @@ export type MessageEvent =
       readonly attempts: number;
     }
   | {
-      /** A message could not be answered (`in-…`), or an answer not be delivered (`out-…`), and nobody tries again. */
+      /** A message was not answered (`in-…`), or an answer not delivered (`out-…`), and no further attempt follows. */
       readonly type: "message-failed";
       readonly messageId: string;
       readonly conversation: Conversation;
@@ -139,7 +139,7 @@ export type ApprovalEvent =
       readonly approved: boolean;
       readonly outcome: "approved" | "rejected" | "expired" | "cancelled";
       readonly feedback: string | undefined;
-      /** For a person: who answered, or why nobody did. */
+      /** For a person: who answered, or why no answer came. */
       readonly by: string;
     };
 
@@ -154,7 +154,7 @@ export type SopEvent =
       readonly mode: string;
       /** For a person: what started it. */
       readonly startedBy: string;
-      /** Of a test run. */
+      /** Set for a test run. */
       readonly isTest?: true;
     }
   | {
@@ -164,7 +164,7 @@ export type SopEvent =
       /** From 1. */
       readonly step: number;
       readonly status: "running" | "waiting_approval" | "completed" | "failed";
-      /** Of a test run. */
+      /** Set for a test run. */
       readonly isTest?: true;
     }
   | {
@@ -174,7 +174,7 @@ export type SopEvent =
       readonly status: "completed" | "failed" | "cancelled";
       readonly error: ErrorCode | undefined;
       readonly durationMs: number;
-      /** Of a test run. */
+      /** Set for a test run. */
       readonly isTest?: true;
     }
   /** Files of procedures were read anew. */

@@ -1,4 +1,4 @@
-/** A failed turn as a person is told it, on the page, at the terminal and in lists. */
+/** A failed turn as shown to a person, on the page, at the terminal and in lists. */
 import type { ErrorCode } from "./error-codes.ts";
 import { SvcError } from "./error.ts";
 
@@ -6,7 +6,7 @@ export interface TurnFailure {
   readonly code: ErrorCode;
   /** A sentence of ours; safe for everybody. */
   readonly message: string;
-  /** What to do now. For whoever runs the service: it names keys of the config and commands. */
+  /** What to do now. For the operator: it names config keys and commands. */
   readonly fix: string;
   /** The provider's own words, without secrets and cut short. For operators only. */
   readonly said: string | undefined;
@@ -34,7 +34,7 @@ export type ModelFailureReason =
   | "connection-failed"
   | "answer-too-long";
 
-/** Whatever was thrown. Only a SvcError speaks for itself; every failure has a fix. */
+/** Turns any thrown value into a failure. Only a SvcError's message is shown; every failure has a fix. */
 export function turnFailure(thrown: unknown): TurnFailure {
   const { code, message, hint, said, retryAfterMs } =
     thrown instanceof SvcError ? thrown : new SvcError("TURN_FAILED", undefined, { cause: thrown });

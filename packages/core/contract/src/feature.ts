@@ -4,7 +4,7 @@
  *   Construction   `load()`, `survey()` where the feature is made of files too, then `create(context)`: synchronous, no I/O,
  *                  no timer, no environment read
  *   Registration   `register(signal)`: one-time validation, may do I/O; a failure disables this feature alone
- *   Execution      `run(signal)`: whoever keeps a connection or a loop; supervised, restarted with back-off
+ *   Execution      `run(signal)`: for a connection or a loop; supervised, restarted with back-off
  *   Shutdown       `shutdown()`: reverse order, idempotent, safe when register never ran
  */
 import type { GenericSchema, InferOutput } from "valibot";
@@ -33,12 +33,11 @@ export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema>
   readonly id: string;
   /**
    * Id of the feature that this is a further part of. A package whose feature has several sections exports a list: first the
-   * feature itself, then one part for each further section that it owns or extends. Every part has a section, a life and a state of
-   * its own, so that one that fails, or whose section changes, leaves the others alone; and a channel of its own, named after its
-   * section.
+   * feature itself, then one part for each further section that it owns or extends. Every part has its own section, lifecycle and
+   * state, so that a failure or a config change of one does not affect the others; and its own channel, named after its section.
    */
   readonly partOf?: string;
-  /** A part that keeps its state and its secrets as the feature itself: for parts of which one works at a time. */
+  /** Shares state and secrets with the feature itself: for parts that never work at the same time. */
   readonly sharesState?: true;
   /** The config section this feature owns, e.g. `channels_config.webhook`. None: always on. */
   readonly section?: string;
@@ -47,19 +46,19 @@ export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema>
   /** Schema of `section`, or of the keys added to `extends`; a strict object. */
   readonly config?: Schema;
   /**
-   * Of a feature that extends a section without keys of its own: whether the section, as it was validated, turns it on. Such
-   * a feature is handed the whole section as its config.
+   * For a feature that extends a section without adding keys: whether the validated section turns it on. Such a feature
+   * receives the whole section as its config.
    */
   when?(section: Readonly<Record<string, unknown>>): boolean;
   readonly load: () => Promise<FeatureModule<InferOutput<Schema>>>;
   /**
-   * What its commands do, as its manifest lists them: by their word (`plugin`), or by a word and an action where the actions of one
-   * word belong to several features (`hardware discover`).
+   * Its commands, named as in its manifest: by a word (`plugin`), or by a word and an action when several features share the word
+   * (`hardware discover`).
    */
   readonly commands?: Readonly<Record<string, () => Promise<FeatureCommand<InferOutput<Schema>>>>>;
   /**
-   * What its valid section does nothing without: another feature, an error where the build is without that one; another section,
-   * an error where that one is off; or a tool of its own beside another one, an error where an agent has the one without the other.
+   * What a valid section needs to work: another feature (an error if the build lacks it), another section (an error if it is off),
+   * or another tool beside one of its own (an error if an agent has only one of the two).
    */
   needs?(config: InferOutput<Schema>): readonly FeatureNeed[];
 }
@@ -105,7 +104,7 @@ export interface FeatureSurroundings<Config = unknown> {
 
 export interface FeatureContext<Config = unknown> extends FeatureSurroundings<Config> {
   readonly clock: Clock;
-  /** What its `survey` told; null without one. */
+  /** The result of its `survey`; null without one. */
   readonly survey: Json;
   /**
    * How to start one of the processes that the manifest lists under `children`: the program and its first arguments. It runs
@@ -145,16 +144,16 @@ export interface FeatureContext<Config = unknown> extends FeatureSurroundings<Co
   /** What this feature keeps encrypted over restarts. Not before the Registration phase. */
   readonly secrets: SecretStore;
   /**
-   * What it keeps encrypted of one client: seen by nobody who has not that client's id, and not by way of `secrets`. Those of
-   * a device are deleted when it is revoked.
+   * Encrypted values of one client: visible only with that client's id, and not through `secrets`. Revoking a device
+   * deletes its values.
    */
   secretsOf(clientId: ClientId): SecretStore;
-  /** The same for what is no secret: a cursor, a date. */
+  /** The same for values that are not secret: a cursor, a date. */
   readonly state: StateStore;
   /**
-   * Messages that came in by a way of the channel's own (a long connection, polling). Resolves once they are on disk, in
-   * their order; only then may the platform be told that they were taken. Not before the Execution phase. Rejects with
-   * STORE_*, BUSY: then none of them is kept.
+   * Stores messages that the channel received itself (a long connection, polling). Resolves once they are on disk, in
+   * their order; only then may the channel acknowledge them. Not before the Execution phase. Rejects with STORE_*, BUSY:
+   * then none is stored.
    */
   receive(messages: readonly Inbound[], more?: ReceivedWith): Promise<readonly Kept[]>;
   /**
@@ -183,7 +182,7 @@ export interface FeatureContext<Config = unknown> extends FeatureSurroundings<Co
   refresh(): void;
 }
 
-/** What is on disk in the same transaction as received messages, or not at all. */
+/** Written in the same transaction as the received messages. */
 export interface ReceivedWith {
   /** As by `state.set`, by name: where the channel goes on. */
   readonly state?: Readonly<Record<string, string>>;
@@ -232,7 +231,7 @@ export const MAX_PROMPT_CONTEXT = 4000;
 /** What a package exports by default. */
 export type FeatureExport = FeatureDefinition | readonly FeatureDefinition[];
 
-/** The feature's id, as its manifest and the catalogue have it, whichever of its parts is asked. */
+/** The feature's id in its manifest and the catalogue; the same for each of its parts. */
 export const featureIdOf = ({ id, partOf }: Pick<FeatureDefinition, "id" | "partOf">): string => partOf ?? id;
 
 /** Checks the id at the door; everything else is the kernel's to check, with all problems told at once. */

@@ -1,6 +1,6 @@
 /**
- * A platform's way in: a public path of its own. Bytes in, messages out; `verify` and `parse` are pure and synchronous,
- * the gateway owns status codes and the inbox owns keeping.
+ * A platform's public path for deliveries. Bytes in, messages out; `verify` and `parse` are pure and synchronous, the gateway
+ * owns status codes and the inbox owns storage.
  */
 import type { DeliveryUpdate, Inbound } from "./channel.ts";
 import type { ErrorCode } from "./error-codes.ts";
@@ -11,11 +11,11 @@ export interface Ingress {
   readonly path: string;
   readonly methods: readonly IngressMethod[];
   /**
-   * Whether `verify` proves who sent a delivery. One that can't is told of at start and by `svc doctor`, and refuses every
-   * delivery while `gateway.require_signatures` is on.
+   * Whether `verify` proves who sent a delivery. If not, the start and `svc doctor` warn, and every delivery is refused while
+   * `gateway.require_signatures` is on.
    */
   readonly signed: boolean;
-  /** Only notices come by it: who posts there makes the channel look for something, and says nothing in anybody's name. */
+  /** Takes only notices: a post makes the channel look for messages, and can't speak in a sender's name. */
   readonly notifies?: true;
   /** A message that says it is older than this is acknowledged, and dropped with a line in the log. */
   readonly maxAgeMs?: number;
@@ -45,7 +45,7 @@ export interface RawRequest {
 export type Verdict =
   | {
       readonly ok: true;
-      /** May be used once: recorded with what is kept, and 401 when it was seen before. Remembered for `DEDUPE_MS`. */
+      /** May be used once: stored with the delivery, and 401 when it was seen before. Remembered for `DEDUPE_MS`. */
       readonly once?: string;
     }
   | {

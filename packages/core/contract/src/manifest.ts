@@ -5,16 +5,16 @@ export interface FeatureManifest {
   readonly flag: string;
   readonly kind: FeatureKind;
   readonly summary: string;
-  /** What its user calls it, where that is not its id. */
+  /** Its display name, where that is not its id. */
   readonly title?: string;
   /** Other names of its sections, as a person may write them: name → section. Each is answered with the right one. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** Config sections it owns or extends. */
   readonly sections: readonly string[];
   readonly tools: readonly string[];
-  /** What is said of a tool that the feature does not offer now, such as without a device. */
+  /** The message for a tool that the feature does not offer now, such as without a device. */
   readonly toolsOff?: { readonly reason: string; readonly hint: string };
-  /** Public paths it takes deliveries on; nobody else's, whether it is configured or not. */
+  /** Public paths for its deliveries; reserved for it even without configuration. */
   readonly ingress: readonly string[];
   /** Paths below `/api/` it serves, with segments `{name}`; each says why where the feature is not there, or off. */
   readonly routes: readonly string[];
@@ -22,7 +22,7 @@ export interface FeatureManifest {
   readonly open: readonly string[];
   /** Words of the command line that it answers to, or a word and one action of it: `hardware discover`. */
   readonly commands: readonly string[];
-  /** Processes of its own that it starts, by name: `svc __<name>` runs the package's `./children/<name>` export. */
+  /** Child processes that it starts, by name: `svc __<name>` runs the package's `./children/<name>` export. */
   readonly children: readonly string[];
   /** `linux`, `darwin`, `win32`; empty: all. */
   readonly platforms: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * How an observability backend sees the service: events as they happen, work from its beginning to its end, and the
- * numbers that stand now. It never throws and never blocks, and nobody pays for what it does not look at.
+ * The interface of an observability backend: events as they happen, spans from beginning to end, and current gauges.
+ * It never throws and never blocks, and unobserved signals cost nothing.
  */
 import type { SvcEvent } from "./events.ts";
 import type { Work, WorkKind, WorkWatch } from "./work.ts";
@@ -26,7 +26,7 @@ export interface Readings {
   readonly inbox: Waiting;
   /** Messages that wait to be sent. */
   readonly outbox: Waiting;
-  /** Messages given up, until somebody replays or drops them. */
+  /** Failed messages, until an operator replays or drops them. */
   readonly dead: { readonly received: number; readonly toSend: number };
   readonly approvalsWaiting: number;
   /** Runs of procedures that have not ended. */
@@ -41,6 +41,6 @@ export interface Readings {
 
 export interface Waiting {
   readonly count: number;
-  /** Milliseconds since the oldest of them came; 0 when there is none. */
+  /** Milliseconds since the oldest of them came; 0 for an empty queue. */
   readonly oldestAgeMs: number;
 }

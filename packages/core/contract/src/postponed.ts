@@ -1,4 +1,4 @@
-/** What a shutdown calls off and the next process takes up: what it asks a person goes on waiting meanwhile. */
+/** A shutdown postpones a turn to the next process. Its pending approvals stay open meanwhile. */
 import { SvcError } from "./error.ts";
 
 const POSTPONED = "it goes on in the next process";

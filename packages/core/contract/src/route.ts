@@ -54,7 +54,7 @@ export interface RouteAnswer {
 
 export interface RouteRequest {
   readonly caller: RouteCaller;
-  /** By `{name}` of the path, decoded once: whatever text the caller meant, slashes and dots included. */
+  /** By `{name}` of the path, decoded once: any text, slashes and dots included. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   /** What the body schema makes of the JSON that came; null without a body. */
@@ -65,8 +65,8 @@ export interface RouteRequest {
 }
 
 /**
- * Who asks. `proof`: by its bearer token, or by the sign-in of a page. `operator`: whoever has the control socket. `stranger`:
- * only on routes that are open.
+ * The caller. `proof`: a bearer token, or the sign-in of a page. `operator`: a caller on the control socket. `stranger`: only
+ * on public routes.
  */
 export type RouteCaller =
   | { readonly kind: "device"; readonly clientId: ClientId; readonly proof: "token" | "page" }

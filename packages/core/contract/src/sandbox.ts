@@ -7,7 +7,7 @@ export interface ExecRequest {
   readonly cwd?: string;
   readonly stdin?: string;
   readonly timeoutMs?: number;
-  /** Per stream; what is beyond is dropped and said. */
+  /** Per stream; further output is dropped, and `truncated` is set. */
   readonly maxOutputBytes?: number;
   readonly signal?: AbortSignal;
   /** Its output is not text: it comes as `stdoutBytes`, and `stdout` is blank. */
@@ -27,11 +27,11 @@ export interface ExecRequest {
 export interface Interaction {
   /** Of the group that it leads; undefined: it could not be started. */
   readonly pid: number | undefined;
-  /** Resolves at once when the program itself has ended; what it left may live a moment longer. */
+  /** Resolves at once when the program itself has ended; its children may live a moment longer. */
   readonly exited: Promise<void>;
-  /** Its standard output, read as fast as it is asked for. */
+  /** Its standard output, with back-pressure. */
   readonly output: AsyncIterable<Uint8Array>;
-  /** Resolves when it may be given more. Rejects when it reads no more. */
+  /** Resolves when the program can take more. Rejects when it reads no more. */
   write(chunk: Uint8Array): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export interface ExecResult {
   readonly signal: string | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Of a `binary` request. */
+  /** Set for a `binary` request. */
   readonly stdoutBytes?: Uint8Array;
   readonly truncated: boolean;
   readonly timedOut: boolean;
@@ -62,7 +62,7 @@ export interface Confinement {
   /** Paths that must not be visible inside, `$SVC_HOME` first; the workspace may lie in one, and is visible all the same. */
   readonly hidden: readonly string[];
   readonly limits: SandboxLimits & { readonly timeoutSecs?: number };
-  /** Whom commands run as; absent: whoever the daemon runs as. */
+  /** The user that runs commands; default: the daemon's user. */
   readonly user?: { readonly uid: number; readonly gid: number };
 }
 
@@ -81,7 +81,7 @@ export interface SandboxBackend {
   /** The name in `[security.sandbox] backend`. */
   readonly id: string;
   /**
-   * Proves by trying that it confines here and now, as `confinement` asks but for limits that it can't hold, or says why not.
+   * Proves by trying that it confines commands on this machine. Limits that it can't enforce are left out. Says why when it can't.
    */
   probe(confinement: Confinement, signal: AbortSignal): Promise<SandboxProbe>;
   open(confinement: Confinement): Promise<SandboxSession>;

@@ -69,7 +69,7 @@ export const integer = (min: number, max: number = Number.MAX_SAFE_INTEGER) =>
   v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 
 function isHttpUrl(text: string): boolean {
-  // The parser drops them without a word: what is shown would be another address than the one that is used.
+  // The parser drops them silently: the address shown would differ from the address used.
   if (/[\s\p{Cc}]/u.test(text.trim()) || !URL.canParse(text)) return false;
   const url = new URL(text);
   return (url.protocol === "http:" || url.protocol === "https:") && url.username === "" && url.password === "";
@@ -131,7 +131,7 @@ export const ackReaction = (standard: string) =>
     standard,
   );
 
-/** Who may write to the agent there. Empty or missing: nobody, and the log says so once for each sender. */
+/** Who may write to the agent there. Empty or missing: no sender, and the log names each refused sender once. */
 export const allowlist = (of: string) =>
   v.optional(v.pipe(v.array(v.string()), v.description(`${of} that may write to the agent; * lets everyone.`)), []);
 

@@ -1,18 +1,18 @@
 /**
  * State that outlives a call. A feature asks for all of it by name while it is constructed (`FeatureContext.shared`,
- * `FeatureContext.perClient`), and hands the handles on to whoever needs them. Nothing else outlives a call: no variable of a
- * module, no static field.
+ * `FeatureContext.perClient`), and passes the handles on. Nothing else outlives a call: no variable of a module, no static
+ * field.
  *
  * The contract of a handle under concurrency:
  *
- * - Many readers or one writer, in the order in which they came. A waiting writer goes before later readers, so nobody starves.
- * - A reader sees one state from beginning to end, over every `await`. A writer is alone; what it returns becomes the state, all
- *   of it or, when it throws, nothing.
- * - What is handed out can't be changed: plain objects, arrays, Maps and Sets are frozen through and through, for readers and
- *   writers alike. What is no plain data (an instance of a class, bytes) is handed out as it is, and must be left as it is.
- * - Inside `read` or `write` the same handle, or a clone of it, is not asked again: that throws at once, as does any wait that
- *   could only end when somebody gives way who waits for us. No dead lock is silent.
- * - `signal` ends waiting, not the work: whoever is inside already is not interrupted.
+ * - Many readers or one writer, in order of arrival. A waiting writer goes before later readers, so no caller starves.
+ * - A reader sees one state from beginning to end, over every `await`. A writer is alone; its result becomes the new state. If it
+ *   throws, the state does not change.
+ * - The state is read-only: plain objects, arrays, Maps and Sets are deeply frozen, for readers and writers alike. Other values
+ *   (an instance of a class, bytes) are not frozen, and callers must not change them.
+ * - Inside `read` or `write`, using the same handle or a clone of it throws at once, and so does any wait that would form a
+ *   cycle. No deadlock is silent.
+ * - `signal` ends waiting, not the work: a callback that has begun is not interrupted.
  *
  * A feature that is made anew by a reload begins with new state.
  */
@@ -22,13 +22,13 @@ export interface SharedHandle<T> {
   readonly name: string;
   /** Another handle on the same state, under the same or another name. */
   clone(name?: string): SharedHandle<T>;
-  /** Resolves with what `look` returns. Rejects with what it throws, and with the signal's reason. */
+  /** Resolves with the result of `look`. Rejects with its error, or with the signal's reason. */
   read<R>(look: (state: Readonly<T>) => R | Promise<R>, signal?: AbortSignal): Promise<R>;
-  /** Resolves with the new state. Rejects with what `change` throws, and with the signal's reason; the state is the old one then. */
+  /** Resolves with the new state. Rejects with the error of `change`, or with the signal's reason; the state is then unchanged. */
   write(change: (state: Readonly<T>) => T | Promise<T>, signal?: AbortSignal): Promise<Readonly<T>>;
 }
 
-/** State of which every client has its own: credentials, counters, whatever one must never see of another. */
+/** Separate state for each client: credentials, counters, anything that one client must never see of another. */
 export interface PerClient<T> {
   readonly name: string;
   /**
@@ -40,8 +40,8 @@ export interface PerClient<T> {
 
 export interface PerClientOptions {
   /**
-   * Clients whose state is kept at once; beyond that whoever was not there for longest begins again with `initial`, except while
-   * it is in use. What must not be forgotten belongs into `FeatureContext.state`. Default: 1 000.
+   * Number of clients with state. Beyond that the least recently used client starts again with `initial`, unless it is in use.
+   * State that must survive belongs in `FeatureContext.state`. Default: 1 000.
    */
   readonly most?: number;
 }

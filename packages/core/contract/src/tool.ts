@@ -7,7 +7,7 @@ import type { ExecRequest, ExecResult } from "./sandbox.ts";
 /** `auto`: only reads, runs freely. `ask`: acts on the world, so the security policy decides. */
 export type Approval = "auto" | "ask";
 
-/** Something the model can call. Stateless between calls; what it needs comes with the context. */
+/** A tool of the model. Stateless between calls; its dependencies come with the context. */
 export interface Tool<Schema extends GenericSchema = GenericSchema> {
   /** `[a-z][a-z0-9_]{0,63}`, unique in the build. */
   readonly name: string;
@@ -20,11 +20,11 @@ export interface Tool<Schema extends GenericSchema = GenericSchema> {
   /** Where that line would run, below the workspace; undefined: its root. Redirections are judged from there. */
   readonly commandFolder?: Method<InferOutput<Schema>, string | undefined>;
   /**
-   * Whether a person's yes to one call may hold for calls that are the same, because the arguments alone say what the call does.
-   * Undefined: every call is asked about.
+   * Whether a person's approval of one call may hold for identical calls, because the arguments alone determine the effect.
+   * Undefined: every call needs its own approval.
    */
   readonly lasting?: LastingYes;
-  /** What the call would change, for the person who is asked; read at the time of asking. */
+  /** The change that the call would make, for the approver; computed when the approval is requested. */
   preview?(
     input: InferOutput<Schema>,
     context: Pick<ToolContext, "workspace" | "signal">,
@@ -48,13 +48,13 @@ export interface FileChange {
   readonly before:
     | { readonly kind: "text"; readonly text: string }
     | { readonly kind: "binary" | "large" | "missing" | "unreadable" };
-  /** What is written: the whole file, or what is added at its end. */
+  /** The text to write: the whole file, or the text added at its end. */
   readonly written: string;
 }
 
 /**
- * A function type compared as a method, so that a tool of a narrow input is a `Tool` like any other: whoever calls one
- * hands it only what its own schema has let through.
+ * A function type compared as a method, so that a tool with a narrow input is assignable to `Tool`. This is safe, because
+ * callers pass only input that the tool's own schema has validated.
  */
 type Method<Input, Result> = { call(input: Input): Result }["call"];
 
@@ -93,7 +93,7 @@ export interface DocumentText {
   readonly text: string;
   /** Where the text goes on; undefined: this was the end of it. */
   readonly nextOffset: number | undefined;
-  /** What whoever reads the text should know of it, a sentence each. */
+  /** Notes for the reader of the text, one sentence each. */
   readonly notes: readonly string[];
 }
 
@@ -117,7 +117,7 @@ export type FillFile = (write: (chunk: Uint8Array) => Promise<void>) => Promise<
 export interface WorkspaceEntry {
   readonly name: string;
   readonly kind: "file" | "directory" | "symlink" | "other";
-  /** Bytes; 0 for what is not a file. */
+  /** Bytes; 0 unless it is a file. */
   readonly size: number;
 }
 
@@ -127,9 +127,9 @@ export interface FetchOptions {
   readonly body?: string | Uint8Array;
   /** Beyond it the answer is cut off (`truncated`). Default: 1 MiB. */
   readonly maxBytes?: number;
-  /** Told of the answer before its body is read; of a redirect that is followed nothing. */
+  /** Called with the answer before its body is read; not called for a redirect that is followed. */
   readonly begun?: (answer: Pick<FetchResult, "status" | "headers">) => void;
-  /** Takes the answer piece by piece; `bytes` is empty then. What it throws ends the request. */
+  /** Takes the body chunk by chunk; `bytes` is then empty. An error it throws ends the request. */
   readonly write?: (chunk: Uint8Array) => Promise<void>;
   /**
    * `same-host`: a redirect to another host, port or scheme throws ADDRESS_REFUSED. `none`: a redirect is the answer. Default:

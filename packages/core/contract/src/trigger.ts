@@ -9,7 +9,7 @@ export interface TriggerEvent {
   readonly payload: string | null;
 }
 
-/** What is on disk in the same transaction as the runs, or not at all. */
+/** Written in the same transaction as the runs. */
 export interface TriggeredWith {
   /** As by `FeatureContext.state.set`, by name. Not written where no trigger fits. */
   readonly state?: Readonly<Record<string, string>>;

@@ -6,12 +6,12 @@
 import type { ErrorCode } from "./error-codes.ts";
 import type { Json } from "./json.ts";
 
-/** What a piece of work is, known when it begins. None of it is a person's text; `route` and names are from bounded sets. */
+/** Attributes of a span, known when it begins. They hold no person's text; `route` and names are from bounded sets. */
 export interface WorkFacts {
   /** An HTTP request. */
   readonly request: {
     readonly method: string;
-    /** The pattern of the route, never the path that was asked for: `/api/sessions/{id}`; `other` where there is none. */
+    /** The pattern of the route, never the requested path: `/api/sessions/{id}`; `other` without a route. */
     readonly route: string;
   };
   /** A channel's message, from its commit to the beginning of its turn. */
@@ -78,15 +78,15 @@ export type WorkKind = keyof WorkFacts;
 export interface Work<Kind extends WorkKind = WorkKind> {
   readonly kind: Kind;
   readonly facts: WorkFacts[Kind];
-  /** `traceparent` of what it is part of; undefined: it is a whole of its own. Well formed. */
+  /** `traceparent` of the parent span, well formed; undefined for a root span. */
   readonly parent: string | undefined;
-  /** Milliseconds since the epoch, with fractions. It may have begun before it is told. */
+  /** Milliseconds since the epoch, with fractions. May lie before the moment of this call. */
   readonly startedAtMs: number;
 }
 
-/** Of one piece of work. */
+/** The observer of one span. */
 export interface WorkWatch<Kind extends WorkKind = WorkKind> {
-  /** What is handed on to whatever is part of it, and to other services. */
+  /** Passed on to child spans and to other services. */
   readonly traceparent?: string;
   /**
    * Only where the operator wants what was said to be recorded: of a model call the messages that go in and come out, of

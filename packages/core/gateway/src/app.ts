@@ -76,8 +76,8 @@ interface Context {
 }
 
 /**
- * The order of checks is part of the interface: a request that is wrong in several ways is told the first one, and a later
- * check that ran earlier would tell a stranger something before he proved anything.
+ * The order of checks is part of the interface: a request that breaks several rules gets the first error. A check that ran
+ * too early would tell an unauthenticated caller something.
  *
  * Two groups are not in the list. Channels are called by platforms at any rate, and check by themselves
  * (`routes/channel-ingress.ts`): method 405 → draining 503 → in service 503 → size 413 → signature 401, 403 → JSON 400 →
@@ -148,7 +148,7 @@ function groupsOf({ settings, state, rules, clientOf, admission, ongoing, patter
     [SIGNED_IN, { before: [], handle: session.signedIn }],
     [SIGN_OUT, { before: [], handle: session.signOut }],
     [SIGN_IN_FEATURES, { before: [], handle: session.features }],
-    // Asked each second, and open to all: no list.
+    // Probes poll it every second, and it is public: no list of checks.
     [HEALTH, (incoming, _outgoing, peer) => health.answer(incoming.headers, peer)],
     [CHANNEL_EVENTS, { before: [localOnly(rules), jsonContentType], body: anyBody, handle: channelEvents.answer }],
     [METRICS, metricsHandle(settings, { ...state, ongoing, log })],
@@ -249,20 +249,20 @@ interface DispatcherDeps {
   readonly state: GatewayState;
   readonly rules: HostRules;
   readonly own: readonly OwnRoute[];
-  /** By path; of every method, also while draining. Their platforms call them by whatever Host they like. */
+  /** By path; any method, also while draining. The platforms send any Host they like. */
   readonly channels: ReadonlyMap<string, Handle>;
   /** Looked for where there is no other route. */
   readonly sops: Pick<SopPaths, "has">;
   readonly startSops: Handle;
   /** The route of a path that `api` takes. */
   readonly routeOf: (path: string) => string;
-  /** Takes what none of the routes does. */
+  /** Handles every request that no route above matches. */
   readonly api: RequestListener;
 }
 
 /** Where a request goes. */
 interface Route {
-  /** For observers: never the path itself, which is anybody's. */
+  /** For observers: never the path itself, because the caller chooses it. */
   readonly name: (path: string) => string;
   readonly handle: Handle;
 }

@@ -1,7 +1,7 @@
 /**
  * The only place that mints a `ClientId`: one per paired token (stored with the device, so it survives restarts), one per
- * connection that came without a token, and those of the people who write to a channel. Whoever else needs an identity is
- * handed one.
+ * connection without a token, and one per person who writes to a channel. All other code receives its `ClientId` from a
+ * caller.
  */
 import { hash, randomBytes } from "node:crypto";
 import type { ChannelIdentity } from "@svc/agent";
@@ -24,7 +24,7 @@ export const channelIdentity = (isPaired: (clientId: ClientId) => boolean = () =
   ofSession(kept, turnId) {
     const owner = kept as ClientId;
     if (owner !== ANONYMOUS) return { owner, clientId: owner, isGone: !isPaired(owner) };
-    // The connection is gone by which it came, and none of the many must see another's tools.
+    // The connection that sent it is gone, and anonymous callers must not see each other's tools.
     return { owner, clientId: derivedClientId(["request", turnId]), isGone: false };
   },
 });

@@ -103,8 +103,8 @@ class Slots {
   }
 }
 
-// Failures per client, and the time a client that failed too often has to wait. Keyed by the client alone, so nobody can
-// lock somebody else out; bounded, so nobody can fill the memory with made-up clients.
+// Failures per client, and the time a client that failed too often has to wait. Keyed by the client alone, so that one
+// client can't lock another out; bounded, so that made-up clients can't fill the memory.
 
 export interface LockoutOptions {
   /** Failures that lock a client out. */
@@ -117,7 +117,7 @@ export interface LockoutOptions {
 
 interface Entry {
   readonly failures: number[];
-  /** Monotonic end of the lockout; 0 when there is none. */
+  /** Monotonic end of the lockout; 0 without one. */
   lockedUntil: number;
 }
 
@@ -139,10 +139,10 @@ export class Lockout {
     return until > nowMs ? until - nowMs : 0;
   }
 
-  /** Counts a failure; true when it is the one that locks `key` out. */
+  /** Counts a failure; true when it locks `key` out. */
   fail(key: string, nowMs: number): boolean {
     const entry = this.#take(key);
-    // A lockout that has run out leaves a clean slate: its failures were what it was for.
+    // An expired lockout resets the count: its failures are punished already.
     if (entry.lockedUntil !== 0 && entry.lockedUntil <= nowMs) {
       entry.lockedUntil = 0;
       entry.failures.length = 0;

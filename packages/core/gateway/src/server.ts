@@ -117,11 +117,11 @@ interface Closer {
 }
 
 /**
- * Counts connections and closes them in order. While turns run the server goes on listening: a client or a probe that
- * comes now is told 503, where a refused connection would tell it nothing. Then it stops listening, requests that are
- * only half here are cut, and the others get what is left of the time.
+ * Counts connections and closes them in order. While turns run the server still listens: a new client or probe gets 503,
+ * which says more than a refused connection. Then it stops listening, cuts requests that have only half arrived, and
+ * gives the others the rest of the time.
  *
- * `endStreams`: called when no turn runs any more; what is told to the end would hold the shutdown up.
+ * `endStreams`: called when no turn runs any more; open streams would delay the shutdown.
  */
 function closer(server: Server, running: RunningTurns, clock: Clock, endStreams: () => void): Closer {
   const open = new Set<Socket>();
@@ -157,7 +157,7 @@ function closer(server: Server, running: RunningTurns, clock: Clock, endStreams:
   return {
     connections: () => open.size,
     close(graceMs) {
-      // Asked again with less patience: whoever stops the service a second time will not wait.
+      // A second stop request means that the operator will not wait.
       if (closing && graceMs === 0) hurry.resolve();
       return (closing ??= close(graceMs));
     },

@@ -100,7 +100,7 @@ export class RequestEvents {
   }
 }
 
-/** Keys of senders have no blanks: it is none of theirs. */
+/** Keys of senders have no blanks, so this key can't collide with one. */
 const besideOf = ({ key, also, ...rest }: IdempotencyClaim): IdempotencyClaim => ({
   ...rest,
   key: `beside ${key}`,

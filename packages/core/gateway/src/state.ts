@@ -53,7 +53,7 @@ export class GatewayState {
   readonly authenticator: Authenticator;
   readonly publicAccess: PublicAccess;
   readonly pairing: Pairing;
-  /** What is open for each device. */
+  /** Open requests and streams of each device. */
   readonly connections = new DeviceConnections();
   readonly running = new RunningTurns();
   readonly subscribers: SubscriberRegistry;
@@ -93,7 +93,7 @@ export class GatewayState {
       clock,
       log,
       onRevoked: ({ id, clientId }) => {
-        // In this order: whoever waits for a turn is answered before its abortion can be.
+        // In this order: a caller that waits for a turn gets its answer before the abort could change it.
         this.connections.closeAll(id);
         this.pageSessions.endOf(id);
         this.running.abortOf(id, new SvcError("UNAUTHORIZED", "This device was revoked."));
@@ -101,7 +101,7 @@ export class GatewayState {
         gateway.onClientGone(clientId);
       },
     });
-    // Before the sign-ins: those that ended meanwhile are told of at once.
+    // Before the sign-ins: those report expired ones at once.
     this.push = new WebPush({
       ...gateway.push,
       events: gateway.events,

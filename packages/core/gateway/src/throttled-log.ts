@@ -1,4 +1,4 @@
-/** Lines of the log that others can cause: at most one a minute for each subject, or whoever likes could fill the disk. */
+/** Log lines that clients can cause: at most one a minute per subject, so that no client can fill the disk. */
 import type { Clock } from "@svc/contract";
 
 const EVERY_MS = 60_000;

@@ -1,4 +1,4 @@
-/** What the gateway is given, and what it gives back. */
+/** Dependencies and result of the gateway. */
 import type { Attachments, MessageAdmin, Messaging, SessionService, TurnRunner } from "@svc/agent";
 import type { ClientId, Clock, Logger, Speech } from "@svc/contract";
 import type { CoreConfig, EventHub, Instruments, RegisteredIngress, RegisteredRoute } from "@svc/kernel";
@@ -69,7 +69,7 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   readonly push: PushDeps;
   /** By path, `/` included. */
   readonly page: ReadonlyMap<string, PageFile>;
-  /** Nobody is this client any more: its device was revoked, or the connection that it was is closed. Must not throw. */
+  /** The client no longer exists: its device was revoked, or its connection closed. Must not throw. */
   onClientGone(clientId: ClientId): void;
   /** False: the channel's feature is on and gave up. Its path answers CHANNEL_DOWN then, so that the platform tries again. */
   isUp(feature: string): boolean;

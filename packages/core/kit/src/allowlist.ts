@@ -20,7 +20,7 @@ const MATCHERS: Readonly<Record<AllowMode, (entry: string, user: string) => bool
   },
 };
 
-/** ASCII only: Unicode folding maps look-alikes (the Kelvin sign becomes "k"), which would let them in as somebody else. */
+/** ASCII only: Unicode folding maps look-alikes (the Kelvin sign becomes "k"), so one sender could pass as another. */
 function foldAscii(text: string): string {
   return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -4,8 +4,8 @@ import { type Channel, type Logger, SvcError } from "@svc/contract";
 type Check = NonNullable<Channel["check"]>;
 
 /**
- * `run` of a channel that has no loop of its own: checks once, then waits for its end. Credentials that are refused stay
- * so: FEATURE_FAILED keeps the channel off until its config changes. For the rest it is started again.
+ * `run` of a channel without its own loop: checks once, then waits for the shutdown. Refused credentials don't recover:
+ * FEATURE_FAILED keeps the channel off until its config changes. After any other failure the channel restarts.
  */
 export async function runChannel(check: Check, log: Logger, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();

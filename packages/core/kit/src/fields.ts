@@ -1,4 +1,4 @@
-/** Fields of JSON that somebody else wrote: what is not there, or not what was asked for, reads as nothing. */
+/** Fields of untrusted JSON: a missing field, or one of another type, reads as undefined. */
 import type { Json } from "@svc/contract";
 
 export type Fields = Readonly<Record<string, Json>>;
@@ -14,7 +14,7 @@ export const listOf = (value: unknown): readonly Json[] => (Array.isArray(value)
 export const textOf = (value: unknown): string | undefined =>
   typeof value === "string" && value.trim() !== "" ? value : undefined;
 
-/** An id or a name: longer than any of a platform's it is nothing, for it is kept and shown again and again. */
+/** An id or a name. A value longer than any platform's is dropped, because ids are stored and shown often. */
 export function wordOf(value: unknown): string | undefined {
   const text = textOf(value);
   return text === undefined || text.length > MAX_WORD_CHARS ? undefined : text;

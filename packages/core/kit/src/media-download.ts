@@ -7,7 +7,7 @@ export interface MediaDownload {
   readonly maxBytes: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly redirects?: NonNullable<FetchOptions["redirects"]>;
-  /** Takes it piece by piece; what it got of a file that is refused after all is to be thrown away. */
+  /** Takes the file chunk by chunk. If the file is refused later, the caller discards the chunks. */
   readonly write: (chunk: Uint8Array) => Promise<void>;
   readonly signal: AbortSignal;
   /** For a `Retry-After` that is a date. */

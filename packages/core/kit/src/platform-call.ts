@@ -1,4 +1,4 @@
-/** One request to a platform's API. What it answers becomes an answer, or an error that says whether to try again. */
+/** One request to a platform's API. Returns the answer, or throws an error that says whether to retry. */
 import { type FeatureContext, type FetchOptions, type FetchResult, type Json, SvcError } from "@svc/contract";
 import { parseJson } from "./json.ts";
 import { retryAfterMs } from "./retry-after.ts";

@@ -8,7 +8,7 @@ export interface SenderGateOptions {
   readonly channel: string;
 }
 
-/** `isAllowed`, which tells the log of each sender it turns away: once, so that nobody can fill it by writing on. */
+/** `isAllowed` that logs each refused sender once, so that a sender can't fill the log. */
 export function senderGate({ allowed, mode, log, channel }: SenderGateOptions): (sender: string) => boolean {
   const told = new Set<string>();
   return (sender) => {
@@ -26,7 +26,7 @@ export function senderGate({ allowed, mode, log, channel }: SenderGateOptions): 
 /** Senders are made up in no time: neither the log nor the memory grows with them. */
 const MAX_TOLD = 1000;
 
-/** A copy: a slice would keep all of a megabyte in memory. Those that begin alike are told as one. */
+/** A copy: a slice would keep a whole megabyte in memory. Senders with the same beginning share one log line. */
 function shortened(sender: string): string {
   return sender.length <= MAX_CHARS ? sender : `${Buffer.from(sender.slice(0, MAX_CHARS)).toString()}…`;
 }

@@ -1,6 +1,6 @@
 /**
- * What of a message that takes several requests the platform has taken already. A retry goes on where the last try stopped,
- * in the next process too, so that nobody reads the beginning twice.
+ * The parts of a multi-request message that the platform has already accepted. A retry continues where the last try stopped,
+ * in the next process too, so that the reader does not get the beginning twice.
  */
 import type { FeatureContext } from "@svc/contract";
 import { parseJson } from "./json.ts";
@@ -15,7 +15,7 @@ export interface SentParts {
   end(): void;
 }
 
-/** Resolves with what is known of a delivery. */
+/** Resolves with the stored state of a delivery. */
 export type SentPartsOf = (deliveryId: string) => Promise<SentParts>;
 
 interface Sent {

@@ -4,7 +4,7 @@ import { SvcError } from "@svc/contract";
 
 export interface SignedDelivery {
   readonly secret: string;
-  /** What is signed, one after the other: `[timestamp, ".", body]`. */
+  /** The signed parts, in order: `[timestamp, ".", body]`. */
   readonly parts: readonly (string | Uint8Array)[];
   /** The signature as it came. */
   readonly header: string | undefined;
@@ -12,7 +12,7 @@ export interface SignedDelivery {
   readonly prefix: "required" | "optional";
 }
 
-/** False, too, for a blank secret: with it anybody could sign. */
+/** Also false for a blank secret: with it anyone could sign. */
 export function verifyHmacSha256({ secret, parts, header, prefix }: SignedDelivery): boolean {
   if (secret.trim() === "" || header === undefined) return false;
   const hex = SIGNATURE.exec(header);
@@ -20,7 +20,7 @@ export function verifyHmacSha256({ secret, parts, header, prefix }: SignedDelive
   return timingSafeEqual(Buffer.from(hex[2] as string, "hex"), hmacSha256(secret, parts));
 }
 
-/** Exactly 32 bytes: Buffer.from would drop a digit too many, and what it can't read. */
+/** Exactly 32 bytes: Buffer.from would silently drop an extra digit and invalid characters. */
 const SIGNATURE = /^(sha256=)?([0-9a-f]{64})$/i;
 
 /** Throws INTERNAL for a blank secret. */

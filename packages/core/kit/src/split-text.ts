@@ -45,7 +45,7 @@ function splitFenced(text: string, maxChars: number): string[] {
 
 const CLOSING = "\n```";
 
-/** A block of which only the first line fits goes as a whole to the next part. */
+/** A block whose first line alone fits moves to the next part as a whole. */
 function closed(piece: string, opening: string): string {
   if (opening === "") return piece;
   const onlyOpened = piece.endsWith(`\n${opening.trimEnd()}`);

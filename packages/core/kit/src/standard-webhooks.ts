@@ -18,7 +18,7 @@ export interface WebhookContent {
 /** How far a timestamp may be off, either way. */
 export const WEBHOOK_TOLERANCE_SECS = 300;
 
-/** Throws CONFIG_INVALID for what is no key, a blank one above all: with it anybody could sign. */
+/** Throws CONFIG_INVALID for an invalid key, above all a blank one: with it anyone could sign. */
 export function webhookKeyOf(secret: string): Buffer {
   const text = secret.trim();
   if (text === "" || !isWebhookKey(text)) {

@@ -41,7 +41,7 @@ type Outcome = Pick<DriverResult, "content" | "file" | "notes">;
 interface Running extends ActionDeps {
   readonly call: DriverCall;
   readonly options: BatchOptions;
-  /** Runs commands of which none may fail. */
+  /** Runs commands; throws if any of them fails. */
   run(...commands: Command[]): Promise<readonly Row[]>;
 }
 
@@ -191,7 +191,7 @@ async function open(url: string, running: Running): Promise<Outcome> {
     await running.kill();
     throw noAnswer();
   }
-  // Only a tunnel that the proxy did not make can be of another host than the one that was asked for.
+  // Only a tunnel that the proxy refused can belong to another host than the requested one.
   if (/^Navigation failed: (?!net::ERR_(?:ABORTED|TUNNEL_CONNECTION_FAILED))/.test(row.error))
     throw pageUnreachable(url);
   throw failureOf(row);
@@ -283,8 +283,8 @@ async function download(
 }
 
 /**
- * In a tab of its own, at the site that has the file: a link's `download` is only obeyed within one site, and makes a file of what
- * would be shown.
+ * In a new tab at the file's own site: browsers obey a link's `download` only within one site. It saves files that the browser
+ * would display otherwise.
  */
 async function ask(url: string, { its, options }: Running): Promise<void> {
   const script = `(() => { const link = document.createElement("a"); link.href = ${JSON.stringify(url)}; link.download = ""; link.click(); return true; })()`;
@@ -373,8 +373,8 @@ async function handedOver(path: string, name: string, maxBytes: number): Promise
 }
 
 /**
- * A target as the program takes it: `@e3`, or a CSS selector. What it would take for an option, for a time, or for something else
- * that is neither is refused. Throws BROWSER_FAILED.
+ * A target in the program's form: `@e3`, or a CSS selector. Refuses text that the program would read as an option, a time or
+ * something else. Throws BROWSER_FAILED.
  */
 function elementOf(target: string): string {
   const word = target.trim();

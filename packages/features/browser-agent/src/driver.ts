@@ -21,7 +21,7 @@ export function agentDriver(context: FeatureContext): BrowserDriver {
       log.info("the browser is driven by agent-browser", { version: await checkVersion(file, { clock, signal }) });
       await findChromium(chromiumPath);
       await removeLeftOvers(folders);
-      if (isRoot()) log.warn("svc runs as root: Chromium runs without its own sandbox; run svc as a user of its own");
+      if (isRoot()) log.warn("svc runs as root: Chromium runs without its own sandbox; run svc as a separate user");
     },
     async open({ proxy, signal }) {
       if (proxy === undefined) throw new SvcError("BROWSER_UNAVAILABLE", "The browser has no proxy.");

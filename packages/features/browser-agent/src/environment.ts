@@ -44,7 +44,7 @@ export function environment({
     AGENT_BROWSER_ARGS: switches({ sandbox, proxy: proxy.server }).join("\n"),
     AGENT_BROWSER_DEFAULT_TIMEOUT: String(ACTION_TIMEOUT_MS),
     AGENT_BROWSER_INIT_SCRIPTS: folder.script,
-    // Whatever dialog shows all the same is dismissed by us, and told.
+    // The driver dismisses any remaining dialog and reports it.
     AGENT_BROWSER_NO_AUTO_DIALOG: "1",
     // The tool closes it after idle_secs. The program ends itself where no one is left who could.
     AGENT_BROWSER_IDLE_TIMEOUT_MS: String((idleSecs + 60) * 1000),
@@ -60,9 +60,9 @@ const ACTION_TIMEOUT_MS = 8000;
 
 /** Switches of Chromium that are added to the program's: peter.sh/experiments/chromium-command-line-switches. */
 const switches = ({ sandbox, proxy }: SwitchOptions): readonly string[] => [
-  // Not by the program's own option: a browser that its batch starts with a bare open has none of it (agent-browser 0.41.2).
+  // Not by the program's own option: a browser that a batch starts with a bare `open` ignores it (agent-browser 0.41.2).
   `--proxy-server=${proxy}`,
-  // Without this, what is on this machine would be reached past the proxy.
+  // Without this, pages could reach services on this machine past the proxy.
   "--proxy-bypass-list=<-loopback>",
   ...SWITCHES,
   ...(sandbox ? [] : ["--no-sandbox"]),
@@ -132,7 +132,7 @@ export interface SessionFolder {
   remove(): Promise<void>;
 }
 
-/** `prefix`: what its name begins with. */
+/** `prefix`: beginning of the folder's name. */
 export async function sessionFolder(folders: string, prefix: string): Promise<SessionFolder> {
   await mkdir(folders, { recursive: true, mode: 0o700 });
   const root = await mkdtemp(join(folders, prefix));

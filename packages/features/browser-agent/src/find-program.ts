@@ -84,7 +84,7 @@ export async function checkVersion(file: string, { clock, signal }: CheckOptions
       hint: INSTALL,
     });
   }
-  // What is relied on came with it: batch takes commands from its input, and --omit-command.
+  // The oldest version with the needed features: batch commands from standard input, and --omit-command.
   if (Number(major) === 0 && Number(minor) < OLDEST_MINOR) {
     throw new SvcError("BROWSER_UNAVAILABLE", `agent-browser is too old: at least 0.${OLDEST_MINOR} is needed.`, {
       hint: "Bring it up to date with npm install -g agent-browser@latest.",
@@ -96,7 +96,7 @@ export async function checkVersion(file: string, { clock, signal }: CheckOptions
 const OLDEST_MINOR = 41;
 const TIMEOUT_MS = 10_000;
 
-/** The Chromium that the program is told to start. `configured`: `browser.chromium_path`. Throws BROWSER_UNAVAILABLE. */
+/** The Chromium for the program to start. `configured`: `browser.chromium_path`. Throws BROWSER_UNAVAILABLE. */
 export async function findChromium(configured: string | undefined, places?: readonly string[]): Promise<string> {
   if (configured !== undefined && configured.trim() !== "") {
     if (await isProgram(configured)) return configured;
@@ -122,7 +122,7 @@ async function installedByIt(): Promise<string[]> {
 const { compare } = new Intl.Collator("en", { numeric: true });
 
 const MAC = "Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing";
-/** Of an unpacked Chrome for Testing, with the archive's own folder and without. */
+/** Paths in an unpacked Chrome for Testing, with the archive's own folder and without. */
 const IN_PACKAGE = ["chrome", "chrome.exe", MAC, "chrome-linux64/chrome", "chrome-win64/chrome.exe"].concat(
   `chrome-mac-arm64/${MAC}`,
   `chrome-mac-x64/${MAC}`,

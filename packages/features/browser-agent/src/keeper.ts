@@ -54,12 +54,12 @@ export function browserKeeper(
   };
 }
 
-// What is left of browsers whose svc is gone: processes, and folders with cookies.
+// Left-overs of browsers whose svc is gone: processes, and folders with cookies.
 
 /** Names of this process's folders begin so. A process number alone comes back; in a container it is always the same. */
 export const ownPrefix = (): string => `${process.pid}-${Math.round(performance.timeOrigin)}-`;
 
-/** Ends what another process has left. There is one daemon on a home: whatever is not this process's belongs to none. */
+/** Removes left-overs of other processes. A home has one daemon, so anything that is not this process's is abandoned. */
 export async function removeLeftOvers(folders: string): Promise<void> {
   for (const name of namesIn(folders)) if (!name.startsWith(ownPrefix())) await endFolder(folders, name);
 }
@@ -97,7 +97,7 @@ function temporaryOf(root: string): string | undefined {
   }
 }
 
-/** Ends a session's processes. Where marks can't be read, the program is told to end, and ends its Chromium with it. */
+/** Ends a session's processes. Without readable marks it signals the program, which ends its Chromium. */
 export function endSession(name: string, temporary: string): void {
   if (process.platform === "linux") {
     killMarked(name);

@@ -90,7 +90,7 @@ export interface Row {
   readonly code: string | undefined;
 }
 
-/** Throws BROWSER_FAILED for whatever is not that. */
+/** Throws BROWSER_FAILED for any other output. */
 function rowsOf(output: string, commands: number): readonly Row[] {
   const answer = parseJson(Buffer.from(output));
   if (Array.isArray(answer)) {

@@ -86,7 +86,7 @@ function agentSession(its: Program, folder: SessionFolder, { clock, log }: Agent
 
   const close = async (): Promise<void> => {
     stopWatching();
-    // Told by the program itself, Chromium ends in order; whatever is left is killed. Behind a page that is stuck it is not told.
+    // The program closes Chromium cleanly; then remaining processes are killed. A stuck page would block that, so skip it.
     if (!isStuck)
       await its.batch([["close"]], { signal: AbortSignal.any([]), timeoutMs: CLOSE_TIMEOUT_MS }).catch(() => undefined);
     await end();

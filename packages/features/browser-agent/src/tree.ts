@@ -28,7 +28,7 @@ export function linesOf(snapshot: string): TreeLine[] {
   });
 }
 
-/** A name is a JSON string, so that no page can end it early and go on with a ref of its own. */
+/** A name is a JSON string, so that a page can't end it early and inject a ref. */
 const NODE = /^- ([A-Za-z]+)(?: ("(?:[^"\\]|\\.)*"))?( \[([^\]"]*)\])?(?:: (.*))?$/s;
 const REF = /(?:^|, )ref=(e[0-9]{1,9})(?:,|$)/;
 

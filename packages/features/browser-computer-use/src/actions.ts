@@ -23,7 +23,7 @@ const FIELDS = {
   to_y: whole(0, MAX_Y, "mouse_drag: where it ends."),
   button: v.pipe(v.picklist(["left", "middle", "right"]), v.description("mouse_click, mouse_drag. Default: left.")),
   double: v.pipe(v.boolean(), v.description("mouse_click: twice. Default: false.")),
-  text: text(20_000, "key_type: what is typed where the focus is."),
+  text: text(20_000, "key_type: the text to type into the focused element."),
   key: v.pipe(
     text(50, "key_press: a key or combination, e.g. Enter, ArrowDown, Control+a."),
     v.regex(/^[!-~\u00a1-\uffff]+$/, "The key is not the name of one."),
@@ -98,7 +98,7 @@ export function actionOf(input: ScreenInput): ScreenAction {
   return action;
 }
 
-/** Whoever only looks runs freely. All else happens on a person's screen, with what is open there. */
+/** Read-only actions run freely. All others act on a person's screen, with the windows that are open there. */
 const LOOKS: ReadonlySet<ScreenActionName> = new Set(["screen_capture", "screenshot", "wait", "get_url", "get_title"]);
 
 export const screenApproval = ({ action }: Pick<ScreenInput, "action">): "auto" | "ask" =>

@@ -10,7 +10,7 @@ export interface ComputerUseParts {
   readonly clock: Clock;
 }
 
-/** The tool `browser` of this backend: it works on what is seen, by coordinates, not on elements of a page. */
+/** The tool `browser` of this backend: it acts on the screen by coordinates, not on elements of a page. */
 export const computerUseTool = (parts: ComputerUseParts): Tool<typeof screenInput> =>
   defineTool({
     name: "browser",
@@ -43,7 +43,7 @@ async function run(
   return resultOf(action, answer, file);
 }
 
-/** The service is told the list, and a page goes elsewhere by itself: what it shows then is not told. Throws DOMAIN_REFUSED. */
+/** The service gets the list, but a page can navigate by itself: the model must not see a forbidden page. Throws DOMAIN_REFUSED. */
 function judge({ url }: Answer, guard: BrowserGuard): void {
   if (url === undefined || url === "" || url === "about:blank") return;
   guard.checkName(url);

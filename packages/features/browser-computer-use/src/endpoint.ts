@@ -1,4 +1,4 @@
-/** Where the service may be: on this machine, or behind TLS with a key. What it does, it does as whoever sits there. */
+/** Allowed endpoints: on this machine, or behind TLS with a key, because the service acts as the user at that screen. */
 import { isIP } from "node:net";
 import { SvcError } from "@svc/contract";
 import type { BrowserSettings } from "@svc/kit/browser";

@@ -32,7 +32,7 @@ export function computerUseService(
           ...(key.trim() !== "" && { authorization: `Bearer ${key}` }),
         },
         body: JSON.stringify({ action, params, policy, metadata }),
-        // A redirect would take the key and what is typed somewhere else.
+        // A redirect would send the key and the typed text to another host.
         redirects: "none",
         maxBytes: MAX_ANSWER_BYTES,
         timeoutMs: TIMEOUT_MS + ("seconds" in params ? params.seconds * 1000 : 0),

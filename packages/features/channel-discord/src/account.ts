@@ -1,4 +1,4 @@
-/** The bot's account: who it is, what is missing, and `svc channels setup discord`. */
+/** The bot's account, its missing permissions, and `svc channels setup discord`. */
 import { SvcError } from "@svc/contract";
 import { asCheckFailure } from "@svc/kit";
 import { type Fields, fieldsOf, idOf, listOf, numberOf, PORTAL, wordOf } from "./protocol.ts";
@@ -37,7 +37,7 @@ async function serverCount(rest: Rest, signal: AbortSignal): Promise<number> {
     .length;
 }
 
-/** One flag for bots on many servers, one for those on few. What is not told is not held against it. */
+/** One flag for bots on many servers, one for those on few. Missing flags count as granted. */
 function mayRead({ flags }: Fields): boolean {
   const bits = numberOf(flags);
   return bits === undefined || (bits & (MESSAGE_CONTENT | MESSAGE_CONTENT_LIMITED)) !== 0;
@@ -53,10 +53,10 @@ const unreadableAccount = (): SvcError =>
     hint: "Check the channel's api_url.",
   });
 
-// `svc channels setup discord`: the bot connects by itself; what is left is to let it in.
+// `svc channels setup discord`: the bot connects by itself; the operator only has to invite it.
 
 /**
- * What it does on a server.
+ * The permissions that the bot needs on a server.
  * https://docs.discord.com/developers/topics/permissions#permissions-bitwise-permission-flags
  */
 const PERMISSIONS =

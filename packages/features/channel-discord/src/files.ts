@@ -54,8 +54,7 @@ export interface FileBytes {
 
 export type Bundle = readonly FileBytes[];
 
-/** The platform makes no difference. */
-/** Of a whole message, and of a file that people send: https://docs.discord.com/developers/resources/message#create-message */
+/** The limit of a whole message, and of a received file: https://docs.discord.com/developers/resources/message#create-message */
 export const MAX_MEDIA_BYTES = 25 * 1_048_576;
 const MAX_FILES = 10;
 

@@ -82,7 +82,7 @@ export function openGateway({ url, token, context, pace, onDispatch }: GatewayOp
     },
     async waitForIdentify(_id, signal) {
       await pace.pass(AbortSignal.any([signal, ending.signal])).catch(async (reason: unknown) => {
-        // Whatever it is told, it would identify.
+        // The library would identify even after a rejection, so never settle.
         if (ending.signal.aborted) await never();
         throw reason;
       });
@@ -110,12 +110,12 @@ export function openGateway({ url, token, context, pace, onDispatch }: GatewayOp
     if (!ending.signal.aborted) onDispatch(data);
   });
   beginsAnew();
-  // What it resolves or rejects with shows in its events.
+  // The outcome arrives as events.
   shard.connect().catch(() => undefined);
   return { over, stop };
 }
 
-/** The library can't be told to connect no more. What it waits for here is never there, and is forgotten with it. */
+/** The library has no way to stop connecting. It waits for this promise for ever; both are garbage collected together. */
 const never = (): Promise<never> => new Promise(() => undefined);
 
 const optionsOf = (url: string, token: string): IContextFetchingStrategy["options"] => ({
@@ -150,13 +150,13 @@ const refused = (cause: unknown): SvcError =>
     : new SvcError("REMOTE_UNREACHABLE", "The gateway's name could not be resolved.", { cause });
 
 /**
- * The library's connection, with what it keeps to itself: it can't be ended while it connects, and a frame that is none of the
- * platform's would end the process, as no one waits for the promise that rejects. So would a connection that no one answers: the
- * library no longer listens to one that it has given up before it was made.
+ * The library's connection, with fixes for its faults. It can't be closed while it connects. A malformed frame would end the
+ * process, because the library does not handle the rejected promise. So would a connection without an answer: the library
+ * removes its error listener from a socket that it abandons before it opens.
  */
 export interface Shard {
   readonly shard: WebSocketShard;
-  /** Ends it at once, in whatever state it is, if its strategy lets it connect no more. */
+  /** Ends it at once, in any state, if its strategy prevents reconnecting. */
   end(): void;
 }
 
@@ -234,7 +234,7 @@ export async function gatewayUrl(rest: Rest, signal: AbortSignal): Promise<strin
 }
 
 /**
- * What the platform tells a connection of. Message content is the one that has to be turned on in the developer portal.
+ * The events that a connection gets. Message content must be turned on in the developer portal.
  * https://docs.discord.com/developers/events/gateway#list-of-intents
  */
 const GUILDS = 1 << 0;

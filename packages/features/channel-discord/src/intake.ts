@@ -103,7 +103,7 @@ export function intake(parts: IntakeDeps): (event: Event, signal: AbortSignal) =
     const isTaken = await take(data, signal);
     const id = idOf(data["id"]);
     if (id !== undefined) reading.moved(idOf(data["guild_id"]) ?? DIRECT, id);
-    // What is not on disk is only read again.
+    // If the position is not saved, the message is only read again.
     if (isTaken) await reading.save().catch(() => undefined);
   };
 }
@@ -137,7 +137,7 @@ async function retryUntilStored(
 export interface History {
   /** Those with the latest messages first. */
   readonly channels: readonly string[];
-  /** What is not later than this is known. */
+  /** Messages up to this id are known. */
   readonly since: string;
 }
 
@@ -227,7 +227,7 @@ async function patiently(
 interface Reading {
   /** Called with each session. The first one of all is where reading begins. */
   begin(): Promise<void>;
-  /** What is later than this id may be unread. `joinedAtMs`: nothing before is of interest. */
+  /** Messages after this id may be unread. `joinedAtMs`: ignore messages before it. */
   since(place: string, joinedAtMs?: number): Promise<string>;
   /** It was handed over, or is of no interest, and so is what came before it. */
   moved(place: string, id: string): void;
@@ -240,10 +240,10 @@ const DIRECT = "direct";
 
 /** Less than ids are remembered by the inbox, so that what was answered is not answered again. */
 const LONGEST_MS = 604_800_000;
-/** Of different channels a later message may come first; what is read twice is known by its id. */
+/** Messages of different channels may arrive out of order; a message that is read twice is known by its id. */
 const OVERLAP_MS = 60_000;
 
-/** What the platform's clock may be ahead of ours. */
+/** Tolerance for a platform clock ahead of ours. */
 const MOST_AHEAD_MS = 86_400_000;
 
 const BEGAN = "began";

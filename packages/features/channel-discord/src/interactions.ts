@@ -27,7 +27,7 @@ export interface Interaction {
   readonly applicationId: string;
   readonly token: string;
   readonly guildId: string | undefined;
-  /** What it says to the agent. */
+  /** The message for the agent. */
   readonly inbound: Inbound;
 }
 
@@ -146,7 +146,7 @@ export interface InteractionTokens {
   claim(interactionId: string, deliveryId: string): Promise<Answerable | undefined>;
 }
 
-/** A minute less than the platform's, for what is on its way. */
+/** A minute less than the platform's limit, to allow for requests in flight. */
 const LASTS_MS = 840_000;
 const PREFIX = "interaction ";
 

@@ -115,8 +115,8 @@ function isMentioned(message: Fields, { userId, roleId }: Mentioned): boolean {
 }
 
 /**
- * The bot is not called by its name at the beginning or the end; people and emojis have their names. What is no mention to the
- * platform stays as it is.
+ * Removes a mention of the bot at the beginning or the end, and replaces other mentions and emojis by their names. Text that the
+ * platform does not treat as a mention stays unchanged.
  */
 export function readable(content: string, message: Fields, { userId, roleId }: Mentioned): string {
   const names = new Map<string, string>();
@@ -145,7 +145,7 @@ function withoutCalls(content: string, calls: readonly string[]): string {
   return text;
 }
 
-// What a message shows beside its words: embeds, polls, what it forwards, what it answers.
+// Parts of a message beside its text: embeds, polls, forwarded messages, the quoted message.
 
 /** Of messages without words: links that were unfolded have their text in the message itself. */
 function embedsText(message: Fields): string {
@@ -180,7 +180,7 @@ function pollText(message: Fields): string {
   return [`Poll: ${asked}`, ...choices.map((choice) => `- ${choice}`)].join("\n");
 }
 
-/** What it forwards, which has no author. https://docs.discord.com/developers/resources/message#message-snapshot-object */
+/** Forwarded messages, which have no author. https://docs.discord.com/developers/resources/message#message-snapshot-object */
 const forwardedOf = (message: Fields): Fields[] =>
   listOf(message["message_snapshots"])
     .slice(0, 10)
@@ -198,7 +198,7 @@ function quoteOf(message: Fields, mentioned: Mentioned): string {
   const words = readable(textOf(quoted["content"]) ?? "", quoted, mentioned) || embedsText(quoted);
   if (words === "") return "";
   const short = words.length > QUOTED_CHARS ? `${words.slice(0, QUOTED_CHARS).toWellFormed()}…` : words;
-  const by = nameOf(fieldsOf(quoted["author"])) ?? "somebody";
+  const by = nameOf(fieldsOf(quoted["author"])) ?? "someone";
   return `(in answer to ${by}: "${short.replaceAll(/\s+/g, " ")}")`;
 }
 
@@ -272,7 +272,7 @@ function placeOf(id: string, format: number | undefined, { images, moving }: Cdn
  * What of the servers decides whether a message is meant for the bot: its role there, and the threads that it is in.
  */
 export interface Rooms {
-  /** Of an event about a server, a role or a thread; others tell nothing. */
+  /** Learns from an event about a server, a role or a thread; ignores others. */
   learn(type: string, data: Fields): void;
   setSelf(userId: string): void;
   /** The role that the platform made for the bot there. */

@@ -53,8 +53,8 @@ const nowhere = (): SvcError =>
   });
 
 /**
- * Whose direct messages are in which channel. The platform lists none of them to a bot, so what is not known here can't be
- * looked through after a time without a connection.
+ * The direct message channel of each person. The platform does not list them for a bot, so missed messages are found only in the
+ * channels stored here.
  */
 export interface DirectMessages {
   /** The channel of this person; opened where it is missing yet. Throws as `Rest.call`. */

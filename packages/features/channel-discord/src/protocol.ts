@@ -1,7 +1,7 @@
 /** Names, ids and fields of the platform's JSON, read without trust. */
 import { type Fields, fieldsOf, wordOf as anyWordOf } from "@svc/kit";
 
-/** Last part of the section's name, and what conversations are told by. */
+/** Last part of the section's name, and the channel name of conversations. */
 export const CHANNEL = "discord";
 
 /** Where the bot is made and its switches are. */
@@ -10,7 +10,7 @@ export const PORTAL = "https://discord.com/developers/applications";
 // Ids of the platform: 64 bits as decimal text, in the order of time.
 // https://docs.discord.com/developers/reference#snowflakes
 
-/** Undefined for what is no id: it would become a part of a path, or name a conversation that no one can answer. */
+/** Undefined for an invalid id, which could inject a path segment or name a conversation without answers. */
 export const idOf = (value: unknown): string | undefined =>
   typeof value === "string" && /^[1-9]\d{0,19}$/.test(value) ? value : undefined;
 
@@ -43,7 +43,7 @@ export interface Self {
   readonly userId: string;
 }
 
-/** The name on the server, else the one that the person chose, else the account's. */
+/** The name on the server, else the display name, else the account's name. */
 export const nameOf = (user: Fields, member?: Fields): string | undefined =>
   wordOf(member?.["nick"]) ?? wordOf(user["global_name"]) ?? wordOf(user["username"]);
 

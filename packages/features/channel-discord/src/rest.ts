@@ -21,7 +21,7 @@ export interface RestRequest {
 export interface Rest {
   /** The JSON of the answer; undefined: it is missing. Throws CHANNEL_UNAUTHORIZED, DELIVERY_*, REMOTE_*. */
   call(request: RestRequest, signal: AbortSignal): Promise<Json | undefined>;
-  /** As `call`; what the platform refuses is told, and not thrown. */
+  /** As `call`, but returns the platform's refusal instead of throwing it. */
   attempt(request: RestRequest, signal: AbortSignal): Promise<{ readonly json: Json | undefined } | Problem>;
 }
 
@@ -74,7 +74,7 @@ const ERROR_STATUSES: readonly number[] = Array.from({ length: 200 }, (_, index)
 const MAX_ANSWER_BYTES = 16 * 1_048_576;
 const UPLOAD_MS = 55_000;
 
-/** Of an answer that has not what it should have. */
+/** For an answer that lacks required fields. */
 export const unreadable = (): SvcError =>
   new SvcError("DELIVERY_FAILED", "The platform's answer can't be read.", { hint: "Check the channel's api_url." });
 
@@ -140,7 +140,7 @@ function routeOf(method: string, path: string): string {
 
 /** What an answer of the platform means for us: whether the message, the token or only the moment is wrong. */
 interface Problem {
-  /** Has none of the platform's words, which may quote the message. */
+  /** Without the platform's text, which may quote the message. */
   readonly error: SvcError;
   /** The platform's number of it. */
   readonly code: number | undefined;
@@ -176,7 +176,7 @@ const LONGEST_SECONDS = 1e6;
 const TOKEN_HINT =
   "Set bot_token to the token of the bot: in the developer portal under Bot, Reset Token. It is no client secret.";
 
-/** 0 is what an error without a number of its own has. */
+/** 0 stands for an error without a number. */
 function errorNumber(code: unknown): number | undefined {
   const number = numberOf(code);
   return number !== undefined && Number.isInteger(number) && number > 0 && number <= 999_999_999 ? number : undefined;
@@ -214,7 +214,7 @@ const refused = (sentence: string, hint?: string): PlatformError => ({
 const INVITE = "Invite the bot again with the URL that `svc channels setup discord` prints, or change its role.";
 
 const ERROR_CODES: ReadonlyMap<number, PlatformError> = new Map([
-  // What it is addressed to
+  // The recipient
   [10003, refused("There is no such channel, or the bot can't see it", "Is it the id of a channel?")],
   [UNKNOWN_MESSAGE, refused("There is no such message in that channel")],
   [10013, refused("There is no such user", "Is it the id of a user?")],
@@ -232,14 +232,14 @@ const ERROR_CODES: ReadonlyMap<number, PlatformError> = new Map([
   [50083, refused("The thread is archived")],
   [160005, refused("The thread is locked")],
 
-  // What it may
+  // Permissions
   [50013, refused("The bot lacks a permission in that channel", INVITE)],
   [160002, refused("The bot may not answer there, as it can't read the history", INVITE)],
   [20028, { means: "DELIVERY_FAILED", sentence: "The channel is written to faster than it may be" }],
   [40004, refused("The platform has turned off sending for this bot")],
   [40062, { means: "DELIVERY_FAILED", sentence: "The platform limits how often this may be used" }],
 
-  // What it says
+  // The content
   [30046, refused("A message that is older than an hour was edited too often")],
   [40005, refused("The file is larger than the platform takes there", "10 MiB without boosts of the server.")],
   [40094, refused("The command was answered too often")],
@@ -256,7 +256,7 @@ export interface IdentifyPace {
 }
 
 /**
- * A new session every five seconds, for all callers; more are told that theirs are invalid.
+ * A new session every five seconds, for all callers; the platform invalidates further ones.
  * https://docs.discord.com/developers/events/gateway#rate-limiting
  */
 export function identifyPace(clock: Pick<Clock, "monotonic" | "sleep">): IdentifyPace {

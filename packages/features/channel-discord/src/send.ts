@@ -79,12 +79,12 @@ function formOf(body: Record<string, Json>, bundle: Bundle): Promise<Form> {
 // A message as the platform takes it.
 // https://docs.discord.com/developers/resources/message#create-message
 
-/** Of what is said, and of what replaces it. */
+/** Fields of a new message, and of an edited one. */
 export const saying = (text: string) => ({
   content: formatted(text),
-  // No one is called by what a page or a stranger has talked the model into; people see the names.
+  // Mentions notify no one, so that an injected prompt can't make the model ping people; readers still see the names.
   allowed_mentions: { parse: [] },
-  // The platform would fetch links at once, whatever they say.
+  // Otherwise the platform fetches every link at once, which could leak data in a URL.
   flags: SUPPRESS_EMBEDS,
 });
 
@@ -98,13 +98,13 @@ export const once = (key: string) => ({
 
 const NONCE_CHARS = 25;
 
-/** In a room full of people it shows what is answered. What is gone by then is no reason to say nothing. */
+/** Shows which message is answered, in a room with many people. A deleted message does not block the answer. */
 const answering = (messageId: string | undefined) =>
   messageId === undefined ? {} : { message_reference: { message_id: messageId, fail_if_not_exists: false } };
 
 // A message of ours, by the id that the platform gives it.
 
-/** Without one nothing was taken, whatever the answer says: the same key makes it safe to ask again. */
+/** An answer without an id counts as not accepted: the same nonce makes a retry safe. */
 export function messageId(json: Json | undefined): string {
   const id = idOf(fieldsOf(json)["id"]);
   if (id === undefined) throw unreadable();
@@ -144,7 +144,7 @@ export function references(): References {
 
 const MOST = 1000;
 
-/** What `Inbound.replyData` said of what is answered. */
+/** `Inbound.replyData` of the answered message. */
 const replyDataOf = ({ replyData }: Pick<OutgoingMessage, "replyData">) => {
   const { messageId: answered, interaction } = fieldsOf(replyData);
   return { messageId: idOf(answered), interaction: idOf(interaction) };

@@ -1,4 +1,4 @@
-/** What a mail says and comes with: its structure first, then its texts, of which no more is fetched than anyone reads. */
+/** Text and files of a mail. Fetches the structure first, then only as much text as is used. */
 import { SvcError } from "@svc/contract";
 import { htmlToText } from "@svc/kit/mail";
 import { fileNameOf } from "./files.ts";
@@ -56,7 +56,7 @@ async function byStructure({ session, uid }: NewMail, signal: AbortSignal): Prom
   return { text: read.filter((text) => text !== "").join("\n\n"), files, notes: [...notes] };
 }
 
-/** Of a mail whose structure the server can't tell. Its files are named, and can't be fetched. */
+/** For a mail whose structure the server can't report. Its files are named, but can't be fetched. */
 async function bySource({ session, uid }: NewMail, signal: AbortSignal): Promise<Body> {
   const read = await parsed(await sourceBytes(session, uid, MAX_SOURCE_BYTES, signal));
   if (read === undefined) throw new UnreadableAnswer();
@@ -191,8 +191,8 @@ function shown(value: string | undefined): string | undefined {
 }
 
 /**
- * Mails that the server or the library can't cope with: an answer about them can't be read, or the server breaks down over them
- * each time. They are remembered over connections: something simpler is asked then, and in the end nothing.
+ * Mails that the server or the library can't handle: their answer can't be parsed, or the server fails on them every time.
+ * They are remembered across connections: the next try sends a simpler request, and the last one gives up.
  */
 export interface HardMails {
   /** What the first of `ways` comes to that works; undefined: none does. Throws as `Session.call`. */

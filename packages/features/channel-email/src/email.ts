@@ -14,7 +14,7 @@ import { createSend, createSentFolder } from "./send.ts";
 import { createSmtp } from "./smtp.ts";
 import { knownThreadsIn } from "./threads.ts";
 
-/** Mail has no limit of its own; more than this no one reads. */
+/** Mail has no length limit; no reader needs more than this. */
 const MAX_TEXT_CHARS = 200_000;
 
 export function create(context: FeatureContext<Config>): Contributions {

@@ -52,7 +52,7 @@ export function createHeaderReader({ log }: { readonly log: Logger }): HeaderRea
   };
 }
 
-/** A mail of which nothing can be read is its uid. Where all of them together can't be read, they are asked for one by one. */
+/** An unreadable mail yields only its uid. If the batch can't be read, the mails are fetched one by one. */
 async function fetched(
   hard: HardMails,
   session: Session,
@@ -89,7 +89,7 @@ function newMailOf(session: Session, mail: FetchMessageObject): NewMail {
 
 // The header of a mail as the server has it: bytes that anyone may have written. RFC 5322, 2.2.
 
-/** What is asked for of a header: more than any genuine one has. */
+/** Bytes to fetch of a header: more than any genuine one has. */
 const MAX_HEADER_BYTES = 262_144;
 
 export const headersIn = (block: Buffer | undefined): Headers => headersFrom(fieldsIn(block ?? Buffer.alloc(0)));

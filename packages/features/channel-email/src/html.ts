@@ -1,13 +1,13 @@
 /** An answer with fonts: Markdown as HTML that holds nothing but what Markdown says. */
 import type { Block, Cell, Inline, Item, Link, Table } from "@svc/kit/markdown";
 
-/** What is longer is a file more than a letter, and would be sent twice. */
+/** A longer text is sent as plain text only: HTML would double the size. */
 const MAX_CHARS = 32_000;
 
 /** Undefined: the plain text says it all. */
 export async function htmlOf(markdown: string): Promise<string | undefined> {
   if (markdown.length > MAX_CHARS || markdown.trim() === "") return undefined;
-  // Only anyone who answers needs it.
+  // Loaded late: only answers need it.
   const { readMarkdown } = await import("@svc/kit/markdown");
   const body = blocksOf(readMarkdown(markdown.toWellFormed()));
   return `<!DOCTYPE html>\n<html><head><meta charset="utf-8"></head><body>\n${body}\n</body></html>\n`;

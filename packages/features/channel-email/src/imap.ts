@@ -24,11 +24,11 @@ export interface Session {
   close(): void;
 }
 
-/** Longer than any server needs for what is asked of it here, each time. */
+/** Longer than any server needs for one of these requests. */
 const ANSWER_MS = 60_000;
 /**
- * So often a server that waits for mail with us is asked whether it is still there, and IDLE begun anew. The protocol allows
- * 29 minutes (RFC 2177); routers on the way forget connections after less, and say nothing.
+ * Interval after which IDLE is restarted, which also checks the connection. The protocol allows 29 minutes (RFC 2177); routers
+ * on the way silently drop idle connections earlier.
  */
 const IDLE_MS = 300_000;
 /** A server that ends IDLE sooner does not mean it. */
@@ -163,13 +163,13 @@ async function signIn({ config, clock, resolve }: Account, login: Login, signal:
     connectionTimeout: STEP_MS,
     greetingTimeout: STEP_MS,
     socketTimeout: QUIET_MS,
-    // What the largest piece that is asked for takes, and nothing that a broken server could fill the memory with.
+    // Enough for the largest requested piece, but not for a broken server to fill the memory.
     maxLiteralSize: 33_554_432,
     maxLineLength: 16_777_216,
     maxResponseSize: 67_108_864,
     maxResponseTokens: 500_000,
   });
-  // Who waits is told by the promise; an event that no one hears would end the process.
+  // Callers learn of the error from the promise; an `error` event without a listener would end the process.
   client.on("error", () => undefined);
   try {
     await within(clock, CONNECT_MS, signal, client.connect());
@@ -182,16 +182,16 @@ async function signIn({ config, clock, resolve }: Account, login: Login, signal:
 }
 
 /**
- * What is asked of a mailbox now and then (a file, a mark), over a connection that waits a while for the next one.
+ * Occasional requests to a mailbox (a file, a flag), over a connection that stays open a while for the next one.
  */
 export interface Errands {
-  /** Several at the same time share a connection. `work` uses the signal for what it asks. Throws as `openSession`. */
+  /** Concurrent calls share a connection. `work` passes the signal to its requests. Throws as `openSession`. */
   run<T>(mailbox: string, work: (session: Session) => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Nothing is asked after that. */
+  /** No request follows. */
   close(): void;
 }
 
-/** The mails of one turn are asked for one after the other; each login is a burden to the server. */
+/** The mails of one turn are fetched one after the other; each login is a burden to the server. */
 const LINGER_MS = 30_000;
 
 interface Open {

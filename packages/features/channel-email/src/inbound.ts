@@ -59,8 +59,8 @@ export function createInbound({ account, readBody, threads }: InboundDeps): Inbo
       // Kept, so that it can be looked at, and not answered.
       ...(cut && { kind: "reaction" as const }),
       id,
-      // Of a thread with several people each has a conversation: anyone who gets hold of a thread's id must not read there what
-      // someone else was answered.
+      // In a thread with several people each has a separate conversation: knowing a thread's id must not reveal the answers to
+      // someone else.
       conversation: { channel: "email", id: writer.address, thread },
       sender: writer.address,
       ...(writer.name !== undefined && { senderName: writer.name }),
@@ -74,7 +74,7 @@ export function createInbound({ account, readBody, threads }: InboundDeps): Inbo
   };
 }
 
-/** The subject is told once, of the mail that a conversation begins with. */
+/** The subject is included once, with the first mail of a conversation. */
 function said({ headers }: NewMail, { text }: Body): string[] {
   if (isReply(headers)) return [withoutQuote(text)];
   const subject = subjectOf(headers);
@@ -111,7 +111,7 @@ function createGate({ config, log, address: own }: Pick<Account, "config" | "log
   const tellUnchecked = toldOnce((sender) =>
     log.warn("The mail server does not say whether a mail's sender is genuine; it is not answered.", { sender }),
   );
-  // Where everybody may write, that says nothing of whom they may send us to.
+  // `*` lets everyone write, but not choose the recipient of our answers.
   const listed = allowed.filter((entry) => entry.trim() !== "*");
 
   return (headers) => {
@@ -210,7 +210,7 @@ export function createLoopCut(perHour: number): LoopCut {
   };
 }
 
-// A report that a mail of ours did not arrive (RFC 3464). It is told to the log: no one asks a mailbox for such updates.
+// A bounce of one of our mails (RFC 3464). It is logged, because mail has no other delivery updates.
 
 /** Throws as `Session.call`. */
 export type BounceReader = (mail: NewMail, signal: AbortSignal) => Promise<void>;

@@ -1,4 +1,4 @@
-/** The channel's loop: what is new is read, and then what is new is waited for. */
+/** The channel's loop: reads new mail, then waits for more. */
 import { type FeatureContext, type Inbound, type StateStore, SvcError } from "@svc/contract";
 import { asFinal, parseJson } from "@svc/kit";
 import * as v from "valibot";
@@ -42,7 +42,7 @@ export async function runLoop(
   }
 }
 
-/** A password that one of the servers refuses is told at once; a server that is away does not stop the reading. */
+/** A refused SMTP password fails at once; an unreachable SMTP server does not stop reading. */
 async function checkSmtp(smtp: Loop["smtp"], { log }: Loop["context"], signal: AbortSignal): Promise<void> {
   try {
     await smtp.check(signal);
@@ -53,13 +53,13 @@ async function checkSmtp(smtp: Loop["smtp"], { log }: Loop["context"], signal: A
   }
 }
 
-/** Reads what is new in the mailbox and hands it over; only then the place moves on. */
+/** Reads new mail and hands it over; the position moves only after that. */
 export interface SyncDeps {
   readonly context: Pick<FeatureContext, "state" | "receive" | "clock" | "log">;
   /** Names the mailbox, so that a place in another one is not taken for one here. */
   readonly of: string;
   readonly headers: HeaderReader;
-  /** What a mail says to the agent; undefined: nothing, because of who wrote it or what it is. */
+  /** The message for the agent; undefined for an ignored sender or kind of mail. */
   readonly inboundOf: (mail: NewMail, signal: AbortSignal) => Promise<Inbound | undefined>;
 }
 
@@ -94,7 +94,7 @@ async function sync(parts: SyncDeps, session: Session, signal: AbortSignal): Pro
   await keepPlace(state, { ...place, uidValidity, uid: uidNext - 1 });
 }
 
-/** Headers of so many mails are asked for at once. */
+/** Number of headers per request. */
 const AT_ONCE = 20;
 
 /** `place`: moves on with each mail; undefined: the caller moves it at the end. */

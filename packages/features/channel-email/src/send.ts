@@ -80,7 +80,7 @@ function recipientOf({ id }: Conversation): string {
 const readFiles = ({ files = [] }: OutgoingMessage) =>
   Promise.all(files.map(async ({ name, mimeType, read }) => ({ name, mimeType, bytes: await read() })));
 
-/** A Message-ID is ASCII (RFC 5322, 3.6.4), whatever a domain is written in. */
+/** A Message-ID is ASCII (RFC 5322, 3.6.4), also for an internationalized domain. */
 function asciiDomain(address: string): string {
   const at = address.lastIndexOf("@");
   return `${address.slice(0, at)}@${domainToASCII(address.slice(at + 1)) || "svc.invalid"}`;
@@ -153,7 +153,7 @@ export function createSentFolder({ config, log }: Pick<Account, "config" | "log"
 
 // Where in a thread to answer when no one said which mail of it: the newest one in the mailbox.
 
-/** Undefined for what is no Message-ID; the thread's beginning alone where the mailbox can't say more. */
+/** Undefined for an invalid Message-ID; only the thread's first mail if the mailbox can't be searched. */
 async function newestIn(
   thread: string,
   { config }: Pick<Account, "config">,

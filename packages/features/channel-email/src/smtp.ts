@@ -84,7 +84,7 @@ async function connected<T>(
     await step(called((done) => connection.connect(done)));
     await step(signIn(connection, login));
     const result = await step(work(connection));
-    // What was taken is taken, whatever the server says to a farewell; its answer is not waited for.
+    // The mail is accepted; don't wait for the answer to QUIT.
     connection.quit();
     return result;
   } catch (error) {
@@ -94,7 +94,7 @@ async function connected<T>(
   }
 }
 
-/** A name of ours: the library, when it is told XOAUTH2, wants to get tokens itself. */
+/** Our own mechanism name: with `XOAUTH2` the library would fetch tokens itself. */
 const TOKEN = "SVC-TOKEN";
 
 function signIn(connection: SMTPConnection, { user, password, token }: Login): Promise<unknown> {
@@ -143,7 +143,7 @@ export function smtpFailure(error: unknown): SvcError {
   if (code === "ETLS" || /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|^ERR_TLS|^ERR_SSL/.test(originalCode)) return untrusted();
   if (code === "ETIMEDOUT") return new SvcError("REMOTE_TIMEOUT", "The SMTP server did not answer in time.");
   if (responseCode === undefined) {
-    // What it can't do has nothing to do with this message.
+    // A lack of the connection, not of this message.
     if (code === "EAUTH") return refused();
     if (code === "EMESSAGE") return tooLarge();
     const why = /^E[A-Z]{3,20}$/.test(originalCode) ? ` (${originalCode})` : "";

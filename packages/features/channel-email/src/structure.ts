@@ -69,7 +69,7 @@ function walk(node: MessageStructureObject, found: Found): void {
   else if (!IGNORED.has(type)) found.files.push(part);
 }
 
-/** What signs a mail, describes an encrypted one, or says for a watch what is said anyway. */
+/** Signatures, descriptions of encrypted mail, and duplicates of the text for smart watches. */
 const IGNORED = new Set([
   "application/pgp-signature",
   "application/pkcs7-signature",
@@ -116,7 +116,7 @@ export async function partBytes(
   const query = { uid: true, bodyParts: [{ key: id, start: 0, maxLength: maxBytes }] };
   const mail = await session.call((client) => client.fetchOne(String(uid), query, { uid: true }), signal);
   const bytes = mail === false ? undefined : mail.bodyParts?.get(id.toLowerCase());
-  // Some servers send all of it, whatever they are asked for.
+  // Some servers ignore the requested range and send all of it.
   return (bytes ?? Buffer.alloc(0)).subarray(0, maxBytes);
 }
 
@@ -132,7 +132,7 @@ export async function sourceBytes(
   return ((mail === false ? undefined : mail.source) ?? Buffer.alloc(0)).subarray(0, maxBytes);
 }
 
-/** A mail of which only the header was fetched. */
+/** A mail with only its header fetched. */
 export interface NewMail {
   /** Where the rest of it is. */
   readonly session: Session;

@@ -48,7 +48,7 @@ export function knownThreadsIn(state: StateStore): KnownThreads {
   };
 }
 
-/** What is kept with a mail so that its answer lands in its thread, in every mail program. */
+/** Stored with a mail so that its answer lands in its thread, in every mail program. */
 export interface Answered extends ThreadPlace {
   /** Where the answer goes, if not to who wrote. */
   readonly to: string | undefined;

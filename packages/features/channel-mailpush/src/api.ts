@@ -14,7 +14,7 @@ export interface MailApi {
 export interface ApiRequest {
   /** Below the mailbox, e.g. `messages/1`; parts are encoded already. Or a URL of another API of the platform. */
   readonly path: string;
-  /** Of a list each item is a parameter of its own. */
+  /** Each item of a list becomes a separate parameter. */
   readonly query?: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly method?: "GET" | "POST" | "PUT";
   readonly json?: Json;
@@ -91,7 +91,7 @@ function urlOf(apiUrl: string, path: string, isUpload: boolean, query: NonNullab
   return url.href;
 }
 
-/** What a 401 or 403 means. The platform answers 403 also where it is only asked too often. */
+/** The error for a 401 or 403. The platform also answers 403 to rate limits. */
 const errorAnswer = v.object({
   error: v.object({ errors: v.fallback(v.array(v.object({ reason: v.fallback(v.string(), "") })), []) }),
 });
@@ -104,7 +104,7 @@ export function refusalOf({ status, headers, json }: PlatformAnswer, nowMs: numb
   const answer = v.safeParse(errorAnswer, json);
   const reasons = answer.success ? answer.output.error.errors.map(({ reason }) => reason) : [];
   if (reasons.some((reason) => TOO_OFTEN.has(reason))) {
-    return new SvcError("DELIVERY_FAILED", "The platform is asked too often.", wait);
+    return new SvcError("DELIVERY_FAILED", "The platform's rate limit is reached.", wait);
   }
   const told = `The platform answered with status ${status}.`;
   if (status !== 401 && status !== 403) return new SvcError("DELIVERY_FAILED", told, wait);

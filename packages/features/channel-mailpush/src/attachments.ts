@@ -31,7 +31,7 @@ function mediaOf(messageId: string, leaf: Leaf, number: number): InboundMedia {
   const mimeType = /^[\w.+-]+\/[\w.+-]+$/.test(leaf.mimeType) ? leaf.mimeType : undefined;
   return {
     kind: mediaKindOf(leaf.mimeType),
-    // The ids of attachments are others each time a mail is asked for; the place in it is not.
+    // Attachment ids change with each request for the mail; the part's position does not.
     ref: `${messageId}/${leaf.partId}`,
     placeholder: `[file ${number}: ${fileName === "" ? "without a name" : fileName}]`,
     ...(mimeType !== undefined && { mimeType }),

@@ -32,7 +32,7 @@ export function inboundReader(
   const tellUnproven = toldOnce((sender) =>
     log.warn("A mail's sender is not proven by DMARC, DKIM or SPF of the domain; it is not answered.", { sender }),
   );
-  // Where everybody may write, a made-up sender gets nowhere that its writer could not get without. Anyone who may approve is more.
+  // With `*` a forged sender gains nothing, since anyone may write. An approver's address still needs proof.
   const needsNoProof = (sender: string): boolean =>
     config.allowed_senders.includes("*") && !isAllowed(config.approvers, sender, "email");
 
@@ -69,8 +69,8 @@ function messageOf(mail: Mail, sender: string, senderName: string | undefined): 
   if (text === "") return undefined;
   return {
     id: mail.id,
-    // Of a thread with several people each has a conversation: anyone who gets hold of a thread's id must not read there what
-    // someone else was answered.
+    // In a thread with several people each has a separate conversation: knowing a thread's id must not reveal the answers to
+    // someone else.
     conversation: { channel: CHANNEL, id: sender, thread: mail.threadId },
     sender,
     ...(senderName !== undefined && { senderName }),
@@ -81,7 +81,7 @@ function messageOf(mail: Mail, sender: string, senderName: string | undefined): 
   };
 }
 
-/** In a reply it is the one that the conversation began with. */
+/** Blank for a reply, which repeats the conversation's first subject. */
 function subjectOf(mail: Mail): string {
   const subject = readable(mail.headers.get("subject")).replaceAll(/\s+/g, " ").trim();
   return subject === "" || isReply(mail.headers)

@@ -52,7 +52,7 @@ export async function readMail(api: MailApi, id: string, log: Logger, signal: Ab
 /** Without what is attached. */
 const MAX_BYTES = 8_388_608;
 
-/** `metadata`: without a text, for what is too large to be read. */
+/** `metadata`: without text, for a mail that is too large. */
 async function asked(
   api: MailApi,
   id: string,
@@ -141,7 +141,7 @@ function leafOf({ partId, mimeType, filename, body }: v.InferOutput<typeof part>
 const holder = v.object({ headers: v.array(v.unknown()) });
 const field = v.object({ name: v.string(), value: v.string() });
 
-/** Of a mail or of one of its parts; what is no field is left out. */
+/** Headers of a mail or of one of its parts; invalid fields are dropped. */
 export function headersOf(part: unknown): Headers {
   const parsed = v.safeParse(holder, part);
   return headersFrom(parsed.success ? fieldsOf(parsed.output.headers) : []);
@@ -165,7 +165,7 @@ export function bodyText({ leaves, snippet }: Pick<Mail, "leaves" | "snippet">):
   return html.length > 0 ? html.join("\n\n") : decodeHTML(snippet).trim();
 }
 
-/** The platform gives UTF-8 whatever the mail was written in; where it does not, the mail's own word counts. */
+/** The platform converts to UTF-8; if it did not, the mail's own charset counts. */
 function decoded({ data = "", charset }: Leaf): string {
   const bytes = Buffer.from(data, "base64");
   return decoderOf(isUtf8(bytes) ? "utf-8" : (charset ?? "windows-1252")).decode(bytes);

@@ -13,7 +13,7 @@ import { setUp } from "./setup.ts";
 import { createSync } from "./sync.ts";
 import { createLabels, createWatch } from "./watch.ts";
 
-/** Mail has no limit of its own; more than this no one reads. */
+/** Mail has no length limit; no reader needs more than this. */
 const MAX_TEXT_CHARS = 200_000;
 
 export function create(context: FeatureContext<Config>): Contributions {

@@ -17,7 +17,7 @@ export function createIngress({ config }: FeatureContext<Config>, keys: SigningK
     parse({ body }) {
       const told = notificationOf(readJson(body));
       if (told === undefined) return {};
-      // One mailbox is read once at a time, whatever it calls itself.
+      // One queue: the mailbox is read once at a time, also when its address is spelled differently.
       const notice = { lane: "mailbox", body: noticeOf(told) };
       return { notices: [told.messageId === undefined ? notice : { ...notice, id: told.messageId }] };
     },
@@ -287,7 +287,7 @@ function keysOf(json: Json | undefined): ReadonlyMap<string, KeyObject> {
     if (parsed.success && key !== undefined) keys.set(parsed.output.kid, key);
   }
   if (keys.size > 0) return keys;
-  throw new SvcError("REMOTE_UNREACHABLE", "What is at jwks_url holds no keys.", { hint: "Check jwks_url." });
+  throw new SvcError("REMOTE_UNREACHABLE", "The document at jwks_url has no keys.", { hint: "Check jwks_url." });
 }
 
 function publicKeyOf({ kty, n, e }: v.InferOutput<typeof rsaKey>): KeyObject | undefined {

@@ -1,4 +1,4 @@
-/** Reads what is new in the mailbox and hands it over; only then the place moves on. */
+/** Reads new mail and hands it over; the position moves only after that. */
 import { type FeatureContext, type Inbound, type Logger, SvcError } from "@svc/contract";
 import { Semaphore } from "@svc/kit";
 import * as v from "valibot";
@@ -13,7 +13,7 @@ export interface SyncOptions {
   /** Where the history is. */
   readonly historyNow: (signal: AbortSignal) => Promise<string>;
   readonly context: Pick<FeatureContext, "state" | "receive" | "clock" | "log">;
-  /** What a mail says to the agent; undefined: nothing, because of who wrote it or what it is. */
+  /** The message for the agent; undefined for an ignored sender or kind of mail. */
   readonly inboundOf: (mail: Mail, labelIds: readonly string[], signal: AbortSignal) => Promise<Inbound | undefined>;
 }
 

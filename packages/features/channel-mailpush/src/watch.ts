@@ -1,4 +1,4 @@
-/** `users.watch`: the platform tells the topic of changes for seven days, unless it is asked again before that. */
+/** `users.watch`: the platform publishes changes to the topic for seven days; calling it again extends that. */
 import { type Clock, type Json, type StateStore, SvcError } from "@svc/contract";
 import { type PlatformAnswer, Semaphore } from "@svc/kit";
 import * as v from "valibot";

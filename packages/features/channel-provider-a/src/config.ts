@@ -95,7 +95,7 @@ export const isWebMode = (section: Pick<v.InferOutput<typeof keys>, "session_pat
 
 const NEEDED = "is required in Cloud mode";
 
-/** Anyone who sets another root could read everything that the platform is told. */
+/** A foreign API root could read everything that is sent to the platform. */
 const isOnThisMachine = (url: string): boolean =>
   /^(?:127(?:\.[0-9]{1,3}){3}|localhost|\[::1\])$/.test(new URL(url).hostname);
 

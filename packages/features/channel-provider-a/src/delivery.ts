@@ -18,7 +18,7 @@ import {
   wordOf,
 } from "./protocol.ts";
 
-/** Reads any JSON at all: what is of an unknown shape holds no messages. */
+/** Accepts any JSON: an unknown shape yields no messages. */
 export function deliveryReader(
   phoneNumberId: string,
   isAllowed: (sender: string) => boolean,
@@ -99,7 +99,7 @@ function inboundOf(message: Fields, nameOf: NameOf, receivedAtMs: number): Inbou
   };
 }
 
-/** The number where there is one: what is sent to a number is answered from that number. */
+/** The phone number if the message has one, because answers to a number come from that number. */
 function senderOf({ from, from_user_id: userId }: Fields): string | undefined {
   return phoneOf(textOf(from) ?? "") ?? userIdOf(textOf(userId) ?? "");
 }
@@ -202,7 +202,7 @@ function choiceOf({ button_reply: button, list_reply: row, nfm_reply: form }: Fi
 /** Name of who wrote a message. */
 type NameOf = (message: Fields) => string | undefined;
 
-/** Looked up, not looked for: going through all contacts for each message, a megabyte of both held everybody up for seconds. */
+/** A map, because searching all contacts for each message in a megabyte of both blocked the event loop for seconds. */
 export function contactNames(list: Json | undefined): NameOf {
   const contacts = listOf(list).map(fieldsOf);
   const byNumber = firstBy(contacts, "wa_id");

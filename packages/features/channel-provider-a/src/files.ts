@@ -31,7 +31,7 @@ export async function uploadFile(
   return { kind, name, id };
 }
 
-/** What the file is uploaded as. Its type has the limit, whatever it is sent as. */
+/** The upload's type and its size limit, which depends on the type, not on how the file is sent. */
 function uploadOf(kind: MediaKind, mimeType: string): { type: string; maxBytes: number } {
   const type = mimeType.toLowerCase();
   // A picture that is to arrive as it is goes as a document.

@@ -67,7 +67,7 @@ function isMissing({ status, json }: PlatformAnswer): boolean {
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes
 // https://developers.facebook.com/docs/graph-api/guides/error-handling
 
-/** Undefined: it is no error. None of the platform's words come through: they may quote the token or the message. */
+/** Undefined: no error. Leaves out the platform's text, which may quote the token or the message. */
 export function problemOf(answer: PlatformAnswer, nowMs: number): SvcError | undefined {
   const { status, headers, json } = answer;
   const body = fieldsOf(json);

@@ -45,7 +45,7 @@ function handshake({ query }: RawRequest, verifyToken: string): Verdict {
   return isRight ? { ok: true } : { ok: false, code, why: "hub.verify_token is not the configured verify_token" };
 }
 
-/** Without a secret it can't be checked, which `signed` tells everybody. */
+/** Without a secret the signature can't be checked; `signed` says so. */
 function signature({ headers, body }: RawRequest, secret: string | undefined): Verdict {
   if (secret === undefined) return { ok: true };
   const header = headers[SIGNATURE_HEADER];
@@ -81,7 +81,7 @@ function payloadOf({ text, from, id, atMs }: SampleMessage, { phoneNumberId, all
   return { object: "whatsapp_business_account", entry: [{ id: "0", changes: [{ field: "messages", value }] }] };
 }
 
-/** Numbers of this kind are no one's. */
+/** A number of the range for examples. */
 const ANYBODY = "+15550001111";
 
 function senderOf(who: string): { contact: Record<string, Json>; sender: Record<string, Json> } {

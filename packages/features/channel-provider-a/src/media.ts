@@ -13,8 +13,8 @@ import { type Fields, numberOf, textOf } from "./protocol.ts";
 export function inboundMedia(graph: GraphApi, config: CloudConfig, { clock, fetch }: Surroundings): Media["fetch"] {
   const { apiUrl, accessToken, phoneNumberId } = config;
   return async ({ ref }, write, signal) => {
-    // It becomes a path of the API, and anyone who made the delivery chose it.
-    if (!/^[A-Za-z0-9_-]{1,256}$/.test(ref)) throw refused("The file's id is none of the platform's.");
+    // The id becomes an API path, and the sender of the delivery chose it.
+    if (!/^[A-Za-z0-9_-]{1,256}$/.test(ref)) throw refused("The file's id is not a valid id of the platform.");
     const info = await graph.find(ref, { phone_number_id: phoneNumberId }, signal).catch(asMediaError);
     const { url, mimeType } = described(info, apiUrl);
     const fetched = await downloadMedia(fetch, {

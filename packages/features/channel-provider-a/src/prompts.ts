@@ -1,5 +1,5 @@
 /**
- * Questions with reply buttons. The platform can't take them off again: who presses one of a question that is settled is told so.
+ * Questions with reply buttons. The platform can't remove buttons: a press on a settled question gets an answer that says so.
  * https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/interactive-reply-buttons-messages
  */
 import type { Channel, Inbound, Json, Prompt, Prompts } from "@svc/contract";

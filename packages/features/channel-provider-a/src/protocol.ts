@@ -21,18 +21,18 @@ const GROUP_ID = /^[A-Za-z0-9_+/=-]{20,256}$/;
 export const isUserId = (text: string): boolean => USER_ID.test(text);
 export const isGroupId = (text: string): boolean => GROUP_ID.test(text);
 
-/** With the `+`, which the platform leaves out; undefined for what is no phone number. */
+/** With the `+`, which the platform omits; undefined for an invalid phone number. */
 export const phoneOf = (text: string): string | undefined =>
   PHONE.test(text) ? `+${text.replace("+", "")}` : undefined;
 
-/** Undefined for what is no user id. */
+/** Undefined for an invalid user id. */
 export const userIdOf = (text: string): string | undefined => (isUserId(text) ? text : undefined);
 
 export type Recipient =
   | { readonly recipient_type: "individual" | "group"; readonly to: string }
   | { readonly recipient_type: "individual"; readonly recipient: string };
 
-/** Throws DELIVERY_REFUSED for what is none of the three. */
+/** Throws DELIVERY_REFUSED for any other id. */
 export function recipientOf(conversationId: string): Recipient {
   // A person, or a model, writes a number with spaces.
   const phone = phoneOf(conversationId.replaceAll(/[\s().-]/g, ""));

@@ -45,7 +45,7 @@ export function messageSender(graph: GraphApi, phoneNumberId: string, sentParts:
 }
 
 export function commonFields({ conversation, replyData, deliveryId }: OutgoingMessage): Record<string, Json> {
-  // In a chat of two the last message is what is answered. Who quotes an earlier one is somewhere else in the chat.
+  // Set only if the sender quoted an earlier message, and so reads elsewhere in the chat. Otherwise the answer follows its message.
   const answered = textOf(fieldsOf(replyData)["messageId"]);
   return {
     messaging_product: PRODUCT,
@@ -100,7 +100,7 @@ function partsOf(text: string, uploads: Uploads["uploads"], isWhole: boolean, se
 
 const textPart = (body: string): Part => ({
   part: "text",
-  // The platform fetches what it previews at once: a URL that a page has talked the model into would be out unclicked.
+  // No previews: the platform fetches them at once, so a URL from an injected prompt would leak data without a click.
   content: { type: "text", text: { preview_url: false, body } },
 });
 
@@ -112,8 +112,8 @@ function filePart([place, { kind, name, id }]: Uploads["uploads"][number], capti
 // What the platform answers to a message that it took.
 
 /**
- * An answer without a usable id is an acceptance all the same. The number it names is the one that replies come from: of some
- * countries the platform has another form of a number than people write.
+ * An answer without a usable id still means accepted. It names the number that replies will come from: for some countries the
+ * platform uses another form of a number than people write.
  */
 export function receiptOf({ messages, contacts }: Fields, { channel, id }: Conversation): Receipt {
   const platformId = textOf(fieldsOf(listOf(messages)[0])["id"]);

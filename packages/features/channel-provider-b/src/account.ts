@@ -13,7 +13,7 @@ export async function accountLine(api: Api, fromPhone: string, signal: AbortSign
   const count = lines.length === 1 ? "the account's line" : `one of the account's ${lines.length} lines`;
   return lines.includes(fromPhone)
     ? `${fromPhone}, ${count}`
-    : `The account has ${lines.length} lines, and from_phone is none of them: no new chat can be begun.`;
+    : `from_phone is not one of the account's ${lines.length} lines: svc can't start new chats.`;
 }
 
 const LINES = v.object({ phone_numbers: v.array(v.object({ phone_number: v.string() })) });

@@ -1,8 +1,8 @@
-/** Who somebody is there: a phone number, or the mail address of an account. */
+/** The handle of a person: a phone number, or the mail address of an account. */
 import { type Logger } from "@svc/contract";
 import { senderGate } from "@svc/kit";
 
-/** As `+` and digits, or an address in lower case; what is neither (an SMS sender's name) stays as it came. */
+/** As `+` and digits, or an address in lower case; other handles (an SMS sender's name) stay unchanged. */
 export function normalised(handle: string): string {
   if (handle.includes("@")) return handle.toLowerCase();
   return PHONE.test(handle) ? `+${handle.replaceAll(/[^0-9]/g, "")}` : handle;

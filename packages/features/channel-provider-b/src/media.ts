@@ -30,7 +30,7 @@ export function uploader(api: Api, { fetch }: Context): Upload {
     const headers = Object.fromEntries(Object.entries(required_headers).filter(([name]) => !CLIENTS_OWN.test(name)));
     const { status } = await fetch(upload_url, { method: "PUT", headers, body: bytes, timeoutMs: UPLOAD_MS, signal });
     if (status >= 200 && status <= 299) return attachment_id;
-    // Whatever it was: the next try is given another place.
+    // Retry any failure: the next try gets a new upload URL.
     throw new SvcError("DELIVERY_FAILED", `The platform's file store answered with status ${status}.`);
   };
 }

@@ -4,7 +4,7 @@ import { mediaKindOf } from "@svc/kit";
 import * as v from "valibot";
 import { isHandle, normalised } from "./handle.ts";
 
-/** The message of a `message.received` that somebody else wrote; undefined: there is none in it. */
+/** The received message of a `message.received`; undefined if it has no message of another person. */
 export function inboundOf(payload: Json): Inbound | undefined {
   const { success, output } = v.safeParse(RECEIVED, payload);
   if (!success) return undefined;
@@ -46,7 +46,7 @@ export function inboundOf(payload: Json): Inbound | undefined {
 const chatWith = (sender: string, group: boolean | undefined): string | undefined =>
   group !== true && isHandle(sender) ? sender : undefined;
 
-/** The platform's own limit; whoever sends more is somebody else. */
+/** The platform's own limit; a delivery with more parts is forged. */
 const MAX_PARTS = 100;
 
 interface Part {
@@ -71,7 +71,7 @@ function mediaPart({ url, mime_type: mimeType, filename }: v.InferOutput<typeof 
   return { text: placeholder, media: { kind, ref: url, placeholder, ...told } };
 }
 
-/** What is not as documented counts as missing: one odd field must not lose a message. */
+/** An undocumented value counts as missing: one odd field must not lose a message. */
 const maybe = <Schema extends v.GenericSchema>(schema: Schema) => v.fallback(v.optional(schema), undefined);
 
 /** Longer than any id, number, address or name of a file there, and short enough to be kept. */

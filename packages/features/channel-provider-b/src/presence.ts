@@ -1,4 +1,4 @@
-/** What shows that somebody is there: "… is writing", and that a message was read. */
+/** Signs of activity: the typing indicator and read receipts. */
 import type { Channel } from "@svc/contract";
 import { pathPart } from "@svc/kit";
 import type { Api } from "./api.ts";

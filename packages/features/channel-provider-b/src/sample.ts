@@ -43,7 +43,7 @@ export function sampleOf(config: Config, { text, from, id, atMs }: SampleMessage
   return { method: "POST", query: "", headers, body };
 }
 
-/** A number that belongs to nobody (555-0100 to 555-0199 are for examples). */
+/** A number of the range for examples (555-0100 to 555-0199). */
 const NOBODY = "+15555550100";
 
 /**

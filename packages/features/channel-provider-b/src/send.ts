@@ -51,7 +51,7 @@ function receiptOf({ json }: { readonly json: Json | undefined }, { channel, id 
 const ID = v.pipe(v.string(), v.nonEmpty(), v.maxLength(512));
 const MESSAGE = v.object({ id: ID });
 const CHAT_ID = v.fallback(v.optional(ID), undefined);
-/** Of a new chat, and of one that is there. */
+/** The answer for a new chat, and for an existing one. */
 const TAKEN = v.union([
   v.pipe(
     v.object({ chat: v.object({ id: CHAT_ID, message: MESSAGE }) }),

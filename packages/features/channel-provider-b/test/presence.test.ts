@@ -70,7 +70,7 @@ describe("the check", () => {
 
   test("tells of a from_phone that is none of them", async () => {
     const { channel } = open({ api_url: platform.apiUrl, from_phone: "+15550002222" });
-    expect(await channel.check(never)).toContain("from_phone is none of them");
+    expect(await channel.check(never)).toContain("from_phone is not one of the account's");
   });
 
   test.each([

@@ -12,7 +12,7 @@ export async function accountLine(api: Api, tenantId: string | undefined, signal
   if (!success) return "The platform takes the token; its list of lines can't be read.";
   const lines = output.channels.map(({ name, channel }) => [name, channel].filter(Boolean).join(" "));
   const isKnown = output.channels.some(({ name, channel }) => tenantId === name || tenantId === channel);
-  if (tenantId !== undefined && !isKnown) return `tenant_id is none of the account's lines: ${lines.join(", ")}`;
+  if (tenantId !== undefined && !isKnown) return `tenant_id does not match a line of the account: ${lines.join(", ")}`;
   return `${lines.length === 1 ? "Line" : "Lines"}: ${lines.join(", ")}`;
 }
 

@@ -1,4 +1,4 @@
-/** Files are fetched with our token: from the platform itself and nobody else, whatever a delivery says. */
+/** Files are fetched with our token, so only from the platform's own host, even if a delivery names another. */
 import type { InboundMedia, MediaKind } from "@svc/contract";
 import { pathPart } from "@svc/kit";
 
@@ -18,7 +18,7 @@ const isLoopback = (host: string): boolean =>
 
 /**
  * The file of a message of this type: by its link, else by the message's id, under which the platform has it too.
- * Undefined: there is none.
+ * Undefined: the message has no file.
  */
 export function mediaOf(
   type: string | undefined,

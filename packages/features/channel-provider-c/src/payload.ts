@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { mediaOf } from "./media-link.ts";
 import { phoneOf } from "./target.ts";
 
-/** The message in one event that somebody else wrote; undefined: there is none in it. */
+/** The received message of one event; undefined if it has no message of another person. */
 export function inboundOf(event: Json): Inbound | undefined {
   const { success, output: told } = v.safeParse(EVENT, event);
   if (!success || !MESSAGE_EVENTS.has(told.eventType ?? "message")) return undefined;
@@ -36,7 +36,7 @@ type Told = v.InferOutput<typeof EVENT>;
 function contentOf(told: Told): Pick<Inbound, "text" | "media"> {
   const link = told.mediaUrl ?? told.media_url ?? told.data;
   const words = told.text ?? told.message?.text ?? told.message?.body ?? repliedOf(told);
-  // Of a file without words the link may stand in for them.
+  // For a file without text the platform may put its link into the text field.
   const text = words === undefined || words === link ? [] : [words];
   const media = told.type === "text" ? undefined : mediaOf(told.type, link, told.id);
   if (media === undefined) return { text: text.join("\n") };
@@ -47,7 +47,7 @@ function contentOf(told: Told): Pick<Inbound, "text" | "media"> {
 const repliedOf = ({ buttonReply, interactiveButtonReply, listReply }: Told): string | undefined =>
   buttonReply?.text ?? interactiveButtonReply?.title ?? listReply?.title;
 
-/** The platform's id; without one the same message twice is told by what it says, for as long as it may be repeated. */
+/** The platform's id; without one a repetition is recognised by its content, for as long as deliveries are repeated. */
 function identityOf(
   { id, whatsappMessageId }: Told,
   [sender, sentAtMs, text]: readonly [string, number | undefined, string],
@@ -71,7 +71,7 @@ function timeOf(at: string | number | undefined): number | undefined {
 const LAST_SECOND = 9_999_999_999;
 const LAST_MS = LAST_SECOND * 1000;
 
-/** What is not as documented counts as missing: one odd field must not lose a message. */
+/** An undocumented value counts as missing: one odd field must not lose a message. */
 const maybe = <Schema extends v.GenericSchema>(schema: Schema) => v.fallback(v.optional(schema), undefined);
 
 const WORD = maybe(v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(512)));

@@ -11,7 +11,7 @@ export interface SendDeps {
   readonly tenantId: string | undefined;
 }
 
-/** The receipt is the first request's: of what is shown first. */
+/** The receipt belongs to the first request, whose part is shown first. */
 export async function sendMessage(
   { api, sentParts, tenantId }: SendDeps,
   { conversation, text, files = [], deliveryId }: OutgoingMessage,

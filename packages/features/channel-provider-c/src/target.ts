@@ -1,11 +1,11 @@
 /** Whom an answer goes to: `[line:]digits`. */
 import { SvcError } from "@svc/contract";
 
-/** With the `+` that the platform leaves out; undefined for what is no phone number. */
+/** With the `+`, which the platform omits; undefined for an invalid phone number. */
 export const phoneOf = (text: string): string | undefined =>
   /^\+?[0-9][0-9 ().-]*$/.test(text) ? `+${text.replaceAll(/[^0-9]/g, "")}` : undefined;
 
-/** As a message from there names it; undefined for what is no phone number. */
+/** In the form of a received message; undefined for an invalid phone number. */
 export const recipientOf = (tenantId: string | undefined, recipient: string): string | undefined =>
   phoneOf(recipient.startsWith(prefixOf(tenantId)) ? recipient.slice(prefixOf(tenantId).length) : recipient);
 

@@ -112,7 +112,7 @@ describe("the check", () => {
     expect(await checked()).toBe("Line: Main 15550009999");
     expect(await checked({ tenant_id: "Main" })).toBe("Line: Main 15550009999");
     expect(await checked({ tenant_id: "15550009999" })).toBe("Line: Main 15550009999");
-    expect(await checked({ tenant_id: "other" })).toContain("tenant_id is none");
+    expect(await checked({ tenant_id: "other" })).toContain("tenant_id does not match");
   });
 
   test("passes with a token that may send and not list", async () => {

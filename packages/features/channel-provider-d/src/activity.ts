@@ -22,7 +22,7 @@ const activity = v.object({
     inReplyTo: v.fallback(v.optional(v.object({ actor: v.object({ name: anyText }), object: note })), undefined),
   }),
   target: v.object({ id: anyId }),
-  /** Of a `Like` the emoji. */
+  /** The emoji of a `Like`. */
   content: anyText,
 });
 type Activity = v.InferOutput<typeof activity>;
@@ -76,7 +76,7 @@ function quoteOf({ inReplyTo }: Activity["object"], { baseUrl }: Surroundings): 
   const { text }: Rendered = renderText(contentOf(inReplyTo.object.content), baseUrl);
   if (text.trim() === "") return "";
   const short = text.length > MAX_QUOTE_CHARS ? `${text.slice(0, MAX_QUOTE_CHARS).toWellFormed()}…` : text;
-  const quoted = `${inReplyTo.actor.name || "Somebody"}: ${short}`.split("\n").map((line) => `> ${line}`);
+  const quoted = `${inReplyTo.actor.name || "Someone"}: ${short}`.split("\n").map((line) => `> ${line}`);
   return `${quoted.join("\n")}\n\n`;
 }
 

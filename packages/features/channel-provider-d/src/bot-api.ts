@@ -7,7 +7,7 @@ import type { Config } from "./index.ts";
 import { replyTargetOf } from "./reply-target.ts";
 import { SAMPLE_ROOM } from "./sample.ts";
 
-/** The server counts code points, of which a text has at most as many as UTF-16 units. */
+/** The server counts code points; a text has at most as many as it has UTF-16 units. */
 export const MAX_TEXT_CHARS = 32_000;
 
 export type BotApi = Required<Pick<Channel, "send" | "check">>;
@@ -68,7 +68,7 @@ function sampleRefused(error: unknown): unknown {
   return new SvcError("DELIVERY_REFUSED", told, { cause: error });
 }
 
-/** The path must not be anybody's to shape: a room's token comes from deliveries, and from what a model asks for. */
+/** Validated, because it becomes a URL path: a room's token comes from deliveries and from the model. */
 function roomOf({ conversation }: OutgoingMessage): string {
   if (/^[\w-]{1,64}$/.test(conversation.id)) return conversation.id;
   throw new SvcError("DELIVERY_REFUSED", "A conversation's id is the token of a room.");

@@ -4,13 +4,13 @@ import * as v from "valibot";
 export interface Surroundings {
   readonly channel: string;
   readonly baseUrl: string;
-  /** Blank: nobody is left out by the name. */
+  /** Blank: no sender is ignored by name. */
   readonly botName: string;
 }
 
 /**
- * A user's id as it is; of everybody else with the kind in front. A guest or somebody of another server must not pass as
- * the user whose id looks the same.
+ * A user's id unchanged; other ids get their kind as a prefix. A guest, or a person of another server, must not pass as a user
+ * with the same id.
  */
 export const senderOf = (kind: string, id: string): string => (kind === "users" ? id : `${kind}/${id}`);
 
@@ -24,7 +24,7 @@ export function isOwnName(name: string, botName: string): boolean {
   return botName.trim() !== "" && name.trim().toLowerCase() === botName.trim().toLowerCase();
 }
 
-/** Somebody's text or null, of which only a text is of use. */
+/** A text; any other value reads as blank. */
 export const anyText = v.fallback(v.string(), "");
 /** A name or a type: longer than any of the platform's, or blank, it is nothing. */
 export const anyWord = v.fallback(v.pipe(v.string(), v.trim(), v.maxLength(512)), "");

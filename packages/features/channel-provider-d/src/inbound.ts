@@ -5,7 +5,7 @@ import { inboundOfActivity } from "./activity.ts";
 import type { Surroundings } from "./fields.ts";
 import { inboundOfLegacy } from "./legacy.ts";
 
-/** Undefined for everything but a message or a reaction of somebody else than a bot. */
+/** Undefined unless it is a message or a reaction from a person, not a bot. */
 export function inboundOf(payload: Json, surroundings: Surroundings): Inbound | undefined {
   const type = v.safeParse(v.object({ type: v.string() }), payload);
   if (!type.success) return undefined;

@@ -1,4 +1,4 @@
-/** What is kept with a message so that its answer is shown, and threaded, as a reply to it. */
+/** Stored with a message so that its answer is shown, and threaded, as a reply to it. */
 import type { Json } from "@svc/contract";
 import * as v from "valibot";
 

@@ -25,7 +25,7 @@ const richObject = v.object({
 });
 type RichObject = v.InferOutput<typeof richObject>;
 
-/** Of a JSON text; one that is none is the message itself. */
+/** Parses the content as JSON; text that is not JSON is the message itself. */
 export function contentOf(json: string): Content {
   const parsed = v.safeParse(
     v.object({ message: v.string(), parameters: v.optional(v.unknown()) }),
@@ -49,7 +49,7 @@ export function richParameters(parameters: unknown): ReadonlyMap<string, RichObj
 /** The server takes at most a few dozen mentions of a message. */
 const MAX_PARAMETERS = 500;
 
-/** A file, or another object of the suite, that somebody put into the room. */
+/** A file, or another object of the suite, shared in the room. */
 export const hasAttachment = ({ parameters }: Content): boolean => parameters.has("file") || parameters.has("object");
 
 export function renderText({ message, parameters }: Content, baseUrl: string): Rendered {
@@ -70,7 +70,7 @@ export function renderText({ message, parameters }: Content, baseUrl: string): R
   return { text: [text, ...rest.map(([name, object]) => render(name, object))].join("\n"), media };
 }
 
-/** Written with @ by whoever mentions them. */
+/** Shown with an @, as people write mentions. */
 const MENTIONED = new Set(["user", "guest", "call", "user-group", "circle", "email", "group"]);
 
 function textOf({ type, name, link, latitude, longitude }: RichObject): string {

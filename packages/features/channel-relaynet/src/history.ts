@@ -1,4 +1,4 @@
-/** What one relay hands over: what it has, and what comes while we listen. */
+/** Events of one relay: its stored ones, and new ones. */
 import { type FeatureContext, SvcError } from "@svc/contract";
 import { CHANNEL } from "./config.ts";
 import { KIND, type NostrEvent } from "./protocol.ts";
@@ -19,7 +19,7 @@ export interface Reading {
   readonly arrived: (arrival: Arrival) => void;
 }
 
-/** A relay that does not say that it has told what it has would be listened to and never read. */
+/** Time for a relay to send EOSE; without it, its stored events would never count as read. */
 const CAUGHT_UP_LIMIT_MS = 30_000;
 const PAGE_EVENTS = 500;
 const MOST_PAGES = 1_000;
@@ -27,8 +27,8 @@ const MOST_HISTORY_EVENTS = 20_000;
 const MOST_HISTORY_BYTES = 16_777_216;
 
 /**
- * What is new comes by a subscription that asks for nothing old; what is old is asked for once the subscription stands, page by page: no
- * relay tells all it has in one answer, and some lose what arrives between an answer and the subscription.
+ * New events come from a subscription without history. Old events are fetched page by page once the subscription is open: no relay
+ * returns its whole history in one answer, and some lose events that arrive between an answer and the subscription.
  */
 export function readRelay(
   { relay, pubkey, sinceSecs, clock, log, arrived }: Reading,
@@ -51,7 +51,7 @@ export function readRelay(
     told.caughtUp();
   };
   const cancelLimit = clock.after(CAUGHT_UP_LIMIT_MS, () =>
-    told.failed(new SvcError("REMOTE_TIMEOUT", "The relay did not say in time what it has.")),
+    told.failed(new SvcError("REMOTE_TIMEOUT", "The relay did not send its stored events in time.")),
   );
   signal.addEventListener("abort", cancelLimit, { once: true });
   void relay.lost.then(cancelLimit);

@@ -5,7 +5,7 @@ import { isPublicAddress, retryAfterMs } from "@svc/kit";
 import { WebSocket } from "ws";
 
 export interface LineDeps extends Pick<FeatureContext, "clock" | "resolve"> {
-  /** Public addresses only: the URL is not the operator's, but stands in somebody's relay list. */
+  /** Public addresses only: the URL comes from a person's relay list, not from the operator. */
   readonly isForeign?: boolean;
 }
 

@@ -36,7 +36,7 @@ export async function openPosition({ context, identity }: PositionDeps): Promise
   // Another account has other messages.
   const isOurs = found["account"] === identity.pubkey;
   const before = isOurs ? numbersIn(found["allowed"]) : {};
-  // A clock that was ahead for a while must make nobody unheard until that time comes.
+  // A clock that was ahead for a while must not make the channel ignore people until that time comes.
   const notAhead = (secs: number): number => Math.min(secs, nowSecs());
   const allowed = Object.fromEntries(
     config.allowed_pubkeys.map((entry) => [entry, notAhead(before[entry] ?? Infinity)]),

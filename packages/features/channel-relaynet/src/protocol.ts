@@ -1,10 +1,10 @@
 /**
- * Events of the relay network: what has to be true of one before it is a message of its author, and how ours are made. Pure; whatever
- * comes in was written by strangers.
+ * Events of the relay network: verifies that an event is a message of its author, and makes ours. Pure; all input comes from
+ * strangers.
  *
  * Two protocols carry private messages. Legacy (NIP-04, kind 4): the author's event, whose text is encrypted. Gift wraps (NIP-17, 44, 59):
  * the message itself is an unsigned event (the rumor), which lies encrypted in an event that its author has signed (the seal), which lies
- * encrypted in an event of a key made for it alone (the wrap). Of a wrap and a seal the time is moved back by up to two days.
+ * encrypted in an event of a one-time key (the wrap). The time of a wrap and of a seal is moved back by up to two days.
  * https://github.com/nostr-protocol/nips
  */
 import { randomInt } from "node:crypto";
@@ -66,7 +66,7 @@ export const throwawayIdentity = (): Identity => {
 export type Protocol = "legacy" | "wrapped";
 
 export interface DirectMessage {
-  /** Id of the rumor, or of the legacy event: the same whichever relay and whichever wrap it came by. */
+  /** Id of the rumor, or of the legacy event: the same for every relay and wrap that carries it. */
   readonly id: string;
   /** Public key of its author, who has signed it. */
   readonly author: string;
@@ -121,11 +121,11 @@ function openLegacy(event: NostrEvent, secretKey: Uint8Array): DirectMessage | R
 function openWrap(wrap: NostrEvent, { secretKey, pubkey }: Omit<Identity, "npub">): DirectMessage | Refused {
   const seal = eventOf(decrypted(wrap.content, secretKey, wrap.pubkey));
   if (seal === undefined) return { refused: "it can't be decrypted" };
-  if (seal.kind !== KIND.seal) return { refused: "what is wrapped is no seal" };
+  if (seal.kind !== KIND.seal) return { refused: "its content is not a seal" };
   if (!isSigned(seal)) return { refused: "the signature of its seal is wrong" };
   const rumor = rumorOf(decrypted(seal.content, secretKey, seal.pubkey));
   if (rumor === undefined) return { refused: "its seal can't be opened" };
-  // Anybody can seal a rumor that names another author.
+  // Anyone can seal a rumor that names another author.
   if (rumor.pubkey !== seal.pubkey) return { refused: "its seal is of another author" };
   const id = getEventHash(rumor);
   if (rumor.id !== undefined && rumor.id !== id) return { refused: "its id is another message's" };
@@ -191,7 +191,7 @@ function decrypted(content: string, secretKey: Uint8Array, author: string): Json
   }
 }
 
-/** Of a file its type: what it holds is encrypted somewhere else. */
+/** For a file its type: the content is encrypted elsewhere. */
 function textOf({ kind, content, tags }: Rumor): string | undefined {
   if (kind === KIND.message) return content;
   if (kind !== KIND.file) return undefined;

@@ -29,7 +29,7 @@ const MOST_PEOPLE = 1_000;
 export function relayLists({ clock, ask }: RelayListDeps) {
   const known = new Map<string, { readonly relays: RelaysOf; readonly untilMs: number }>();
   return {
-    /** Never rejects but for the signal: what can't be found out reads as nothing. */
+    /** Rejects only with the signal's reason: an unknown list reads as empty. */
     async of(person: string, signal: AbortSignal): Promise<RelaysOf> {
       const cached = known.get(person);
       if (cached !== undefined && cached.untilMs > clock.monotonic()) return cached.relays;

@@ -20,7 +20,7 @@ export interface Filter {
 
 export interface Listener {
   event(event: NostrEvent): void;
-  /** What it had is told; what follows is new. Comes again when the relay had to learn first who is there. */
+  /** All stored events were sent; later ones are new. Called again after the relay has authenticated us. */
   caughtUp(): void;
 }
 
@@ -30,11 +30,11 @@ export interface Relay {
   readonly lost: Promise<SvcError>;
   /** Goes on until the connection is over. */
   subscribe(filter: Filter, listener: Listener): void;
-  /** What it has. Rejects with REMOTE_* when it does not say so in time, or the connection ends. */
+  /** The stored events. Rejects with REMOTE_* if they don't arrive in time, or the connection ends. */
   query(filter: Filter, signal: AbortSignal): Promise<readonly NostrEvent[]>;
   /** Resolves once it has taken the event. Rejects with DELIVERY_REFUSED, CHANNEL_UNAUTHORIZED, REMOTE_*. */
   publish(event: NostrEvent, signal: AbortSignal): Promise<void>;
-  /** Reads nothing until it is resumed: nothing else that is asked here is answered meanwhile. */
+  /** Reads nothing until it is resumed: other queries on this connection wait meanwhile. */
   pause(): void;
   readonly isPaused: boolean;
   resume(): void;
@@ -115,14 +115,14 @@ export async function openRelay(url: string, deps: RelayDeps, signal: AbortSigna
   const authenticated = (isTaken: boolean): void => {
     authId = undefined;
     standing = isTaken ? "accepted" : "refused";
-    // What it has for us alone it tells only now; what needs another account it refuses now.
+    // The relay now serves events for us alone, and refuses those for other accounts.
     for (const { frame } of asked.values()) socket.send(frame, () => undefined);
   };
 
   const closed = (id: string, reason: string): void => {
     const one = asked.get(id);
     if (one === undefined) return;
-    // It is asked again once the relay knows us: either that is under way, or the challenge follows.
+    // The query is sent again after authentication, which is under way or starts with the relay's challenge.
     if (reason === "auth-required" && standing === "unknown") return;
     asked.delete(id);
     const isRefusal = reason === "restricted" || reason === "blocked" || reason === "auth-required";
@@ -139,7 +139,7 @@ export async function openRelay(url: string, deps: RelayDeps, signal: AbortSigna
       const event = eventOf(second);
       if (event !== undefined) asked.get(String(first))?.heard(event);
     } else if (type === "EOSE") {
-      // While it does not know us yet, it has told what is for everybody.
+      // Before authentication EOSE covers only public events.
       if (authId === undefined) asked.get(String(first))?.ended();
     } else if (type === "OK") {
       const words = second === true ? "" : reasonIn(third);

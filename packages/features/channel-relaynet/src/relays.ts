@@ -14,9 +14,9 @@ export interface Relays {
   share(relay: Relay): void;
   remove(relay: Relay): void;
   shared(): readonly Relay[];
-  /** Works on the shared connection, or on one of its own that ends with the work. Rejects as `openRelay` and `work`. */
+  /** Uses the shared connection, or a new one that ends with the work. Rejects as `openRelay` and `work`. */
   use<T>(url: string, work: (relay: Relay) => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Works on all of these at once; the first that is done is followed by others for `patienceMs`. Never rejects but for the signal. */
+  /** Uses all of these at once; after the first result, waits `patienceMs` for others. Rejects only with the signal's reason. */
   useAll<T>(
     urls: readonly string[],
     work: (relay: Relay) => Promise<T>,
@@ -92,7 +92,7 @@ const asSvcError = (error: unknown): SvcError =>
     ? error
     : new SvcError("REMOTE_UNREACHABLE", "The relay can't be reached.", { cause: error });
 
-/** Of relays that all have failed: what a later try may overcome counts before what it can't. */
+/** The error when all relays failed: one that a retry may overcome counts before a permanent one. */
 export function commonFailure(errors: readonly SvcError[]): SvcError {
   const isFinal = ({ code }: SvcError): boolean => code === "CHANNEL_UNAUTHORIZED" || code === "DELIVERY_REFUSED";
   const passing = errors.filter((error) => !isFinal(error));

@@ -29,7 +29,7 @@ const PATIENCE_MS = 300;
 const OTHERS = { firstMs: 2_000, longestMs: 300_000 };
 const MOST_TRIES = 8;
 const MOST_UNPLACED = 500;
-/** What was sent is forgotten so long after, when its end is long on disk; what never was, when nobody tries any more. */
+/** Sent events are forgotten after an hour, when the delivery's end is on disk; unsent ones when retries have ended. */
 const SENT_LASTS_MS = 3_600_000;
 const PREPARED_LASTS_SECS = 7 * 86_400;
 const PREPARED = "delivery:";
@@ -64,7 +64,7 @@ export function senderOf({ context, identity, relays }: SendDeps): Sender {
   let wake = (): void => undefined;
   let lastSecs = 0;
 
-  /** Another account makes events of its own. */
+  /** Includes the account, because another account signs different events. */
   const nameOf = (deliveryId: string): string =>
     `${PREPARED}${hash("sha256", `${identity.pubkey} ${deliveryId}`, "base64url").slice(0, 32)}`;
   const prepare = async ({ text, deliveryId, replyData }: OutgoingMessage, to: string): Promise<Prepared> => {

@@ -1,4 +1,4 @@
-/** The app's account: who it is, what it may do, and `svc channels setup slack`. */
+/** The app's account, its permissions, and `svc channels setup slack`. */
 import { type Channel, SvcError, trimEndOf } from "@svc/contract";
 import { asCheckFailure } from "@svc/kit";
 import type { Config } from "./config.ts";

@@ -22,7 +22,7 @@ import {
   choiceOf,
 } from "./protocol.ts";
 
-/** Reads any JSON at all: what is of an unknown shape, or says nothing to an agent, is undefined. */
+/** Accepts any JSON: undefined for an unknown shape, or for an event that is not for the agent. */
 export function inboundOf(payload: Json, told: Told): Inbound | undefined {
   const fields = fieldsOf(payload);
   if (fields["type"] === "event_callback") return eventOf(fields, told);
@@ -182,7 +182,7 @@ function tokenText(token: string, nameOf: (user: string) => string | undefined):
   return linkText(unescaped(target), label);
 }
 
-/** A link that is shown as itself is told once. */
+/** A link whose label is its own URL appears once. */
 function linkText(url: string, label: string): string {
   const short = url.replace(/^(?:https?:\/\/|mailto:|tel:)/, "");
   const isItself = label === "" || [url, short, short.replace(/\/$/, "")].includes(label);
@@ -326,8 +326,8 @@ function reactionOf(event: Fields, bot: string | undefined, { mayWrite }: Told):
 const COMMANDS: ReadonlySet<string> = new Set(["new", "model", "status", "help", "stop"]);
 
 /**
- * `/svc new` and `/new` are `/new`, whatever the app calls its command; anything else after it is a message. Without a word it is
- * a question for help.
+ * `/svc new` and `/new` both mean `/new`, under any name of the app's command; other text after it is a message. Without text
+ * it asks for help.
  */
 function commandOf(fields: Fields, { people, mayWrite }: Told): Inbound | undefined {
   const name = wordOf(fields["command"])?.replace(/^\//, "").toLowerCase();
@@ -338,7 +338,7 @@ function commandOf(fields: Fields, { people, mayWrite }: Told): Inbound | undefi
   const said = decoded(textOf(fields["text"]) ?? "", people.nameOf).trim();
   const known = people.nameOf(sender) ?? wordOf(fields["user_name"]);
   return {
-    // The platform does not number commands; each has a trigger of its own.
+    // The platform does not number commands; each has its own trigger id.
     ...(trigger !== undefined && { id: `command:${trigger}` }),
     conversation: conversationIn(channel, undefined),
     sender,
@@ -361,7 +361,7 @@ export interface Threads {
   add(thread: MessageRef): void;
   /** Those of one conversation, the latest first. */
   in(channel: string): readonly string[];
-  /** Reads what is kept. */
+  /** Loads the stored threads. */
   load(): Promise<void>;
 }
 
@@ -374,7 +374,7 @@ export function threadsIn({ state, log }: Pick<FeatureContext, "state" | "log">)
   let writing: Promise<void> | undefined;
   let isStale = false;
 
-  /** One write at a time, of what is there then: many are added while one goes to disk. */
+  /** One write at a time, with the latest content: many threads are added while one write goes to disk. */
   const keep = (): void => {
     isStale = true;
     writing ??= (async () => {

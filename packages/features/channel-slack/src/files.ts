@@ -6,7 +6,7 @@ import { mimeTypeOf } from "./events.ts";
 import { type Fields, fieldsOf, fileId, textOf } from "./protocol.ts";
 import type { WebApi } from "./web-api.ts";
 
-// Files on their way out: a link is asked for, the file goes there, and all of them are shared at once.
+// Outgoing files: request an upload URL, upload each file, then share all of them at once.
 // https://docs.slack.dev/messaging/working-with-files#uploading_files
 
 /** The platform takes a gigabyte; here they are whole in memory. */
@@ -71,7 +71,7 @@ async function uploadFile(
   const url = textOf(place["upload_url"]);
   const id = fileId(place["file_id"]);
   if (url === undefined || id === undefined || !isPlatforms(url, apiUrl)) {
-    throw new SvcError("DELIVERY_FAILED", "Slack told no place of its own to put a file.");
+    throw new SvcError("DELIVERY_FAILED", "Slack returned no upload URL on its own hosts.");
   }
   // The link is the permission: a token along with it would be one server more that has it.
   const { status, headers } = await fetch(url, {
@@ -115,7 +115,7 @@ export function mediaFetcher(
 ): Media["fetch"] {
   return async ({ ref }, write, signal) => {
     const file = fileId(ref);
-    if (file === undefined) throw unfetchable("The file's id is none of Slack's.");
+    if (file === undefined) throw unfetchable("The file's id is not a Slack id.");
     const answer = await api.call("files.info", { file }, signal).catch(asMediaError);
     const { url, mimeType } = described(fieldsOf(answer["file"]), apiUrl);
     const fetched = await downloadMedia(fetch, {

@@ -246,7 +246,7 @@ export interface Away {
 const NAME = "listened";
 /** Longer than the platform tries to deliver an event. https://docs.slack.dev/apis/events-api#retries */
 const OVERLAP_MS = 600_000;
-/** What is older, no one waits for an answer to. */
+/** Senders don't wait for an answer to older messages. */
 const LONGEST_AWAY_MS = 604_800_000;
 
 export function awayIn({ state, clock }: Pick<FeatureContext, "state" | "clock">): Away {

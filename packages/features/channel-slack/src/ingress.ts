@@ -1,5 +1,5 @@
 /**
- * The ways in of the mode "events": three addresses that an app names, each of which takes whatever comes to any of them.
+ * Ingress of the mode "events": an app names three URLs; each accepts the deliveries of all three.
  * https://docs.slack.dev/apis/events-api/using-http-request-urls
  */
 import type {
@@ -37,7 +37,7 @@ function parsed(request: RawRequest, told: Told): Parsed {
   const word = type === "url_verification" ? wordOf(challenge) : undefined;
   if (word !== undefined) return { reply: plain(word) };
   const inbound = inboundOf(payload, told);
-  // What is answered to a press or a command would be shown to who made it.
+  // The platform would show a body to the person who pressed or typed the command.
   return { inbound: inbound === undefined ? [] : [inbound], ...(isForm && { reply: plain("") }) };
 }
 

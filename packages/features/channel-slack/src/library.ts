@@ -1,2 +1,2 @@
-/** A CommonJS library has its names only for a static import: what is to be loaded late is loaded by this module. */
+/** A CommonJS library has named exports only for a static import, so this module exists to load it lazily. */
 export { WebClient } from "@slack/web-api";

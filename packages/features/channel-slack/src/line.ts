@@ -12,7 +12,7 @@ export interface CheckedLine {
   check(url: string | undefined): Promise<void>;
   /** Why it was ended from this side; undefined: it was not. */
   readonly why: SvcError | undefined;
-  /** Ends it; what is written already still goes out. */
+  /** Ends it after sending pending writes. */
   close(): void;
 }
 
@@ -66,7 +66,7 @@ export function checkedLine({ clock, resolve }: Pick<FeatureContext, "clock" | "
       if (text === undefined || !URL.canParse(text)) return;
       const { protocol, hostname } = new URL(text);
       if (protocol !== "wss:" && protocol !== "ws:")
-        throw new SvcError("ADDRESS_REFUSED", "Slack told an address that is none of a socket.");
+        throw new SvcError("ADDRESS_REFUSED", "Slack returned an address that is not a WebSocket URL.");
       const host = hostname.replace(/^\[(.*)\]$/, "$1");
       checked = { host, addresses: await resolve(text) };
     },

@@ -1,6 +1,6 @@
 /**
- * An answer in the platform's own markup. Every character of the text is escaped where it stands, so that what is formatted is
- * what was meant, and no one is mentioned.
+ * An answer in the platform's own markup. Every character of the text is escaped, so that only intended formatting applies and no
+ * one is mentioned.
  * https://docs.slack.dev/messaging/formatting-message-text
  */
 import type { Json } from "@svc/contract";
@@ -22,7 +22,7 @@ export const plainMrkdwn = (text: string): string => unlessCut(linesText([{ text
 /** The platform cuts a text here: https://docs.slack.dev/changelog/2018-truncating-really-long-messages */
 const MOST_CHARS = 40_000;
 
-/** What is nothing but marks has many characters for each: rather than lose its end, it is left to be formatted. */
+/** Shielding marks from formatting makes a text of marks many times longer: drop the shielding rather than lose the end. */
 const unlessCut = (written: string, text: string): string => (written.length <= MOST_CHARS ? written : escaped(text));
 
 const linesText = (runs: readonly Run[]): string => linesOf(runs).map(lineOf).map(unquoted).join("\n");
@@ -81,7 +81,7 @@ export const richTextOf = (markdown: string): Json => ({
   elements: blocksOf(markdown).flatMap(elementsOf),
 });
 
-/** Elements stand on lines of their own; what is left of the gap are empty lines. */
+/** Each element starts on a new line; the rest of the gap becomes empty lines. */
 function elementsOf(block: Block): Json[] {
   const before = "\n".repeat(Math.max(0, block.gap - 1));
   const blank: Json[] = before === "" ? [] : [section([{ text: before }])];
@@ -139,7 +139,7 @@ function shown(block: Meant, level: number): Block[] {
     case "rule":
       return [{ kind: "rule", gap }];
     case "code":
-      // The name of a language is for colours, which there are none of; anything else is someone's words.
+      // A language name only selects colours, which Slack lacks; keep any other info text, since it is part of the message.
       return [{ kind: "code", gap, text: LANGUAGE.test(block.info) ? block.text : `${block.info}\n${block.text}` }];
     case "table":
       return [{ kind: "code", gap, text: columnsOf(block) }];
@@ -222,8 +222,8 @@ function add(runs: Run[], run: Run): void {
 const looks = ({ bold, italic, strike }: Style): string => [bold, italic, strike].join();
 
 /**
- * One line of runs. The platform reads a mark only at the edge of a word, so that edges are made where there are none; marks
- * of the text are told from marks of ours wherever the two could be confused.
+ * One line of runs. The platform reads a mark only at the edge of a word, so missing edges are inserted. Marks in the text are
+ * escaped where they could be taken for formatting.
  */
 export function lineOf(runs: readonly Run[]): string {
   const tokens = opened(spaced(runs));
@@ -353,7 +353,7 @@ function linkOf(url: string, label: string): string {
 
 /** Which marks of the text the platform could take for formatting: those at an edge of a word, where there are two to pair. */
 function risks(units: readonly Unit[], tokens: readonly Token[]): (char: string, at: number) => boolean {
-  // What is ours ends a word on either side.
+  // Our own tokens end a word on either side.
   const chars = units.map((unit) => ("char" in unit ? unit.char : "|"));
   const risky = new Set(MARKS.filter((mark) => tokens.some((token) => isOurs(token, mark)) || canPair(chars, mark)));
   return (char, at) => risky.has(char as Mark) && (char === "`" || isAtEdge(chars, at));

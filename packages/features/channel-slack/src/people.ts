@@ -11,7 +11,7 @@ export interface People {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Of a workspace of any size, those who write. */
+/** Only people who write are cached, in a workspace of any size. */
 const MOST_KNOWN = 5_000;
 const MOST_WANTED = 100;
 /** A hundred a minute are allowed. https://docs.slack.dev/reference/methods/users.info */

@@ -9,11 +9,11 @@ import type { WebApi } from "./web-api.ts";
 // Answers that are seen being written: the message is changed as it grows.
 // https://docs.slack.dev/reference/methods/chat.update
 
-/** "The `text` field cannot exceed 4,000 characters"; what is counted are the bytes of the escaped text. */
+/** "The `text` field cannot exceed 4,000 characters"; the platform counts bytes of the escaped text. */
 const TEXT_BYTES = 4_000;
-/** What was a block may have to stay one: a long answer that became short. */
+/** A message with a block may have to keep it: a long answer that became short. */
 const MISMATCH = "block_mismatch";
-/** Changes that a workspace takes in a minute, whatever the conversation: fifty and more, of which some are for the end. */
+/** Edits per minute: a workspace allows fifty or more over all conversations; some are reserved for final texts. */
 const EDITS_A_MINUTE = 45;
 const MINUTE_MS = 60_000;
 
@@ -86,7 +86,7 @@ export function readMarksOf(api: WebApi, emoji: string): Channel["readMarks"] {
 }
 
 export function typingOf(api: WebApi): NonNullable<Channel["typing"]> {
-  /** Conversations that have no status to show, which the platform says only when it is asked. */
+  /** Conversations without a status display, known only from a failed request. */
   const without = new Set<string>();
   return {
     lastsMs: STATUS_LASTS_MS,

@@ -29,7 +29,7 @@ export interface MessageRef {
 /** The id of a message, in and out: `C0123:1700000000.000100`. */
 export const messageIdOf = ({ channel, ts }: MessageRef): string => `${channel}:${ts}`;
 
-/** Undefined for what is no message of the platform's. */
+/** Undefined for an invalid message id. */
 export function messageRefOf(id: string | undefined): MessageRef | undefined {
   const [first, second, ...more] = (id ?? "").split(":");
   const channel = conversationId(first);

@@ -93,7 +93,7 @@ export async function post(
       channel: place,
       ...content,
       ...(thread !== undefined && { thread_ts: thread }),
-      // The platform fetches what it unfurls at once: a URL that a page has talked the model into would be out unclicked.
+      // No unfurling: the platform fetches links at once, so a URL from an injected prompt would leak data without a click.
       unfurl_links: false,
       unfurl_media: false,
       ...LITERAL,
@@ -156,7 +156,7 @@ function placeNamed(id: string): string {
   });
 }
 
-/** The thread of a conversation. Throws DELIVERY_REFUSED for what is none of the platform's. */
+/** The thread of a conversation. Throws DELIVERY_REFUSED for an invalid thread id. */
 function threadOf({ thread }: Conversation): string | undefined {
   if (thread === undefined || timestamp(thread) !== undefined) return thread;
   throw new SvcError("DELIVERY_REFUSED", "This is no thread of Slack's.");

@@ -183,7 +183,7 @@ const OWN_EVENTS: ReadonlySet<unknown> = new Set(
   ),
 );
 
-/** Hands the client only what it can read: of anything else it would throw where no one catches. */
+/** Passes only readable frames to the client: on others it throws where no handler catches. */
 class QuietClient extends SocketModeClient {
   readonly #asked = Promise.withResolvers<void>();
 

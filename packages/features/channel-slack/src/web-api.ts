@@ -1,5 +1,5 @@
 /**
- * Methods of the Web API. Each is asked once: whether it is tried again is the delivery's business, and in the error's code.
+ * Methods of the Web API. No retries here: the error's code says whether the delivery is retried.
  * https://docs.slack.dev/apis/web-api
  */
 import type { Logger, WebClientOptions } from "@slack/web-api";
@@ -103,7 +103,7 @@ export function clientFetch(fetch: FeatureContext["fetch"], signal: AbortSignal)
 }
 
 /**
- * The libraries write whole requests and answers to their log, tokens and messages among them: none of it is wanted.
+ * The libraries log whole requests and answers, with tokens and messages: discard all of it.
  */
 const nothing = (): void => undefined;
 
@@ -114,7 +114,7 @@ export const quietLog = (): Logger => ({
   error: nothing,
   setLevel: nothing,
   setName: nothing,
-  // Of an enum that only a module to load would have.
+  // A value of an enum whose module is not loaded here.
   getLevel: () => "error" as ReturnType<Logger["getLevel"]>,
 });
 
@@ -184,7 +184,7 @@ function codeOf(status: number): PlatformError["means"] {
 }
 
 /**
- * Errors of the platform's methods, and what each is to us. What is not here may be anything, and is tried again.
+ * Errors of the platform's methods, and their meaning here. An unlisted error is retried.
  * https://docs.slack.dev/reference/methods/chat.postMessage#errors, and those of the other methods
  */
 interface PlatformError {
@@ -255,7 +255,7 @@ const ERROR_WORDS: ReadonlyMap<string, PlatformError> = new Map([
   ["cannot_reply_to_message", refused("This message takes no replies")],
   ["team_not_found", refused("Slack needs the channel's id here, and was given a name")],
   ["restricted_action", refused("The workspace does not let the bot write there")],
-  ["restricted_action_read_only_channel", refused("Nobody but its owners may write in this channel")],
+  ["restricted_action_read_only_channel", refused("Only its owners may write in this channel")],
   ["restricted_action_thread_only_channel", refused("Only replies in threads are taken in this channel")],
   ["restricted_action_non_threadable_channel", refused("This channel has no threads", "Set thread_replies = false.")],
   ["restricted_action_thread_locked", refused("The thread is locked")],
@@ -268,7 +268,7 @@ const ERROR_WORDS: ReadonlyMap<string, PlatformError> = new Map([
   ["no_text", refused("Slack takes no message without a text")],
   ["invalid_blocks", refused("Slack does not take the message's blocks")],
   ["invalid_blocks_format", refused("Slack does not take the message's blocks")],
-  ["invalid_arguments", refused("Slack does not take what it was asked")],
+  ["invalid_arguments", refused("Slack does not accept the request's arguments")],
   ["message_not_found", refused("The message is gone")],
   ["cant_update_message", refused("The message is not the bot's to edit")],
   ["edit_window_closed", refused("The workspace does not allow editing a message as old as this")],

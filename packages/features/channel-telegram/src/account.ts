@@ -10,7 +10,7 @@ interface Identity {
   readonly id: number | undefined;
   /** Without the @. Undefined until it was asked for once. */
   readonly username: string | undefined;
-  /** What the last process knew. A state that can't be read is no error: the name is asked for anyway. */
+  /** The state of the last process. An unreadable state is no error: the name is fetched again anyway. */
   recall(): Promise<void>;
   /** What the platform says of the bot. Throws as `BotApi.call`, and REMOTE_UNREACHABLE for an answer that can't be read. */
   ask(signal: AbortSignal): Promise<Fields & { readonly username: string }>;

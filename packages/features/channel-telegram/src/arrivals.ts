@@ -64,7 +64,7 @@ export function createPolling({ api, read, context }: PollingDeps): Polling {
     return updates as Json[];
   };
 
-  /** A batch that ends in the middle of an album is asked for again, as long as it grows. */
+  /** A batch that ends inside an album is fetched again, as long as it grows. */
   const wholeBatch = async (signal: AbortSignal): Promise<{ updates: readonly Json[]; all: readonly ReadUpdate[] }> => {
     let updates = await ask(POLL_SECS, signal);
     for (;;) {

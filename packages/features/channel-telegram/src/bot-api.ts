@@ -1,4 +1,4 @@
-/** Requests to the platform, and what its refusals mean. */
+/** Requests to the platform, and its refusals as errors. */
 import { type ErrorCode, type FeatureContext, type Json, SvcError } from "@svc/contract";
 import { type PlatformAnswer, platformCall, retryAfterMs } from "@svc/kit";
 import type { Api, InputFile, RawApi } from "grammy/web";
@@ -7,7 +7,7 @@ import { fieldsOf, idOf, numberOf } from "./protocol.ts";
 
 // Requests to the platform by grammY, which is loaded with the first of them.
 
-/** The types are those of grammY's other build, which brings an `AbortSignal` of its own. */
+/** The types come from grammY's other build, which has its own `AbortSignal`. */
 export type Signal = Parameters<RawApi["getMe"]>[0];
 
 export interface BotApi {
@@ -129,7 +129,7 @@ async function collected(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-// What the platform answers instead of doing what it was asked, as an error. https://core.telegram.org/bots/api#making-requests
+// The platform's error answers as errors. https://core.telegram.org/bots/api#making-requests
 
 /** As grammY hands it on, unchecked. */
 export interface PlatformRefusal {
@@ -182,7 +182,7 @@ export class NotModified extends SvcError {
 /** It is no picture, sound or film as the platform wants one: a document it may be all the same. */
 export class BadFile extends SvcError {
   constructor() {
-    super("DELIVERY_REFUSED", "The platform can't read the file as what it is sent as.");
+    super("DELIVERY_REFUSED", "The platform can't read the file as the media type that it was sent as.");
   }
 }
 

@@ -196,7 +196,7 @@ function listText(what: string, title: string | undefined, items: Json | undefin
 }
 
 /**
- * The words of a message with headings, tables and the like, whatever kinds of blocks there are. https://core.telegram.org/bots/api#richmessage
+ * The text of a message with headings, tables and other blocks, unknown kinds included. https://core.telegram.org/bots/api#richmessage
  */
 function richText(message: Json | undefined): string | undefined {
   return linesOf(fieldsOf(message)["blocks"]).join("\n") || undefined;

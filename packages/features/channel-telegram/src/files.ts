@@ -75,7 +75,7 @@ export function methodOf({ kind, mimeType }: Pick<OutgoingFile, "kind" | "mimeTy
   return shown === "sticker" && bytes.byteLength > MAX_STICKER_BYTES ? "document" : shown;
 }
 
-/** By kind: what its type has to be for a method. A picture that is to arrive as it is goes as a document. */
+/** By kind: the content types of its method. A picture that must arrive unchanged is sent as a document. */
 const SHOWN: Readonly<Record<MediaKind, readonly (readonly [type: RegExp, method: FileMethod])[]>> = {
   image: [
     [/^image\/gif$/, "animation"],

@@ -45,14 +45,14 @@ function oneBlock(block: Block, position: Position): Node[] {
     case "list":
       return block.items.flatMap((item, index) => below(item.gap, itemNodes(item, index, position)));
     case "quote": {
-      // The platform has no quote within a quote: what is quoted twice is quoted once.
+      // The platform has no nested quotes: flatten them.
       const children = blockNodes(block.blocks, { ...position, isQuoted: true });
       return position.isQuoted || children.length === 0 ? children : [{ kind: "quote", children }];
     }
   }
 }
 
-/** Of an empty one people would see nothing, not even an empty line. */
+/** The platform shows nothing for an empty block, not even an empty line. */
 function codeNodes({ text, info }: Code): Node[] {
   const language = /^[\w+#.-]{1,32}/.exec(info)?.[0];
   return text.trim() === "" ? [] : [{ kind: "pre", text, language }];

@@ -11,7 +11,7 @@ export interface ReplyData {
 
 export interface ReadMessage {
   readonly inbound: Inbound;
-  /** What the sender said, without what it replies to. */
+  /** The sender's own text, without the quoted message. */
   readonly said: string;
   /** Whether it is meant for us: of an album one picture's text says so. */
   readonly isForUs: boolean;
@@ -147,7 +147,7 @@ export function commandOf(text: string, { username }: Me): Command | undefined {
 
 const NAMES: ReadonlySet<string> = new Set(COMMANDS.map(({ command }) => command));
 
-// Where the words of a message come from, when they are not all the sender's own: what it replies to, whom it forwards.
+// Text that is not the sender's own: the quoted message, and the origin of a forwarded one.
 
 /** The message that the sender chose to reply to. */
 function repliedTo(message: Fields): Fields | undefined {
@@ -244,7 +244,7 @@ export interface SenderLists {
   readonly log: Logger;
 }
 
-/** `message`: of whatever has a sender in `from`, or in `user`. */
+/** `message`: any update with a sender in `from` or `user`. */
 export function senderReader({ allowed, approvers, log }: SenderLists): SenderReader {
   const entries = allowed.map(withoutAt);
   // Only asked about those who are turned away: it tells the log of each once.

@@ -65,7 +65,7 @@ export function choiceOf(data: string): Inbound["choice"] {
 /** Longer ones are cut off on a phone. */
 const MAX_LABEL_CHARS = 64;
 
-/** Undefined for labels that are no buttons: the question is asked in words then. */
+/** Undefined if the labels don't fit buttons: the question is then sent as text. */
 function keyboardOf({ id, approve, reject }: Prompt) {
   const fits = (label: string): boolean => label.trim() !== "" && label.length <= MAX_LABEL_CHARS;
   if (!fits(approve) || !fits(reject)) return undefined;

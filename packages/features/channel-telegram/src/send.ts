@@ -96,7 +96,7 @@ function sendText({ post, message, target, signal }: Sending): Promise<Json | un
   );
 }
 
-/** What the platform can't show as what it is, it takes as a document. */
+/** A file that the platform can't show as its kind is sent as a document. */
 async function sendOne(sending: Sending, read: ReadFile, caption: string): Promise<Json | undefined> {
   const { api, post, message, target, signal } = sending;
   const { file, bytes } = read;
@@ -150,7 +150,7 @@ export async function formatted<T>(markdown: string, maxChars: number, send: (wo
 /** A draft may end in the middle of a character, which the platform would refuse. */
 const plain = (text: string): Words => ({ text: text.toWellFormed() });
 
-/** It would show, and fetch, whatever page an answer names. https://core.telegram.org/bots/api#linkpreviewoptions */
+/** No previews: the platform would fetch every URL of an answer. https://core.telegram.org/bots/api#linkpreviewoptions */
 export const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
 
 /** Where in a chat a message is put: in its topic, and in a group below the question that it answers. */

@@ -40,8 +40,8 @@ export const updateReader =
     return inbound ? { inbound } : {};
   };
 
-// An album, which the platform hands over as a message for each of its pictures: one message with all of them, and the text
-// of whichever has one.
+// The platform delivers an album as one message per picture. This joins them into one message with all pictures and the
+// caption.
 
 /** Messages that are meant for the bot, in the order of the updates. */
 export function inboundOf(updates: readonly ReadUpdate[]): Inbound[] {
@@ -117,7 +117,7 @@ function labelOf(markup: Json | undefined, data: string): string | undefined {
 
 // A reaction that a person set on a message, or took back. https://core.telegram.org/bots/api#messagereactionupdated
 
-/** Undefined for who may not write. `updateId`: a reaction has no id of its own. */
+/** Undefined for a sender who may not write. `updateId`: a reaction has no id. */
 function readReaction(
   reaction: Fields,
   updateId: number,

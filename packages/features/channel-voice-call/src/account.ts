@@ -48,7 +48,7 @@ export async function setUp(api: PlatformApi, config: Config, base: string, sign
   return [
     `Calls to ${number} come in at ${base}${PATHS.incoming}, and how they end at ${base}${PATHS.status}.`,
     ...(/^https:/i.test(base) ? [] : ["The platform should reach it by https: set gateway.public_url."]),
-    ...(allowed.length > 0 ? [] : ["Nobody may call yet: put numbers into allowed_numbers."]),
+    ...(allowed.length > 0 ? [] : ["No caller is allowed yet: add numbers to allowed_numbers."]),
   ].join(" ");
 }
 

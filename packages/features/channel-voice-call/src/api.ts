@@ -115,7 +115,7 @@ const PROBLEMS: ReadonlyMap<number, Problem> = new Map([
   [32018, refused("The text is too long for the platform")],
 ]);
 
-/** Of an answer whose status is no success. None of the platform's words come through: they may quote anything. */
+/** The error for an unsuccessful status. Leaves out the platform's text, which may quote anything. */
 function problemOf({ status, headers, json }: PlatformAnswer, nowMs: number): SvcError {
   const code = errorCode(json);
   const known = code === undefined ? undefined : PROBLEMS.get(code);

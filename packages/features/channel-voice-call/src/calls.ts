@@ -7,7 +7,7 @@ import type { Spoken } from "./twiml.ts";
 
 // The calls that are going on, and for a while those that are over: an answer that comes late must not ring anyone up.
 
-/** No one has so many at the same time; who is forgotten is asked for at the platform. */
+/** More than run at the same time; a forgotten call is fetched from the platform. */
 const MOST = 1_000;
 /** The parts of a message are sent one right after the other. */
 const PARTS_MS = 10_000;
@@ -22,7 +22,7 @@ export class Calls {
     return this.#bySid.get(sid);
   }
 
-  /** The one that is there, or a new one. */
+  /** The open call with this SID, or a new one. */
   open(about: ConstructorParameters<typeof Call>[0]): Call {
     const there = this.#bySid.get(about.sid);
     if (there) return there;
@@ -121,7 +121,7 @@ export class Call {
     return this.#queue[0];
   }
 
-  /** A webhook of it came: what it says was heard has been said. False: a later one came before. */
+  /** A webhook of the call arrived: marks the text that it confirms as said. False: a later webhook came first. */
   cameTo(place: Place, nowMs: number): boolean {
     this.seenAtMs = nowMs;
     if (place.step < this.place.step) return false;
@@ -160,7 +160,7 @@ export class Call {
     if (at >= 0) this.#queue.splice(at, 1);
   }
 
-  /** The caller speaks: whatever answer is being said now is not wanted any longer. */
+  /** The caller speaks: drops the answer that is being said. */
   spoke(turn: number): void {
     this.#awaited.add(turn);
     if (this.#last?.turn !== undefined) this.#cut.add(this.#last.turn);
@@ -196,7 +196,7 @@ export class Call {
     for (const run of this.#endings.splice(0)) run();
   }
 
-  /** No one asks this channel any more: what waits is to be tried again, by the one that takes its place. */
+  /** The channel stops: waiting deliveries fail as retryable, for the channel instance that replaces it. */
   stop(): void {
     this.#isStopped = true;
     for (const utterance of this.#queue.splice(0)) utterance.failed(stopped());
@@ -224,7 +224,7 @@ const MOST_SAID = 100;
 export interface NewUtterance {
   /** Of the message. */
   readonly deliveryId: string;
-  /** Of which turn of the caller's it is the answer, or a part of it; undefined: of none. */
+  /** The caller's turn that it answers, in whole or in part; undefined: none. */
   readonly turn: number | undefined;
   /** More of it is likely to follow at once. */
   readonly goesOn: boolean;
@@ -245,7 +245,7 @@ export class Utterance {
     this.turn = turn;
     this.goesOn = goesOn;
     this.ask = ask;
-    // Anyone who waits for it may have left.
+    // The waiting request may have ended.
     this.#end.promise.catch(() => {});
   }
 

@@ -1,4 +1,4 @@
-/** What the platform is told to do next in a call, by what waits to be said in it and by who is silent. */
+/** Decides the platform's next step in a call, from the waiting texts and the silence of caller and agent. */
 import { type Call, OVER, type Utterance } from "./calls.ts";
 import type { Config } from "./config.ts";
 import { type Asked, onward, type Place } from "./place.ts";
@@ -23,17 +23,17 @@ export interface DialogueDeps {
   readonly documents: Documents;
   /** As it is said best at the moment; undefined for a blank one. */
   readonly phrase: (text: string, nowMs: number) => Spoken | undefined;
-  /** Whether what they say is heard. */
+  /** Whether the agent hears the person. */
   readonly isAllowed: (person: string) => boolean;
 }
 
 /** While an answer is due; an update ends the pause. */
 const HOLD_SECS = 10;
-/** What is being made is there soon. */
+/** Speech that is being generated is ready soon. */
 const SHORT_SECS = 1;
 /** Some five minutes: no turn takes longer, unless it waits for a person. */
 const MOST_HOLDS = 30;
-/** The caller may begin to speak; more is said if not. */
+/** The caller may start to speak; otherwise the next text follows. */
 const BETWEEN_PARTS_SECS = 1;
 
 export function dialogue({ config, documents, phrase, isAllowed }: DialogueDeps): Dialogue {
@@ -58,7 +58,7 @@ export function dialogue({ config, documents, phrase, isAllowed }: DialogueDeps)
   };
 
   const words: Dialogue["words"] = (person, { goesOn }, spoken, place) => {
-    // Who is not heard is told what there is to tell, and left.
+    // A caller who may not speak only hears the text.
     if (!isAllowed(person)) return documents.telling(spoken, { ...place, ask: undefined });
     if (!goesOn) return documents.listening(place, { spoken, silenceSecs, onSilence: { ...place, quiet: 1 } });
     if (config.recognizer === "transcription") return documents.telling(spoken, place);
@@ -90,7 +90,7 @@ export function dialogue({ config, documents, phrase, isAllowed }: DialogueDeps)
     const next = onward(call.place, nowMs, { hold: holds + 1, quiet: 0 });
     const filler = holds === 1 ? phrase(config.filler, nowMs) : undefined;
     if (!filler) return hold(call, next, HOLD_SECS);
-    // Nothing interrupts what is said: it comes back by itself.
+    // The caller can't interrupt this text; the platform calls back at its end.
     call.doing = "busy";
     call.place = next;
     return documents.telling(filler, next);

@@ -1,6 +1,6 @@
 /**
- * What is done about a call that began, once the platform has its answer: the platform ends it when its time is over, and tells
- * us how it ended, whatever the phone number's own settings are.
+ * Follows up an incoming call after the webhook's answer: sets its time limit and the status callback at the platform,
+ * independent of the phone number's own settings.
  */
 import { type Channel, SvcError } from "@svc/contract";
 import type { PlatformApi } from "./api.ts";

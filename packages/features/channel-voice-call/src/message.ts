@@ -17,7 +17,7 @@ export const MAX_CHARS = 500;
 const GOES_ON_CHARS = 300;
 
 export interface Words extends NewUtterance {
-  /** What is read out; blank: nothing can be. */
+  /** The text to speak; blank if nothing is speakable. */
   readonly text: string;
 }
 

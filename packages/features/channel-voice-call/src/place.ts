@@ -66,7 +66,7 @@ export function queryOf({ step, turn, said, hold, quiet, beganMs, atMs, ask }: P
   return `?${query}`;
 }
 
-/** Whatever is missing or odd is as at the beginning: a call goes on all the same. */
+/** Missing or invalid values get their initial value, so that the call continues. */
 export function placeOf(query: URLSearchParams, nowMs: number): Place {
   const number = (name: string): number | undefined => {
     const text = query.get(name) ?? "";

@@ -9,7 +9,7 @@ export type Form = ReadonlyMap<string, readonly string[]>;
 /** More fields than any webhook of the platform has. A stranger's megabyte of them would cost a tenth of a second. */
 const MOST_FIELDS = 200;
 
-/** Undefined for what is no form of the platform's. */
+/** Undefined unless it is a form of the platform. */
 export function formOf(body: Uint8Array): Form | undefined {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
   if (hasMoreThan(MOST_FIELDS, text)) return undefined;
@@ -40,7 +40,7 @@ function hasMoreThan(fields: number, text: string): boolean {
 /** Phone numbers as the platform writes them. https://www.twilio.com/docs/glossary/what-e164 */
 export const E164 = /^\+[1-9][0-9]{6,14}$/;
 
-/** Of what a person, or a model, wrote. Throws DELIVERY_REFUSED for what is no phone number. */
+/** A phone number as a person, or a model, writes it. Throws DELIVERY_REFUSED for other text. */
 export function numberOf(text: string): string {
   const number = text.replaceAll(/[\s().-]/g, "");
   if (E164.test(number)) return number;
@@ -56,13 +56,13 @@ export function numberOf(text: string): string {
 const HIDDEN: ReadonlySet<string> = new Set(["+2562533", "+7378742833", "+8656696", "+266696687", "+86282452253"]);
 
 export interface Person {
-  /** As the allowlist compares: a number with `+`, or whatever the platform says instead of one. */
+  /** For the allowlist: a number with `+`, or the platform's substitute for one. */
   readonly id: string;
   /** Whether they can be told from other people by it. */
   readonly isKnown: boolean;
 }
 
-/** `client:…`, `sip:…` and `anonymous` too. Undefined for what is none of the platform's. */
+/** `client:…`, `sip:…` and `anonymous` too. Undefined for an invalid address. */
 export function personOf(address: string | undefined): Person | undefined {
   if (address === undefined || !/^[\w+.:@-]{1,128}$/.test(address)) return undefined;
   if (HIDDEN.has(address) || /^(?:anonymous|restricted|unavailable|unknown|blocked)$/i.test(address)) {

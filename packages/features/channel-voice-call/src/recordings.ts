@@ -4,7 +4,7 @@ import { downloadMedia } from "@svc/kit";
 import type { PlatformApi } from "./api.ts";
 import { RECORDING_SID } from "./webhooks.ts";
 
-/** An hour and a half; a minute is what is recorded. */
+/** An hour and a half; recordings take at most a minute. */
 const MAX_RECORDING_BYTES = 26_214_400;
 
 export function recordings(api: PlatformApi, { clock, fetch }: Pick<FeatureContext, "clock" | "fetch">): Media {
@@ -15,7 +15,7 @@ export function recordings(api: PlatformApi, { clock, fetch }: Pick<FeatureConte
       signal.throwIfAborted();
       // It becomes a path of the API, and anyone who made the delivery chose it.
       if (!RECORDING_SID.test(ref))
-        throw new SvcError("MEDIA_REFUSED", "The recording's id is none of the platform's.");
+        throw new SvcError("MEDIA_REFUSED", "The recording's id is not a valid id of the platform.");
       const url = `${api.root}/Recordings/${ref}.mp3`;
       const { headers } = api;
       const download = { url, headers, maxBytes: MAX_RECORDING_BYTES, write, signal, nowMs: clock.now() };

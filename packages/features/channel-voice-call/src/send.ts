@@ -114,7 +114,7 @@ async function asked({ api, clock }: LiveDeps, call: Call, signal: AbortSignal):
   return call;
 }
 
-/** Calls someone up to say something. https://www.twilio.com/docs/voice/api/call-resource#create-a-call */
+/** Places a call to speak a message. https://www.twilio.com/docs/voice/api/call-resource#create-a-call */
 interface PlaceDeps {
   readonly config: Config;
   readonly base: string;
@@ -237,7 +237,7 @@ interface PlacedCalls {
   hasCall(sid: string): boolean;
 }
 
-/** Outlives whatever is tried again. */
+/** Longer than any retry. */
 const MOST = 1_000;
 const NAME = "placed-calls";
 
@@ -311,7 +311,7 @@ async function sayInCall(deps: SayDeps, call: Call, words: Words, signal: AbortS
   }
 }
 
-/** What is not pushed is fetched by the platform within seconds. */
+/** The platform fetches text that is not pushed within seconds. */
 async function push({ api, dialogue, clock }: SayDeps, call: Call, signal: AbortSignal): Promise<void> {
   const utterance = call.next;
   if (!utterance?.spoken || call.doing !== "holding" || call.pushing) return;
@@ -332,7 +332,7 @@ async function push({ api, dialogue, clock }: SayDeps, call: Call, signal: Abort
   }
 }
 
-/** Whatever else went wrong: the next webhook tells whether the caller hears it, and else it is fetched. */
+/** Other failures are harmless: the next webhook says whether the caller heard it; otherwise the platform fetches it. */
 function refuse(call: Call, utterance: Utterance, error: unknown): void {
   const isRefused = error instanceof SvcError && ["CHANNEL_UNAUTHORIZED", "DELIVERY_REFUSED"].includes(error.code);
   if (!isRefused) return void (call.doing = "unknown");

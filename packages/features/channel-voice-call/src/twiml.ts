@@ -1,5 +1,5 @@
 /**
- * What the platform is told to do next in a call. https://www.twilio.com/docs/voice/twiml
+ * Documents with the platform's next steps in a call. https://www.twilio.com/docs/voice/twiml
  *
  *   listening   says something, if there is something to say, and hears the caller: an answer may be cut short by who listens
  *   telling     says something and comes back at once: there is more to say
@@ -10,7 +10,7 @@ import type { Config } from "./config.ts";
 import { type Place, queryOf } from "./place.ts";
 import { PATHS } from "./protocol.ts";
 
-/** What is said: by the platform's voice, or from an address where the speech is. */
+/** Speech: text for the platform's voice, or the URL of an audio file. */
 export type Spoken = { readonly text: string } | { readonly audioUrl: string };
 
 export interface Listening {
@@ -27,7 +27,7 @@ export interface Documents {
   holding(next: Place, secs: number): string;
   ending(spoken: Spoken | undefined): string;
   readonly refusal: string;
-  /** Tells nothing: for what is no call. */
+  /** An empty document, for a request without a call. */
   readonly nothing: string;
 }
 
@@ -87,9 +87,9 @@ function hearing({ recognizer, language, speech_timeout_secs: endSecs }: Config,
   return (place, ...rest) => (recognizer === "platform" || place.ask ? gather : record)(place, ...rest);
 }
 
-// XML 1.0 of elements, attributes and texts. A text can't become an element, whatever is in it.
+// XML 1.0 of elements, attributes and texts. Escaping keeps text from becoming an element.
 
-/** What is XML already. */
+/** Marked as XML already. */
 interface Xml {
   readonly xml: string;
 }

@@ -17,7 +17,7 @@ export interface Webhook {
 
 export const CALL_SID = /^CA[0-9a-fA-F]{32}$/;
 
-/** Undefined for what is of no call. */
+/** Undefined for a request without a call. */
 export function webhookOf({ body, query, receivedAtMs: nowMs }: RawRequest): Webhook | undefined {
   const form: Form = formOf(body) ?? new Map();
   const field = (name: string): string | undefined => fieldOf(form, name);
@@ -30,7 +30,7 @@ export function webhookOf({ body, query, receivedAtMs: nowMs }: RawRequest): Web
 
 export const twiml = (body: string): IngressReply => ({ status: 200, contentType: "text/xml; charset=utf-8", body });
 
-/** What is kept of an incoming call so that it is followed up: `Channel.onNotice`. */
+/** Stored for an incoming call so that it is followed up: `Channel.onNotice`. */
 export const began = (sid: string): Notice => ({ id: `began ${sid}`, lane: sid, body: { began: sid } });
 
 /** The call that began; undefined for anything else. */

@@ -106,7 +106,7 @@ function inboundOf({ sid, person, place, field }: Webhook, heard: Pick<Inbound, 
   };
 }
 
-/** `/voice-call/next`: the platform has done what it was told, and asks what comes next. */
+/** `/voice-call/next`: the platform has finished its document, and requests the next one. */
 export function nextDocuments(parts: IngressDeps): Ingress {
   const { config, base, documents } = parts;
   return {
@@ -158,9 +158,9 @@ const UNDER_WAY: ReadonlyMap<string, DeliveryUpdate["status"]> = new Map([
 /** Sentences of ours. */
 const FAILED: ReadonlyMap<string, string> = new Map([
   ["busy", "The line was busy."],
-  ["no-answer", "Nobody answered."],
+  ["no-answer", "The call was not answered."],
   ["failed", "The call could not be put through."],
-  ["canceled", "The call was called off before anybody answered."],
+  ["canceled", "The call was cancelled before an answer."],
 ]);
 
 function updatesOf({ calls, log }: IngressDeps, webhook: Webhook): DeliveryUpdate[] {
@@ -203,7 +203,7 @@ export function audioFiles(shelf: AudioShelf): Ingress {
   };
 }
 
-/** What is answered to a webhook; to the same once more the same, so that nothing is said twice, or never. */
+/** Answers to webhooks. A repeated webhook gets the same answer, so that no text is said twice or lost. */
 function answerOnce(
   { dialogue, documents }: Pick<IngressDeps, "dialogue" | "documents">,
   call: Call,
@@ -258,7 +258,7 @@ const FEW_WORDS = 4;
 
 // Words of a caller as the platform would post them, for `svc webhook send` and tests.
 
-/** Numbers of this kind are no one's. */
+/** A number of the range for examples. */
 const ANYBODY = "+15550001111";
 
 function sampleSpeech(message: SampleMessage, config: Config, base: string): SampleDelivery {
@@ -288,7 +288,7 @@ function sampleSpeech(message: SampleMessage, config: Config, base: string): Sam
 
 // Whether a webhook is the platform's.
 
-/** `base`: the public URL of this service, which is a part of what is signed; undefined: no one knows it. */
+/** `base`: the public URL of this service, which the signature covers; undefined: not configured. */
 function signatureCheck(authToken: string, base: string | undefined): Ingress["verify"] {
   return ({ target, headers, body }: RawRequest): Verdict => {
     if (base === undefined) return refused("neither webhook_url nor gateway.public_url says what the platform calls");

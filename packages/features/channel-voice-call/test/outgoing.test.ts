@@ -62,7 +62,7 @@ describe("a call that is placed", () => {
 
   test.each([
     ["is busy", "busy", "The line was busy."],
-    ["is not answered", "no-answer", "Nobody answered."],
+    ["is not answered", "no-answer", "The call was not answered."],
   ])("that %s is a message that was not delivered", async (_, status, reason) => {
     await using at = await house();
     await at.channel.send(at.message("Hello.", decided), never);

@@ -81,7 +81,7 @@ describe("setup", () => {
     });
     expect(told).toContain(`Calls to ${NUMBER} come in at ${at.base}/voice-call`);
     expect(told).toContain("should reach it by https");
-    expect(told).toContain("Nobody may call yet");
+    expect(told).toContain("No caller is allowed yet");
   });
 
   test("of a number that the account does not have says so", async () => {

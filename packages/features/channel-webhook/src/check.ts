@@ -20,10 +20,10 @@ export async function checkReceiver(
   if (status >= 500) throw unreachable(`answers with status ${status}`, "Look at the receiver, and try again.");
   if (status === 401) {
     throw new SvcError("CHANNEL_UNAUTHORIZED", "The receiver refuses the credentials.", {
-      hint: "Set authorization in [channels_config.webhook] to what it demands.",
+      hint: "Set authorization in [channels_config.webhook] to the value that the receiver expects.",
     });
   }
-  // Whoever takes only messages answers 404, 405, or behind some front ends 403.
+  // A receiver that accepts only POST answers 404 or 405, or 403 behind some front ends.
   const { host } = new URL(url);
   const how = key === undefined ? "NOT SIGNED" : "signed";
   return `${host} answers (status ${status} to HEAD); messages go there ${how}, and the first one proves that it takes them`;

@@ -18,7 +18,7 @@ export function poster({ clock, fetch }: FeatureContext<Config>, receiver: Recei
     const nowMs = clock.now();
     const own = { "content-type": "application/json", ...webhookHeaders(receiver, message.deliveryId, body, nowMs) };
     const request = { url, method, headers: { ...headers, ...own }, body, timeoutMs, signal, nowMs };
-    // Who moved must be looked up in the config, not in an answer: what is said is for nobody else.
+    // No redirects: only the config may change the receiver, because the message is meant for it alone.
     await platformCall(fetch, { ...request, maxBytes: MAX_ANSWER_BYTES, redirects: "none" });
     // The scheme has no id but ours.
     return {};

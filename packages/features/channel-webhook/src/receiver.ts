@@ -12,7 +12,7 @@ export interface Receiver {
   readonly timeoutMs: number;
 }
 
-/** Undefined: nobody. A blank secret counts as unset. */
+/** Undefined: no receiver. A blank secret counts as unset. */
 export function receiverOf(config: Config): Receiver | undefined {
   const { url = "", method, authorization = "", url_secret: secret = "", timeout_secs: timeoutSecs } = config;
   if (url === "") return undefined;

@@ -23,9 +23,9 @@ export function create(context: FeatureContext<Config>): Contributions {
 }
 
 const UNUSED =
-  "[channels_config.webhook] has no url: no message is posted, and what else is set there for that does nothing";
+  "[channels_config.webhook] has no url: no message is posted, and its other delivery settings have no effect";
 const UNSIGNED =
-  "NOT SIGNED: the receiver of outgoing webhooks can't tell ours from anybody's; set url_secret in [channels_config.webhook]";
+  "NOT SIGNED: the receiver of outgoing webhooks can't verify their sender; set url_secret in [channels_config.webhook]";
 
 const saying = (log: Logger, words: string) => async (signal: AbortSignal) => {
   signal.throwIfAborted();

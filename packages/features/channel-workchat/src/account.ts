@@ -1,4 +1,4 @@
-/** Who the app's bot is, what is to be done in the developer console, and the files that people send. */
+/** The app's bot, the remaining steps in the developer console, and received files. */
 import { type Channel, type FeatureContext, type Media, SvcError } from "@svc/contract";
 import { asCheckFailure, downloadMedia, fieldsOf, textOf } from "@svc/kit";
 import type { Api } from "./api.ts";
@@ -49,7 +49,7 @@ export function accountOf(api: Api, { state }: Pick<FeatureContext, "state">): A
 const EVENT = "im.message.receive_v1";
 const CALLBACK = "card.action.trigger";
 
-/** There is no API for it: what is left to click. */
+/** Steps in the console, for which there is no API. */
 export function setupOf(
   config: Pick<Config, "api_url" | "app_id" | "receive_mode" | "encrypt_key">,
   account: Account,

@@ -181,6 +181,6 @@ const KNOWN: ReadonlyMap<number, Known> = new Map([
   [230099, ["DELIVERY_REFUSED", "The platform can't make a card of this message"]],
 ]);
 
-/** Of an answer that has not what it should have. */
+/** For an answer that lacks required fields. */
 export const unreadable = (): SvcError =>
   new SvcError("DELIVERY_FAILED", "The platform's answer can't be read.", { hint: "Check the channel's api_url." });

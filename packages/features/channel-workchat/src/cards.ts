@@ -14,7 +14,7 @@ export const TEXT_CHARS = 9_000;
 const LEAST_CHARS = 1_000;
 const LABEL_CHARS = 60;
 
-/** `update_multi`: everybody sees a change of it. */
+/** `update_multi`: all members see a change of the card. */
 const card = (elements: Json): string =>
   JSON.stringify({ schema: "2.0", config: { update_multi: true }, body: { elements } });
 

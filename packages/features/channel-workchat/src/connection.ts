@@ -91,7 +91,7 @@ export async function openConnection(
     lost: lost.promise,
     close() {
       cancel();
-      // What is written goes out; a platform that is gone would be waited for half a minute.
+      // Pending writes are sent, but don't wait half a minute for a platform that is gone.
       socket.close(1000);
       setImmediate(() => socket.terminate());
     },
@@ -123,7 +123,7 @@ async function endpointOf(
   }
   if (code !== 0) throw problemOf(200, fieldsOf(answer.json));
   const url = textOf(fieldsOf(data)["URL"]);
-  // An API that is asked by TLS leads to no connection without it.
+  // An API reached over TLS must not downgrade the connection to plain text.
   const protocols = base.startsWith("https:") ? /^wss:$/ : /^wss?:$/;
   if (url === undefined || !URL.canParse(url) || !protocols.test(new URL(url).protocol)) {
     throw new SvcError("REMOTE_UNREACHABLE", "The platform told no address for a long connection.", {

@@ -1,5 +1,5 @@
 /**
- * The content of a message, of whatever type, as text and files.
+ * The content of a message of any type, as text and files.
  * https://open.larksuite.com/document/server-docs/im-v1/message-content-description/message_content
  */
 import type { InboundMedia, MediaKind } from "@svc/contract";

@@ -24,7 +24,7 @@ export interface Reader {
   readonly isAllowed: (openId: string) => boolean;
 }
 
-/** Reads any JSON at all: what is of an unknown shape, or says nothing to an agent, is undefined. */
+/** Accepts any JSON: undefined for an unknown shape, or for an event that is not for the agent. */
 export function inboundOf(payload: Json, reader: Reader): Inbound | undefined {
   const { header, event } = fieldsOf(payload);
   const { event_type: type, app_id: app, event_id: id } = fieldsOf(header);

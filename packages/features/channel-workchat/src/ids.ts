@@ -9,7 +9,7 @@ export const messageId = matching(/^om_[A-Za-z0-9_=-]{1,128}$/);
 export const chatId = matching(/^oc_[A-Za-z0-9_=-]{1,128}$/);
 /** Open ID: a person as this app knows them. */
 export const personId = matching(/^ou_[A-Za-z0-9_=-]{1,128}$/);
-/** Of an image or a file of a message. */
+/** Key of an image or a file in a message. */
 export const fileKey = matching(/^[A-Za-z0-9_-]{1,256}$/);
 
 /** Milliseconds since the epoch, which the platform writes as text; of some events it writes microseconds. */

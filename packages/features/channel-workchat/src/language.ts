@@ -42,9 +42,9 @@ export function localeOf(text: string): Locale | undefined {
 }
 
 export interface Languages {
-  /** Of a message that came in. */
+  /** Records the language of a received message. */
   heard(messageId: string, sender: string, text: string): void;
-  /** Of a message: its own, else its sender's, else that of the platform's home. */
+  /** The language of a message: its own, else its sender's, else the platform's default. */
   of(messageId: string): Locale;
 }
 

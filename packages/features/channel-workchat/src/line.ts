@@ -49,7 +49,7 @@ export async function connected(
     return socket;
   } catch (error) {
     socket.removeAllListeners();
-    // Of a connection that is given up before it was made, the library tells once more.
+    // The library emits one more error for a connection that is closed before it opens.
     socket.on("error", () => undefined);
     socket.terminate();
     throw error;

@@ -5,7 +5,7 @@
  */
 import { type Block, columnsOf, type Inline, type Item, readMarkdown } from "@svc/kit/markdown";
 
-/** Never fails: what is no Markdown is text. */
+/** Never fails: invalid Markdown stays text. */
 export const cardMarkdown = (text: string): string => blocksText(readMarkdown(text.toWellFormed()));
 
 const blocksText = (blocks: readonly Block[]): string =>

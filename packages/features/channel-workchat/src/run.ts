@@ -14,7 +14,7 @@ interface Arrival {
 const MOST_WAITING = 2_000;
 /** One commit for all that waits, up to this many. */
 const MOST_AT_ONCE = 64;
-/** Then the connection is given up, and what it brought comes again. */
+/** After that the connection closes, and the platform delivers its events again. */
 const BACKOFF = { firstMs: 500, longestMs: 8_000, maxTries: 6 };
 
 export interface RunDeps {

@@ -39,7 +39,7 @@ export interface Outbox {
 }
 
 export function outboxOf({ api, channel, questions, sentParts }: OutboxDeps): Outbox {
-  /** `part`: each part of a delivery has a key of its own, by which the platform knows it for an hour. */
+  /** `part`: each part of a delivery has its own key, which the platform remembers for an hour. */
   const post = async (
     { conversation, deliveryId, replyData }: OutgoingMessage,
     part: string,
@@ -131,7 +131,7 @@ export function outboxOf({ api, channel, questions, sentParts }: OutboxDeps): Ou
   return { send, prompts };
 }
 
-/** The message that this one goes under; undefined: it stands by itself. Only the first part quotes what it answers. */
+/** The message to reply to; undefined: no reply. Only the first part quotes the answered message. */
 function underOf({ thread }: Conversation, replyData: unknown, part: string): string | undefined {
   if (thread === undefined) return part === "text" ? messageId(fieldsOf(replyData)["messageId"]) : undefined;
   const root = messageId(thread);

@@ -22,7 +22,7 @@ import { inboundOf, type Reader } from "./events.ts";
 import { personId } from "./ids.ts";
 
 const WINDOW_MS = 300_000;
-/** A challenge is a line; what is larger must be signed to be decrypted at all. */
+/** A challenge is one line; a larger body is decrypted only with a valid signature. */
 const CHALLENGE_BYTES = 4_096;
 const IV_BYTES = 16;
 
@@ -140,7 +140,7 @@ function parsed({ body }: RawRequest, key: string | undefined, reader: Reader): 
   const challenge = challengeIn(payload);
   if (challenge !== undefined) return { reply: jsonReply({ challenge }) };
   const inbound = inboundOf(payload, reader);
-  // Whatever else stands in it would be shown to whom pressed.
+  // The platform shows any other body to the person who pressed.
   const isPress = fieldsOf(fieldsOf(payload)["header"])["event_type"] === "card.action.trigger";
   return { inbound: inbound === undefined ? [] : [inbound], ...(isPress && { reply: jsonReply({}) }) };
 }

@@ -38,7 +38,7 @@ export class Aardvark implements I2cBus {
   readonly #deps: AardvarkDeps;
   #library: VendorLibrary | undefined;
   #handle: number | undefined;
-  /** SPI and I2C that are on, pins of what is off are GPIO; undefined: not known. */
+  /** Whether SPI and I2C are on; pins of a bus that is off are GPIO. undefined: not known. */
   #mode: number | undefined;
   #outputs = 0;
   #levels = 0;
@@ -182,7 +182,7 @@ export class Aardvark implements I2cBus {
     const before = this.#mode ?? 0;
     await this.#call("configure", mode);
     this.#mode = mode;
-    // Pins of what is on are no outputs any more.
+    // Pins of an enabled bus are no longer outputs.
     if ((mode & SPI) !== 0) this.#outputs &= I2C_PINS;
     if ((mode & I2C) !== 0) this.#outputs &= ~I2C_PINS;
     if ((mode & ~before & I2C) === 0) return;
@@ -202,7 +202,7 @@ export class Aardvark implements I2cBus {
     return await this.#call("i2cWrite", address, flags, bytes.length, bytes, new Uint16Array(1));
   }
 
-  /** On the adapter that is open. Throws TOOL_FAILED for what is below 0. */
+  /** Calls a function on the open adapter. Throws TOOL_FAILED for a negative result. */
   async #call(name: FunctionName, ...args: readonly (number | Uint8Array | Uint16Array)[]): Promise<number> {
     const result = await this.#raw(name, this.#handle!, ...args);
     if (result >= 0) return result;

@@ -1,4 +1,4 @@
-/** An I2C bus, whatever drives it. */
+/** An I2C bus of any driver. */
 
 export interface I2cBus {
   /** e.g. `aardvark0`, `i2c-1`. */
@@ -24,8 +24,8 @@ export const addresses: readonly number[] = Array.from(
 );
 
 /**
- * How an address is asked whether a device is there: as `i2cdetect` does. EEPROMs and clock chips would take an empty write for the
- * beginning of one; other devices may lose a byte when they are read.
+ * How to probe an address, as `i2cdetect` does. EEPROMs and clock chips would take an empty write as the beginning of one; other
+ * devices may lose a byte when they are read.
  */
 export const isProbedByReading = (address: number): boolean =>
   (address >= 0x30 && address <= 0x37) || (address >= 0x50 && address <= 0x5f);

@@ -232,7 +232,7 @@ const failure = (bus: string, address: number, why: string): SvcError =>
     `I2C ${hexByte(address)} on ${bus}: ${NOBODY.has(why) ? "nothing answers at this address" : why}.`,
   );
 
-/** The system call, in a thread of its own: it waits for the bus. */
+/** The system call, in a separate thread, because it waits for the bus. */
 async function loadKernel(): Promise<Kernel> {
   const { default: koffi } = await import("koffi");
   const libc = koffi.load(null);

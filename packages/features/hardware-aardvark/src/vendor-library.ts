@@ -1,6 +1,6 @@
 /**
- * The adapter's library, which Total Phase gives away and nobody else may: `aardvark.so`, `aardvark.dll`. Its functions begin with `c_aa_`.
- * They block, so each runs in a thread of its own.
+ * The adapter's library, `aardvark.so` or `aardvark.dll`; only Total Phase may distribute it. Its functions begin with `c_aa_`.
+ * They block, so each runs in a separate thread.
  */
 import { SvcError } from "@svc/contract";
 import { unlessAborted } from "@svc/kit";

@@ -1,4 +1,4 @@
-/** Tools that tell what is known of a configured board: static data, and what a debug probe reads of its chip where there is one. */
+/** Tools for facts about a configured board: static data, and readings of a debug probe if one is connected. */
 import { type Contributions, defineTool, type FeatureContext, type Json, SvcError } from "@svc/contract";
 import { aliasPrefixOf, BOARDS, CHIP_PROBE } from "@svc/kit/hardware";
 import * as v from "valibot";
@@ -41,7 +41,7 @@ export function create({ config, capabilities }: FeatureContext): Contributions 
     );
   }
 
-  /** A probe that fails must not hide what is known anyway. */
+  /** A failing probe must not hide the static data. */
   async function live({ board }: BoardData, signal: AbortSignal): Promise<Json | undefined> {
     const [probe] = capabilities(CHIP_PROBE);
     if (!probe?.boards.includes(board)) return undefined;

@@ -114,7 +114,7 @@ const DATA: readonly BoardData[] = [
     pins: "0 to 39, with gaps; 6 to 11 belong to the flash, 34 to 39 are inputs only",
     ledPin: undefined,
     buses: ["I2C", "SPI", "UART", "ADC"],
-    source: "Espressif, ESP32 Series Datasheet. RAM is in several banks, of which this is the first address",
+    source: "Espressif, ESP32 Series Datasheet. RAM has several banks; this is the first address",
   },
   {
     board: "microbit",

@@ -110,7 +110,7 @@ async function download(
 }
 
 const notPdf = (): SvcError =>
-  new SvcError("TOOL_FAILED", "What is at this URL is no PDF; nothing was kept.", {
+  new SvcError("TOOL_FAILED", "The file at this URL is not a PDF; nothing was stored.", {
     hint: "Give the URL of the PDF itself, not of a page about it.",
   });
 

@@ -1,4 +1,4 @@
-/** `hardware-boards`: what is known of the configured boards, and data sheets where an adapter reaches chips. */
+/** `hardware-boards`: facts about the configured boards, and data sheets if an adapter reaches chips. */
 import { defineFeature } from "@svc/contract";
 
 export default [

@@ -6,7 +6,7 @@ import type { StateStore } from "@svc/contract";
 const MOST_KEPT = 1000;
 const NAME = "alias:";
 
-/** What a board is told by, the most certain first. */
+/** Keys that identify a board, the most certain first. */
 export interface Identity {
   readonly board: string;
   readonly keys: readonly string[];

@@ -6,7 +6,7 @@ export interface BoardCall {
   /** Alias. */
   readonly device: string;
   readonly tool: string;
-  /** What it does, e.g. `GPIO 13 HIGH`. */
+  /** The effect, e.g. `GPIO 13 HIGH`. */
   readonly call: string;
   /** Milliseconds since the epoch. */
   readonly at: number;

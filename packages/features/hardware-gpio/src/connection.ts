@@ -23,7 +23,7 @@ export interface ConnectionOptions {
   readonly what: string;
   readonly protocols: readonly Protocol[];
   readonly clock: Clock;
-  /** At which speed a dialect is spoken; the same for all where there is none. */
+  /** The speed of a dialect; the same for all dialects if the link has no speed. */
   speedOf(protocol: Protocol): number;
   open(speed: number, signal: AbortSignal): Promise<Link>;
 }
@@ -57,8 +57,8 @@ export class BoardConnection {
   }
 
   /**
-   * `work` is never called twice. Rejects with what it throws, with BOARD_* where the board can't be reached, and with the signal's
-   * reason while others are before it.
+   * Calls `work` at most once. Rejects with its error, with BOARD_* if the board can't be reached, and with the signal's reason
+   * while it waits in the queue.
    */
   async run<T>(signal: AbortSignal, work: (dialect: Dialect, signal: AbortSignal) => Promise<T>): Promise<T> {
     const { what } = this.#options;
@@ -122,7 +122,7 @@ export class BoardConnection {
   async #opened(signal: AbortSignal): Promise<Open> {
     const { clock, what } = this.#options;
     if (this.#isClosed) throw new SvcError("BOARD_LOST", `${what} is not in use any more; the config was changed.`);
-    // The other side may have gone while nobody asked.
+    // The board may have gone since the last request.
     if (this.#open?.link.incoming.hasEnded) await this.#letGo();
     if (this.#open) return this.#open;
     if (this.#failure && clock.monotonic() < this.#failure.retryAtMs) throw this.#failure.error;

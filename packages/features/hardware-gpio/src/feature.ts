@@ -1,4 +1,4 @@
-/** What the feature contributes, whichever of its sections is on: the registry, its tools and routes, and the search for boards. */
+/** Contributions shared by all sections of the feature: the registry, its tools and routes, and board discovery. */
 import { type Contributions, type FeatureContext, provide } from "@svc/contract";
 import { BOARDS, type BoardEntry, MOTOR_BOARDS, scanUsb, type UsbDevice } from "@svc/kit/hardware";
 import type { BoardConfig, HardwareConfig } from "./config.ts";
@@ -41,7 +41,7 @@ export function boardsFeature(
         log.info("boards changed", { added: added.join(" "), removed: removed.join(" ") });
         const connected = registry.list().filter(({ isConnected }) => isConnected).length;
         publish({ type: "hardware-changed", added, removed, connected });
-        // Features whose tools go by what is plugged in are made anew.
+        // Rebuild features whose tools depend on the connected boards.
         refresh();
       });
       try {
@@ -63,7 +63,7 @@ export function boardsFeature(
   };
 }
 
-/** Devices that are plugged in; other systems than Linux are asked through the addon. */
+/** Connected USB devices; on systems other than Linux the addon lists them. */
 const connectedDevices = async (root: string): Promise<readonly UsbDevice[]> =>
   process.platform === "linux" ? await scanUsb(root) : await (await import("./link/serial-link.ts")).listPorts();
 

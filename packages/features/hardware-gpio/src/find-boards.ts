@@ -70,7 +70,7 @@ export async function findBoards({
   return [...configured, ...discovered];
 }
 
-/** Without a serial number it is told by where it is plugged in. */
+/** Without a serial number the USB port identifies the board. */
 const usbKey = ({ vendorId, productId, serial, address }: UsbDevice): string =>
   `usb:${vendorId.toString(16)}:${productId.toString(16)}:${serial ?? `@${address}`}`;
 

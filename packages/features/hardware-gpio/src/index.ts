@@ -20,7 +20,7 @@ export default [
   defineFeature({
     id: "hardware-gpio-peripherals",
     partOf: "hardware-gpio",
-    // Aliases are the same whichever section is there.
+    // All sections share the aliases.
     sharesState: true,
     section: "peripherals",
     config: peripheralsConfig,

@@ -1,4 +1,4 @@
-/** How a board is reached: through a serial port or a bridge, and which dialects it is asked for. */
+/** Opens a board through a serial port or a bridge, and picks the dialects to try. */
 import { type Clock, type FeatureContext, SvcError } from "@svc/contract";
 import { isPublicAddress } from "@svc/kit";
 import type { BoardEntry } from "@svc/kit/hardware";
@@ -56,7 +56,7 @@ async function openBridge(
   return (await import("./link/tcp-link.ts")).openTcp({ what, addresses, port }, signal);
 }
 
-/** Likely ones first. Ctrl-C, which a REPL is asked with, must not reach a board that speaks something else. */
+/** Likely ones first. The probe for a REPL sends Ctrl-C, which must not reach a board with another protocol. */
 function protocolsOf(board: string): readonly Protocol[] {
   if (/pico|esp|micro-?bit|rp2/.test(board)) return ["micropython", "json", "firmata"];
   if (/arduino/.test(board)) return ["firmata", "json"];

@@ -82,7 +82,7 @@ async function readImage(
   return { name, image, takers: checkUf2(image) };
 }
 
-/** A board with MicroPython is asked to; for another a person holds the button. */
+/** MicroPython can start the boot loader by command; on other boards a person holds the button. */
 async function enterBootLoader(
   { registry }: FlashDeps,
   device: string | undefined,

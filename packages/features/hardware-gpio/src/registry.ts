@@ -32,7 +32,7 @@ export interface RegistryDeps {
 
 export interface Reading {
   readonly pin: number;
-  /** Of an analog pin in the scale of its converter. */
+  /** For an analog pin, in the scale of its converter. */
   readonly value: number;
   readonly isAnalog: boolean;
   /** `written`: as a command set it. */
@@ -50,7 +50,7 @@ export interface ShownBoard extends BoardEntry {
 
 interface Board {
   readonly entry: BoardEntry;
-  /** What its connection was made for; another one is made when it differs. */
+  /** Target of the connection; a changed target needs a new connection. */
   readonly target: string;
   readonly connection: BoardConnection | undefined;
   readonly readings: Map<number, Reading>;
@@ -76,7 +76,7 @@ export class BoardRegistry implements Boards, MotorBoards {
     this.#aliases = new Aliases(deps.state);
   }
 
-  /** Looks what is there now. Scans that are asked for while one runs are that one. Rejects with STORE_*. */
+  /** Scans for boards. Concurrent callers share one scan. Rejects with STORE_*. */
   async scan(): Promise<Change> {
     this.#scanning ??= this.#scan().finally(() => (this.#scanning = undefined));
     return await this.#scanning;
@@ -249,7 +249,7 @@ export class BoardRegistry implements Boards, MotorBoards {
       return { entry, target: "", connection: undefined, readings };
     }
     const target = `${path} ${baud ?? ""}`;
-    // Its port is another one after it was plugged in again, whatever it is called.
+    // A reconnected board has a new port, even under the same name.
     const isSame = before?.target === target && (entry.isConnected || transport === "bridge");
     const connection = isSame && before.connection ? before.connection : openedLate(entry, baud, this.#deps);
     return { entry, target, connection, readings };

@@ -105,10 +105,9 @@ export const routesOf = ({ registry, flash, calls }: RouteDeps): Route[] => [
     method: "POST",
     path: INTROSPECT_PATH,
     doc: {
-      summary:
-        "Asks a board what it speaks and what it can do. A board with MicroPython stops the program that it runs.",
+      summary: "Asks a board for its protocol and capabilities. A board with MicroPython stops its running program.",
       body: INTROSPECT,
-      answers: { 200: { description: "What it tells of itself, by its protocol.", body: FOUND } },
+      answers: { 200: { description: "The board's answer, by its protocol.", body: FOUND } },
       errors: BOARD_ERRORS,
     },
     async handle({ body, signal }) {
@@ -139,7 +138,7 @@ export const routesOf = ({ registry, flash, calls }: RouteDeps): Route[] => [
   },
 ];
 
-/** A board that is known by its alias or its path, else a port that nobody named. */
+/** A board known by its alias or path, else a port without an alias. */
 async function introspect(
   registry: BoardRegistry,
   target: string,

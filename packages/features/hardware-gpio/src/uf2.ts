@@ -30,7 +30,7 @@ export const isUf2Block = (block: Buffer): boolean =>
 
 /**
  * The boot loaders that take this image.
- * @throws SvcError FIRMWARE_INVALID, with what is wrong and where.
+ * @throws SvcError FIRMWARE_INVALID, with the error and its position.
  */
 export function checkUf2(image: Buffer): readonly string[] {
   if (image.length === 0 || image.length % BLOCK_BYTES !== 0 || !looksLikeUf2(image)) {

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Exposition } from "@svc/contract";
 
 export interface Source {
-  /** Brings what is asked anew for each text up to date. Never rejects. */
+  /** Updates the gauges that are read for each scrape. Never rejects. */
   refresh(): Promise<void>;
   /** Each writes a part of the text, in about a millisecond. */
   slices(): readonly (() => Promise<string>)[];
@@ -19,7 +19,7 @@ export function expositionOf(source: Source): Exposition {
     }
     return text;
   };
-  // Whoever asks while one is written gets that one: many at once cost no more than one after the other.
+  // Concurrent callers share one rendering, so that many at once cost no more than one.
   let running: Promise<string> | undefined;
   return { text: () => (running ??= write().finally(() => (running = undefined))) };
 }

@@ -1,4 +1,4 @@
-/** `observability-metrics`: `GET /metrics`, for Prometheus and whoever else reads its text format. */
+/** `observability-metrics`: `GET /metrics`, for Prometheus and other readers of its text format. */
 import { defineFeature } from "@svc/contract";
 
 export default defineFeature({

@@ -72,7 +72,7 @@ export function boardOf(model: string): Board | undefined {
   return { model, name, chip, led, ledText };
 }
 
-/** The model as the device tree says it; undefined where there is none. `root`: of the file system. */
+/** The model from the device tree; undefined without one. `root`: of the file system. */
 export async function readModel(root: string): Promise<string | undefined> {
   const read = (path: string): Promise<string> => readFile(join(root, path), "utf8");
   // The first is a link to the second, which a kernel without /proc/device-tree has too.

@@ -17,11 +17,11 @@ export interface LineInfo {
 
 export interface LineOptions {
   readonly direction: "input" | "output" | "as-is";
-  /** Of an output. */
+  /** For an output. */
   readonly value?: 0 | 1;
-  /** Of an input. */
+  /** For an input. */
   readonly bias?: Bias;
-  /** Of an input: its changes are kept by the kernel for `Line.changes`, once they lasted this long. */
+  /** For an input: the kernel reports a change to `Line.changes` once it has lasted this long. */
   readonly debounceMs?: number;
 }
 

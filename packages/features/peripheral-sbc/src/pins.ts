@@ -4,7 +4,7 @@ import type { Level, PinWatch } from "@svc/kit/hardware";
 import { type Board, LAST_PIN } from "./board.ts";
 import type { Bias, Chip, Line } from "./chip.ts";
 
-/** How often the kernel is asked for changes that it has kept. */
+/** Interval for reading changes that the kernel has buffered. */
 const LOOK_MS = 50;
 
 interface Output {

@@ -1,4 +1,4 @@
-/** The feature: which board this is, what the model is told of it, and the tools for its pins. */
+/** The feature: identifies the board, describes it to the model, and contributes the tools for its pins. */
 import { type Contributions, type FeatureContext, type FeatureModule, provide } from "@svc/contract";
 import { NATIVE_PINS } from "@svc/kit/hardware";
 import { mkdir, rename, writeFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { type Facts, profileText, promptText, readFacts } from "./facts.ts";
 import { Pins } from "./pins.ts";
 import { toolsOf } from "./tools.ts";
 
-/** How old what the model is told may be. */
+/** Maximum age of the description for the model. */
 const REFRESH_MS = 60_000;
 
 /** `root`: of the file system, another one in tests. */

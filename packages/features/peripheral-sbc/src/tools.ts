@@ -79,7 +79,7 @@ export const toolsOf = ({ root, board, pins, clock }: ToolParts): Tool[] => [
           await clock.sleep(off_ms, signal);
         }
       } catch (error) {
-        // Whatever ended it, the pin does not stay HIGH.
+        // The pin must not stay HIGH, also after an error or an abort.
         await pins.write(pin, 0).catch(() => undefined);
         throw error;
       }

@@ -1,4 +1,4 @@
-/** How what went wrong with a plugin is told to anyone who called it. */
+/** Failures of a plugin as errors for its caller. */
 import { SvcError } from "@svc/contract";
 import type { FailureKind } from "./frames.ts";
 

@@ -50,10 +50,10 @@ export const FRAME_PREFIX_BYTES = 8;
 
 export const MAX_HEAD_BYTES = 65_536;
 
-/** Of requests that plugins make, and of their answers. */
+/** Frames of plugin requests and of their answers. */
 export const MAX_HTTP_BODY_BYTES = 4_194_304;
 
-/** Of one call; what is beyond is dropped, here and there. */
+/** Limit of one call; both sides drop the rest. */
 export const MAX_LOG_LINES = 100;
 export const MAX_LOG_LINE_BYTES = 1024;
 

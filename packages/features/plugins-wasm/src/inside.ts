@@ -1,4 +1,4 @@
-/** One call of a plugin: a new instance with memory of its own, so that nothing of one call is there in the next. */
+/** One call of a plugin: a new instance with new memory, so that calls share no data. */
 import { type CallContext, createPlugin } from "@extism/extism";
 import { readSync, writeSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
@@ -60,8 +60,8 @@ export async function runCall(
 }
 
 /**
- * Extism drops what the entry point returns, by which a plugin without a word for it tells that it failed. Has the instance
- * tell it all the same.
+ * Extism drops the return value of the entry point, with which a plugin without an error message reports a failure. This makes
+ * the instance report it.
  */
 function resultOf(instance: WasmInstance): () => unknown {
   const entry = instance.exports[ENTRY_POINT] as () => unknown;
@@ -94,7 +94,7 @@ function silent(): Console {
 // The functions of the host that Extism 1.0.3 has without bounds, without a service behind them, or not at all: memory, output,
 // variables, log, HTTP. The others that a plugin is given are Extism's own. One set is for one call.
 
-/** What the plugin has said of its call. */
+/** The plugin's output and error of one call. */
 interface Said {
   /** Reads what it has set as its output, as that is then. */
   output?: () => Uint8Array;
@@ -167,9 +167,9 @@ function logging(): HostFunctions[string] {
   };
 }
 
-// HTTP of plugins. The service makes the requests; the plugin stands still until it has answered.
+// HTTP for plugins. The service makes the requests; the plugin blocks until the answer.
 
-/** The answer's body is the function's result; its status and headers are asked for after it. */
+/** The function returns the body; the plugin reads status and headers with later calls. */
 function httpFunctions(memory: HostMemory): HostFunctions[string] {
   let status = 0;
   let headers: Readonly<Record<string, string>> = {};

@@ -1,4 +1,4 @@
-/** What is installed: each plugin as it was approved, or why it is left out. Only reads. */
+/** The installed plugins: each as it was approved, or the reason why it is left out. Only reads. */
 import { type ErrorCode, type Logger, SvcError } from "@svc/contract";
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
@@ -78,7 +78,7 @@ export async function readPlugin(folder: string, name: string): Promise<Installe
   };
 }
 
-// What is installed, as the host of the plugins and the command see it.
+// Installed plugins, as the plugin host and the command see them.
 
 /** A plugin that is what was approved when it was installed. */
 export interface InstalledPlugin {
@@ -127,7 +127,7 @@ type ReadPlugins = (pluginsFolder: string, log: Logger) => Promise<Plugins>;
 const DEFAULT_PLUGINS_FOLDER = "plugins";
 
 /**
- * Absolute. Throws CONFIG_INVALID for the workspace of the agents and what is below: they could approve plugins for themselves.
+ * Absolute. Throws CONFIG_INVALID for an agent's workspace and folders below it: agents could approve plugins for themselves.
  */
 export function pluginsFolderOf(homeFolder: string, pluginsDir: string = DEFAULT_PLUGINS_FOLDER): string {
   const folder = resolve(homeFolder, pluginsDir);
@@ -193,7 +193,7 @@ export interface ApprovedRelease {
   readonly wasmFile: string;
 }
 
-/** Reads what is in effect, and compares it with what was approved. Throws PLUGIN_CHANGED. */
+/** Reads the active version, and compares it with the approval. Throws PLUGIN_CHANGED. */
 async function readRelease(pluginFolder: string): Promise<ApprovedRelease> {
   const approval = await readApproval(pluginFolder);
   const { manifest } = approval;
@@ -220,7 +220,7 @@ export const LIMITS = {
 // Windows has neither; nothing waits there for the other end of a pipe when it is opened.
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
-/** Throws `code` for what is no file, too large, or can't be read. `what`: how a person knows it. */
+/** Throws `code` if it is not a file, too large, or unreadable. `what`: its name in the message. */
 export async function readPluginFile(path: string, maxBytes: number, what: string, code: ErrorCode): Promise<Buffer> {
   const refused = (problem: string, cause?: unknown): SvcError =>
     new SvcError(code, `${what} ${problem}.`, cause === undefined ? {} : { cause });
@@ -263,7 +263,7 @@ const OPEN_PROBLEMS: Readonly<Record<string, string>> = {
   EPERM: "may not be read by this user",
 };
 
-/** What is wrong with a folder that holds what was approved; undefined: nothing. */
+/** The fault of a folder with an approved plugin; undefined: none. */
 async function folderProblem(path: string): Promise<string | undefined> {
   const stats = await lstat(path).catch(() => undefined);
   if (!stats) return "can't be read";

@@ -5,7 +5,7 @@ import * as v from "valibot";
 
 /**
  * The name a plugin's tool has: a prefix that no tool of svc has, so that a plugin can neither stand in for one, now or after
- * an upgrade, nor stop a start by having the same name, and anyone who is asked for approval sees whose tool it is. Manifests of
+ * an upgrade, nor stop a start by having the same name, and an approver sees which plugin owns the tool. Manifests of
  * features that list a tool with it are refused when a binary is composed.
  */
 const TOOL_PREFIX = "plugin_";
@@ -55,7 +55,7 @@ export const manifestSchema = v.strictObject({
 });
 export type Manifest = v.InferOutput<typeof manifestSchema>;
 
-/** By key: what it must be. No received value is ever quoted. */
+/** The rule of each key. Messages never quote a received value. */
 const RULES: Readonly<Record<string, string>> = {
   name: `a name such as word_count: a-z, then a-z 0-9 _, at most ${MAX_PLUGIN_NAME_CHARS} characters`,
   description: "one line of text that says what the plugin does, at most 1024 characters",
@@ -91,7 +91,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** Known keys only: an unknown one is told by `unknownKeys`, and may have a name that no object should have. */
+/** Known keys only: `unknownKeys` reports the others, whose names may be unsafe for an object. */
 function plain(table: FlatTable, above = ""): unknown {
   return Object.fromEntries(
     [...table]
@@ -117,17 +117,17 @@ const knownIn = (above: string): string =>
     .map((key) => key.slice(above.length))
     .join(", ");
 
-/** `allowed_hosts.3` is told as `allowed_hosts`. */
+/** Reports `allowed_hosts.3` as `allowed_hosts`. */
 const knownKey = (path: string): string => (Object.hasOwn(RULES, path) ? path : path.split(".")[0]!);
 const rule = (key: string): string => `${key} must be ${RULES[key] ?? "right"}`;
 
 /**
- * The text of a plugin.toml as plain data. Anyone who wrote it may be hostile: what is made of it is built here from the syntax
- * tree, as a parser that makes objects by itself writes into `Object` when a table is called `constructor`.
+ * The text of a plugin.toml as plain data. Its author may be hostile, so this builds the data from the syntax tree: a parser that
+ * makes objects itself writes into `Object` when a table is called `constructor`.
  */
 type FlatTable = Map<string, unknown>;
 
-/** Keys, and one level of tables. Throws PLUGIN_INVALID for what is no TOML, and for anything deeper. */
+/** Keys, and one level of tables. Throws PLUGIN_INVALID for invalid TOML, and for deeper tables. */
 function readPluginToml(text: string): FlatTable {
   const root: FlatTable = new Map();
   for (const node of parse(text)) {
@@ -179,7 +179,7 @@ const unexpected = ({ loc }: AST.TOMLNode): SvcError =>
     hint: "It has keys, and one table [limits].",
   });
 
-// Hosts that a plugin names: each in the one spelling that is compared, so that what a person approves is what is reached.
+// Hosts of a plugin: each in one canonical spelling, so that the approved host is the one that is reached.
 
 /** `example.org`, `example.org:8443`, `192.0.2.1`, `[2001:db8::1]:8443`: as a URL parser spells it, no wildcard. */
 export function isHostName(text: string): boolean {

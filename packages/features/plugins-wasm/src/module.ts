@@ -4,7 +4,7 @@
  */
 import { SvcError } from "@svc/contract";
 
-/** Throws PLUGIN_INVALID, saying what is wrong. `memoryMb`: what the plugin's manifest gives its memory. */
+/** Throws PLUGIN_INVALID with the fault. `memoryMb`: the memory limit of the plugin's manifest. */
 export function checkModule(bytes: Uint8Array, { memoryMb }: { readonly memoryMb: number }): void {
   if (bytes.byteLength > MAX_MODULE_BYTES) {
     throw invalid(`The module is larger than ${MAX_MODULE_BYTES / 1_048_576} MiB.`);
@@ -87,7 +87,7 @@ export interface ModuleMemory {
   readonly isUnusual: boolean;
 }
 
-/** Throws MalformedModule. What is inside of its functions is the engine's to judge. */
+/** Throws MalformedModule. The engine validates function bodies. */
 function readOutside(bytes: Uint8Array): ModuleOutside {
   const reader = new BinaryReader(bytes);
   if (!isDeepEqual(reader.take(8), MAGIC_AND_VERSION)) throw new MalformedModule();
@@ -281,5 +281,5 @@ export const ABORT = { module: "env", name: "abort" } as const;
 
 export const PAGE_BYTES = 65_536;
 
-/** Of a wasm file. */
+/** Size limit of a wasm file. */
 export const MAX_MODULE_BYTES = 20_971_520;

@@ -1,4 +1,4 @@
-/** Runs the plugins: each in a process of its own, a few of them at once. */
+/** Runs the plugins: each in a separate process, a few at once. */
 import { type Clock, SvcError } from "@svc/contract";
 import { Semaphore } from "@svc/kit";
 import { createHash } from "node:crypto";
@@ -163,7 +163,7 @@ async function readModule({ wasmFile, sha256, limits }: InstalledPlugin): Promis
   return bytes;
 }
 
-/** One byte more than there may be: what is larger fits no hash, and is not read. */
+/** One byte more than the limit: a larger file can't match the hash, and is not read further. */
 async function read(path: string): Promise<Uint8Array> {
   try {
     await using file = await open(path);

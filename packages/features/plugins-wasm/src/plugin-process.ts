@@ -1,4 +1,4 @@
-/** One process, in which one plugin runs one call after the other. Whatever goes wrong ends it; the next call has a new one. */
+/** One process, in which one plugin runs one call after the other. Any failure ends it; the next call starts a new one. */
 import { type Clock, SvcError } from "@svc/contract";
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -28,7 +28,7 @@ export interface ProcessOptions {
 
 /** What a plugin gets of the service while it runs. */
 export interface CallServices {
-  /** `signal`: aborted when the call is over. Rejects with an SvcError whose message the plugin is told. */
+  /** `signal`: aborted when the call is over. Rejects with an SvcError whose message the plugin gets. */
   request(request: PluginRequest, body: Uint8Array, signal: AbortSignal): Promise<PluginAnswer>;
   log(line: Uint8Array): void;
 }
@@ -83,7 +83,7 @@ export class PluginProcess {
     return this.#ask({ kind: "call" }, input, "output", this.#limits.timeoutMs, signal, services);
   }
 
-  /** Anyone who waits for it is told that it ended. Idempotent. */
+  /** Ends the process; pending calls reject. Idempotent. */
   end(): void {
     this.#over(endedByItself());
   }
@@ -185,7 +185,7 @@ export function launch(command: readonly [string, ...string[]], memoryMb: number
   return spawn(file, args, {
     cwd: "/",
     env: environment(),
-    // Its errors are told in frames; what the engine prints when it breaks is for no one. The last is the lifeline.
+    // Errors come as frames; the engine's own output on a crash is discarded. The last descriptor is the lifeline.
     stdio: ["pipe", "pipe", "ignore", "pipe"],
     windowsHide: true,
   });
@@ -307,7 +307,7 @@ export function watchMemory(pid: number, limitBytes: number, clock: Clock, onOve
 
 const EVERY_MS = 100;
 
-/** proc(5), statm: pages; the second is what is resident. */
+/** proc(5), statm: pages; the second value is the resident size. */
 async function residentBytes(pid: number): Promise<number> {
   try {
     const [, pages] = (await readFile(`/proc/${pid}/statm`, "latin1")).split(" ");

@@ -35,7 +35,7 @@ export function pluginTool(plugin: InstalledPlugin, host: PluginHost): Tool {
         v.description("The text that the plugin is given."),
       ),
     }),
-    // Without a host to talk to it computes: it is told something, and answers. What one with hosts does there no one can tell.
+    // A plugin without hosts only computes. The effect of requests to a host is unknown, so those calls need an approval.
     approval: plugin.allowedHosts.length === 0 ? "auto" : "ask",
     run: ({ input }, context) => host.call(plugin, input, callServices(plugin, context), context.signal),
   });
@@ -50,7 +50,7 @@ function descriptionOf({ description, allowedHosts }: InstalledPlugin): string {
 
 // What the feature is made of beside its section: the plugins as they are installed, hashes and approved hosts included.
 
-/** A plugin that is another one than before has the feature made anew; one that can't be used is told and left out. */
+/** A changed plugin rebuilds the feature; an unusable one is logged and left out. */
 export async function survey({ config, homeFolder, log }: FeatureSurroundings<PluginsConfig>): Promise<Json> {
   const { plugins } = await readPlugins(pluginsFolderOf(homeFolder, config.plugins_dir), log);
   return plugins.map((plugin) => ({ ...plugin, limits: { ...plugin.limits } }));

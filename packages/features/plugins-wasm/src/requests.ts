@@ -7,7 +7,7 @@ import type { CallServices, PluginAnswer } from "./plugin-process.ts";
 
 type Requests = CallServices["request"];
 
-/** For one call. What it throws is told to the plugin: our sentences, nothing of what was received. */
+/** For one call. The plugin gets the messages of thrown errors: our own text, without received data. */
 export function pluginRequests(plugin: InstalledPlugin, { fetch, log }: Pick<ToolContext, "fetch" | "log">): Requests {
   let count = 0;
   return async (request, body, signal) => {
@@ -97,7 +97,7 @@ const codeOf = (error: unknown): string => (error instanceof SvcError ? error.co
 
 // Whether a URL is one of those that the person who installed the plugin has approved.
 
-/** `allowedHosts`: as `InstalledPlugin` has them. Throws ADDRESS_REFUSED, whose message the plugin is told. */
+/** `allowedHosts`: as in `InstalledPlugin`. Throws ADDRESS_REFUSED; the plugin gets its message. */
 function approvedUrl(text: string, allowedHosts: readonly string[], base?: string): URL {
   const url = URL.parse(text, base);
   if (!url || (url.protocol !== "https:" && url.protocol !== "http:")) {
@@ -130,7 +130,7 @@ function requestHeaders(headers: Headers): Headers {
   return Object.fromEntries(lower.filter(([name]) => name !== "accept-encoding"));
 }
 
-/** What goes along to another origin: nothing that may be a credential, whatever its name. */
+/** Headers that may follow a redirect to another origin: none that could be a credential. */
 const headersForOtherOrigin = (headers: Headers): Headers => only(headers, (name) => HARMLESS.has(name));
 
 /** What describes a body is wrong where it is missing. */

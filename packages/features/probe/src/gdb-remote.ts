@@ -139,7 +139,7 @@ class PacketReader {
     this.#deps = deps;
   }
 
-  /** Throws REMOTE_UNREACHABLE for what is not the protocol. */
+  /** Throws REMOTE_UNREACHABLE for invalid bytes. */
   take(chunk: Buffer): string[] {
     const packets: string[] = [];
     let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
@@ -154,7 +154,7 @@ class PacketReader {
       }
       const end = rest.indexOf(HASH);
       if (end < 0 || rest.length < end + 3) break;
-      // Neither sign stands inside a packet: a packet that breaks off is given up for the one that begins.
+      // Neither sign occurs inside a packet: when a new packet begins, an incomplete one is dropped.
       const body = rest.subarray(rest.lastIndexOf(DOLLAR, end) + 1 || 1, end);
       const isGood = Number.parseInt(rest.toString("latin1", end + 1, end + 3), 16) === sumOf(body);
       rest = rest.subarray(end + 3);

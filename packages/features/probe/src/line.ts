@@ -56,7 +56,7 @@ const unreachable = (code = "connection failed"): SvcError =>
     hint: "Start it and connect the board, for example: openocd -f board/st_nucleo_f4.cfg",
   });
 
-/** Of loopback, for a server that is told its port. */
+/** A free port of loopback, for a server that takes its port as an option. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await once(server.listen(0, "127.0.0.1"), "listening");

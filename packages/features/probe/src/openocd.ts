@@ -8,7 +8,7 @@ import { freePort } from "./line.ts";
 const START_MS = 10_000;
 /** Between the request to end and the kill. */
 const GRACE_MS = 2000;
-/** Of its log: what it says last tells why it ended. */
+/** Bytes kept of its log: the last lines say why it ended. */
 const MOST_LOG_CHARS = 16_384;
 
 export interface OpenOcdOptions {
@@ -82,7 +82,7 @@ async function end(child: ChildProcess, clock: Clock): Promise<void> {
   cancel();
 }
 
-/** What it says went wrong, as a part of a sentence: printable, and short. */
+/** OpenOCD's own reason, as a part of a sentence: printable, and short. */
 function lastError(log: string): string {
   const said = [...log.matchAll(/^(?:.*: )?Error: (.*)$/gm)].at(-1)?.[1];
   const text = said
@@ -93,7 +93,7 @@ function lastError(log: string): string {
 }
 
 const hint = (script: string): { readonly hint: string } => ({
-  hint: `Connect the board by USB, and see what it says: openocd -f ${script}. Another adapter needs hardware.openocd_script.`,
+  hint: `Connect the board by USB, and run: openocd -f ${script}. Another adapter needs hardware.openocd_script.`,
 });
 
 const unusable = (what: string, script: string): SvcError =>

@@ -86,7 +86,7 @@ interface Identity {
   readonly revision: number | undefined;
 }
 
-/** Throws TOOL_FAILED for a chip that is not the expected one, or that nobody can name. */
+/** Throws TOOL_FAILED for an unexpected or unknown chip. */
 async function identify(gdb: GdbRemote, expected: Chip | undefined): Promise<Identity> {
   const code = await wordAt(gdb, IDCODE);
   const deviceId = code === undefined || (code & 0xfff) === 0 ? undefined : code & 0xfff;

@@ -1,6 +1,6 @@
 /**
  * One connection of the linked device, by the library. Everything that the library would fetch or do by itself is off: history,
- * link previews, versions, the online mark. What ends a connection is told as an error with the next step.
+ * link previews, versions, the online mark. The end of a connection becomes an error with the next step.
  */
 import { type FeatureContext, SvcError } from "@svc/contract";
 import type { AuthenticationCreds, BinaryNode, UserFacingSocketConfig, WASocket } from "baileys";
@@ -112,7 +112,7 @@ export async function openConnection(deps: ConnectionDeps, signal: AbortSignal):
   socket.ev.on("creds.update", (update) => {
     Object.assign(credentials, update);
     isLinked ||= update.account !== undefined;
-    // Before the account is linked they are nobody's.
+    // Before the account is linked, the credentials belong to no account.
     if (!isLinked) return;
     store.commit(new Map([[CREDENTIALS, { ...credentials }]])).catch((error: unknown) => {
       end(error instanceof SvcError ? error : new SvcError("STORE_FAILED"));

@@ -1,4 +1,4 @@
-/** A decrypted message as the service takes it: who wrote it, where, and what it says. What is not for the agent is dropped. */
+/** Turns a decrypted message into an inbound message: sender, conversation and content. Drops messages that are not for the agent. */
 import type { Inbound, InboundMedia, MediaKind } from "@svc/contract";
 import type { proto as Proto } from "baileys";
 import type { Library } from "./connection.ts";
@@ -17,7 +17,7 @@ export interface Reader {
   isAllowed(phone: string): boolean;
 }
 
-/** Undefined for what the agent is not told. Throws for what is no message at all. */
+/** Undefined for a message that is not for the agent. Throws for an invalid message. */
 export function readMessage(reader: Reader, { attrs, plaintext }: StoredMessage): Inbound | undefined {
   const { library, section, self } = reader;
   const { proto } = library;
@@ -49,7 +49,7 @@ export function readMessage(reader: Reader, { attrs, plaintext }: StoredMessage)
   const seconds = Number(attrs["t"]);
   return {
     ...(kind && { kind }),
-    // Whoever writes chooses the id: it must not hide somebody else's message.
+    // The sender chooses the id: it must not collide with another sender's message.
     id: [conversationId, ...(isGroup ? [authorPhone] : []), id].join(" "),
     conversation: { channel: "provider_a", id: conversationId },
     sender: authorPhone,

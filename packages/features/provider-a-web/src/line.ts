@@ -1,4 +1,4 @@
-/** The way to the platform: to an address that was checked a moment before, whatever its name stands for by then. */
+/** The connection to the platform: to the checked address, even if the name resolves differently meanwhile. */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { isIPv6 } from "node:net";

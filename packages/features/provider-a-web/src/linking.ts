@@ -22,7 +22,7 @@ async function markLinked(homeFolder: string): Promise<void> {
   await writeFile(path, randomUUID(), { mode: 0o600 });
 }
 
-/** `end`: gives up what is under way. */
+/** `end`: cancels a linking in progress. */
 export function createLinking(session: Session, deps: LinkingDeps): Linking & { end(): Promise<void> } {
   const { config: section, log, refresh, homeFolder } = deps;
   let state: LinkState | undefined;
@@ -40,7 +40,7 @@ export function createLinking(session: Session, deps: LinkingDeps): Linking & { 
         };
         return;
       }
-      // The platform sends another code to scan every 20 s; one to type is asked for once.
+      // The platform sends a new QR code every 20 s; a code to type is requested once.
       if (isAsked || connection === undefined) return;
       isAsked = true;
       const digits = section.pair_phone.replaceAll(/[^0-9]/g, "");

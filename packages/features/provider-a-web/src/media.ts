@@ -97,7 +97,7 @@ function keysOf(kind: MediaKind, key: Uint8Array): { iv: Buffer; cipher: Buffer;
   return { iv: all.subarray(0, 16), cipher: all.subarray(16, 48), mac: all.subarray(48, 80) };
 }
 
-/** Throws MEDIA_REFUSED for what its sender did not encrypt. */
+/** Throws MEDIA_REFUSED for content that its sender did not encrypt. */
 function decrypted(bytes: Buffer, { kind, key, sum }: Omit<Referred, "path">): Buffer {
   const { iv, cipher, mac } = keysOf(kind, key);
   const sealed = bytes.subarray(0, -MAC_BYTES);
@@ -150,7 +150,7 @@ export async function upload(
   const fileEncSha256 = createHash("sha256").update(body).digest();
   const { hosts, auth } = await connection.socket.refreshMediaConn(false);
   const [origin] = hosts.flatMap(({ hostname }) => uploadOrigin(section, hostname) ?? []);
-  if (origin === undefined) throw new SvcError("DELIVERY_FAILED", "The platform names no host of its own for files.");
+  if (origin === undefined) throw new SvcError("DELIVERY_FAILED", "The platform names no file host of its own.");
   const token = fileEncSha256.toString("base64url");
   const answer = await platformCall(context.fetch, {
     url: `${origin}${UPLOAD_PATHS[file.kind]}/${token}?auth=${encodeURIComponent(auth)}&token=${token}`,

@@ -1,6 +1,6 @@
 /**
- * Sending. A message has an id made of its delivery's, so that what is sent again arrives once; it counts as sent when the platform
- * says so. A text and one picture, film or document are one message; more become several.
+ * Sending. A message's id is derived from its delivery's, so that a retry arrives once; it counts as sent when the platform
+ * confirms it. A text and one picture, video or document are one message; more become several.
  */
 import { createHash } from "node:crypto";
 import { type Channel, type FeatureContext, type OutgoingFile, type OutgoingMessage, SvcError } from "@svc/contract";
@@ -48,7 +48,7 @@ export function messageSender(deps: OutboundDeps): Channel["send"] {
   };
 }
 
-/** Throws DELIVERY_REFUSED for what is neither a phone number nor a group. */
+/** Throws DELIVERY_REFUSED unless it is a phone number or a group. */
 export function jidOf(conversationId: string): string {
   if (/^[0-9]{5,40}(?:-[0-9]{5,20})?@g\.us$/.test(conversationId)) return conversationId;
   const digits = /^\+?[0-9\s().-]+$/.test(conversationId) ? conversationId.replaceAll(/[^0-9]/g, "") : "";
@@ -130,7 +130,7 @@ async function transmit(
 ): Promise<void> {
   const { library, socket } = connection;
   signal.throwIfAborted();
-  // Whoever can't read it asks for it again, also after a restart.
+  // A recipient that can't decrypt it requests it again, also after a restart.
   await store.commit(sentChanges(store, id, library.proto.Message.encode(content).finish()));
   const ack = Promise.withResolvers<BinaryNode>();
   const event = `TAG:${id}`;

@@ -49,7 +49,7 @@ export function create(context: FeatureContext<WebSection>): Contributions {
     media: { maxBytes: MAX_MEDIA_BYTES, sends: MEDIA_KINDS, fetch: inboundMedia(section, context) },
     linking,
     async check(signal) {
-      // Where nothing runs, as before a reload, it is told what is stored: no connection is made beside the one that there may be.
+      // If the channel does not run, as before a reload, report the stored state: a second connection would disturb an existing one.
       if (!session.isRunning) {
         const account = await session.account();
         if (account !== undefined) return `${account}, linked and not connected`;

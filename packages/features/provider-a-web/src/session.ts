@@ -1,6 +1,6 @@
 /**
  * The life of the linked device: it is linked, connects, hands decrypted messages to the inbox, and is unlinked again. A connection
- * belongs to `run`; linking makes one of its own, and then has the feature made anew.
+ * belongs to `run`; linking opens a separate one, and then rebuilds the feature.
  */
 import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
 import { asFinal, senderGate } from "@svc/kit";
@@ -14,7 +14,7 @@ import type { StoredMessage } from "./signal-keys.ts";
 export interface Session {
   /** Connects and stays so until it is stopped. Rejects with why the connection ended. */
   run(signal: AbortSignal): Promise<void>;
-  /** The connection, once there is one. Throws CHANNEL_DOWN, or why there is none. */
+  /** Waits for the connection. Throws CHANNEL_DOWN, or the reason why it can't connect. */
   connected(signal: AbortSignal): Promise<Connected>;
   /** Opens a connection for an account that is not linked yet. `onCode`: text of a code to scan. */
   openUnlinked(
@@ -36,7 +36,7 @@ export interface Connected {
 /** Deliveries wait so long for a connection that is being made. */
 const CONNECT_WAIT_MS = 20_000;
 const MOST_AT_ONCE = 50;
-/** Of an account that the phone has logged out: why there are no credentials. */
+/** Reason for missing credentials: the phone has logged the account out. */
 const LOGGED_OUT = "logged-out";
 
 export function createSession(context: FeatureContext<WebSection>): Session {
@@ -55,7 +55,7 @@ export function createSession(context: FeatureContext<WebSection>): Session {
       { context, section, store, connection, isAllowed, wake },
       AbortSignal.any([signal, stop.signal]),
     );
-    // A message that was decrypted before the last end waits for nobody.
+    // A message that was decrypted before the last disconnect can be handled at once.
     wake.ring();
     try {
       await connection.opened;

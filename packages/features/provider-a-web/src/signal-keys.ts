@@ -75,7 +75,7 @@ export function createSignalKeys(
       for (const id of ids) {
         const name = nameOf(type, id);
         const value = open?.has(name) ? open.get(name) : store.get(name);
-        // The library changes what it is handed.
+        // The library mutates its arguments.
         if (value !== undefined) found[id] = deserialize(serialize(value));
       }
       return found as Record<string, SignalDataTypeMap[typeof type]>;

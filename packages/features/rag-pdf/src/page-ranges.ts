@@ -34,7 +34,7 @@ export function asRanges(pages: readonly number[]): string {
     .join(", ");
 }
 
-/** What is said of pages without text. */
+/** The note about pages without text. */
 export interface Unread {
   /** Ascending. */
   readonly empty: readonly number[];

@@ -1,4 +1,4 @@
-/** Reads PDFs of the workspace, a few at a time, each in a process of its own. */
+/** Reads PDFs of the workspace, a few at a time, each in a separate process. */
 import type { FeatureContext, SharedHandle, ToolContext } from "@svc/contract";
 import { failed, LIMITS, type Limits, notAPdf, tellPages, tooMuch } from "./pdf-process.ts";
 import type { DocumentFacts, PageRange } from "./protocol.ts";
@@ -11,7 +11,7 @@ export interface PageOfPdf {
   readonly isDamaged: boolean;
 }
 
-/** Told of what is found; `page` returns whether it wants the next one. */
+/** Callbacks for the results; `page` returns whether to read the next page. */
 export interface PageTaker {
   document(facts: DocumentFacts): void;
   page(page: PageOfPdf): boolean;

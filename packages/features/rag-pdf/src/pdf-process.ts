@@ -1,4 +1,4 @@
-/** One process that reads one PDF: started, fed, watched and ended. Whatever it does, the service goes on. */
+/** One process that reads one PDF: starts, feeds, limits and ends it. Its failure never affects the daemon. */
 import { type Clock, SvcError } from "@svc/contract";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -23,7 +23,7 @@ export interface PdfProcessOptions {
 }
 
 /**
- * What is told of these pages, line by line. It ends with the process, and the process with it: anyone who stops asking ends both.
+ * The results for these pages, line by line. Iterator and process end together: a caller that stops iterating ends both.
  * Rejects with PDF_TOO_MUCH beyond a limit, TOOL_FAILED, what `pieces` rejects with, and the signal's reason.
  */
 export async function* tellPages(
@@ -70,7 +70,7 @@ interface ExitOf {
   readonly cause?: unknown;
 }
 
-/** In a group of its own, so that Ctrl-C at the terminal is the service's to handle; with nothing of its environment. */
+/** In its own process group, so that the daemon handles Ctrl-C at the terminal; without the daemon's environment. */
 function start([file, ...args]: PdfProcessOptions["command"]): ChildProcess {
   const child = spawn(file, args, {
     cwd: parse(process.execPath).root,
@@ -105,7 +105,7 @@ function watchMemory(
   };
 }
 
-/** Rejects with what `pieces` rejects with. A process that takes no more is told of by its end. */
+/** Rejects with the error of `pieces`. If the process stops reading, its end reports the cause. */
 async function feed(
   { stdin }: ChildProcess,
   ranges: readonly PageRange[],
@@ -146,7 +146,7 @@ export const LIMITS: Limits = {
 
 /**
  * Lines of JSON, each checked: a file may have taken over the process that writes them. Rejects with PDF_TOO_MUCH beyond
- * `maxBytes`, TOOL_FAILED for what is no line of the protocol.
+ * `maxBytes`, TOOL_FAILED for an invalid line.
  */
 async function* linesFrom(output: Readable, maxBytes: number): AsyncGenerator<PdfLine> {
   let bytes = 0;

@@ -1,6 +1,6 @@
 /**
- * What a process that reads one PDF is told and tells. In: one line of JSON, then the file until the end of the input. Out: lines
- * of JSON. Its fourth descriptor is a pipe that no one writes to: when it closes, anyone who asked is gone, and so is the process.
+ * The protocol of a process that reads one PDF. In: one line of JSON, then the file until the end of the input. Out: lines of
+ * JSON. The fourth descriptor is a pipe without writes: when it closes, the parent is gone, and the process exits.
  */
 
 /** First and last page, from 1; null: to the end. */

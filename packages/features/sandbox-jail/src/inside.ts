@@ -1,11 +1,11 @@
 /**
- * What runs first inside a jail. firejail takes at most 128 arguments of 4 KiB, and some of its options anywhere among them; so
- * the command is not on its command line: it comes by descriptor 3, and by the same way it is told that the command began.
+ * The first program inside a jail. firejail takes at most 128 arguments of 4 KiB, and parses some of its options anywhere among
+ * them. So the command does not go on its command line but through descriptor 3, which also reports that the command began.
  */
 import type { Confinement } from "@svc/contract";
 import { type ConfinedCommand, shellWord } from "@svc/kit/process";
 
-/** What is written to descriptor 3 right before the command begins. Nothing else: firejail did not get there. */
+/** Written to descriptor 3 right before the command begins. If it is missing, firejail did not get that far. */
 export const BEGAN = "began\n";
 
 /**
@@ -23,7 +23,7 @@ done </proc/self/status
 eval "$(cat <&3)"
 `;
 
-/** What firejail is to run: as somebody else, root of the jail has the capabilities to become that and to drop them for good. */
+/** The command for firejail. To run as another user, root of the jail has the capabilities to switch and then drop them for good. */
 export const entryOf = ({ user }: Confinement): string[] => [
   ...(user && process.getuid?.() === 0
     ? [
@@ -42,7 +42,7 @@ export const entryOf = ({ user }: Confinement): string[] => [
   ENTRY,
 ];
 
-/** What it reads from descriptor 3: a line of the shell that becomes the command. */
+/** The content of descriptor 3: a shell line that becomes the command. */
 export function lineOf({ words, folder, env }: ConfinedCommand, { limits }: Confinement): string {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   // env(1) takes what has a "=" in it for one more variable.

@@ -14,7 +14,7 @@ export function optionsOf(confinement: Confinement, view: View, held: readonly S
     "--noprofile", // neither the distribution's profiles nor those in ~/.config/firejail
     "--keep-fd=3",
     "--deterministic-exit-code",
-    "--deterministic-shutdown", // what is left in the background ends with the command
+    "--deterministic-shutdown", // background processes end with the command
     ...privileges(confinement, isRoot),
     ...network(confinement.network),
     "--nodbus",
@@ -25,7 +25,7 @@ export function optionsOf(confinement: Confinement, view: View, held: readonly S
   ];
 }
 
-/** As root: a jail has no user namespace there, and what is to run as somebody else is started with setpriv(1). */
+/** As root a jail has no user namespace; setpriv(1) starts the command as another user. */
 const privileges = ({ user }: Confinement, isRoot: boolean): string[] => [
   isRoot && user ? "--caps.keep=setuid,setgid,setpcap" : "--caps.drop=all",
   "--nonewprivs",
@@ -47,8 +47,8 @@ const BEYOND_DEFAULT = [
 ];
 
 /**
- * The list of protocols can't be empty. Packet sockets need a capability that nobody in a jail has: so off means no socket at
- * all, but for socketpair(2). On means no local sockets: abstract ones would reach D-Bus and the display.
+ * The list of protocols can't be empty. Packet sockets need a capability that no process in a jail has, so off means no sockets
+ * except socketpair(2). On means no local sockets: abstract ones would reach D-Bus and the display.
  */
 const network = (on: boolean): string[] =>
   on ? ["--protocol=inet,inet6,netlink"] : ["--net=none", "--x11=none", "--protocol=packet"];
@@ -74,7 +74,7 @@ const files = (view: View, isRoot: boolean): string[] => [
 /** A name that is nowhere: whitelisting it empties the folder. */
 const NOTHING = ".svc-nothing";
 
-/** Anybody else's home is a folder of its own for firejail, which empties what is around it by itself. */
+/** Firejail mounts another user's home as a separate folder, and empties the folders around it by itself. */
 function emptied({ emptied: tops }: View, isRoot: boolean): string[] {
   if (isRoot) return [...tops];
   const { homedir } = userInfo();
@@ -102,7 +102,7 @@ const SECRETS = [
 /** firejail copies these into a home that it has emptied: the way to the display among them. */
 const COPIED = [".Xauthority", ".asoundrc", ".bashrc", ".cshrc", ".zshrc"];
 
-/** Of each process by itself, but for their number. */
+/** Limits of each single process, except for the number of processes. */
 const limits = ({ memoryMb, cpuSecs, pids }: Confinement["limits"], held: readonly SandboxLimit[]): string[] => [
   ...(memoryMb === undefined || held.includes("memoryMb") ? [] : [`--rlimit-as=${memoryMb}m`]),
   ...(cpuSecs === undefined ? [] : [`--rlimit-cpu=${cpuSecs + 1}`]),

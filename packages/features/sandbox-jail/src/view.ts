@@ -6,14 +6,14 @@ import { type Confinement, SvcError } from "@svc/contract";
 export interface View {
   /** Top folders that are shown as they are, read only. */
   readonly shown: readonly string[];
-  /** Top folders that are empty but for `visible`. */
+  /** Top folders that are empty except for `visible`. */
   readonly emptied: readonly string[];
   /** Existing real paths to show below those, the workspace first. */
   readonly visible: readonly string[];
   /** Those of them that can be read and not written. */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
-  /** To be covered, within what is shown. */
+  /** Paths to cover inside the visible folders. */
   readonly covered: readonly string[];
 }
 
@@ -61,7 +61,7 @@ const OF_PROGRAMS = new Set([
 
 export const isBelow = (path: string, folder: string): boolean => path.startsWith(folder === sep ? sep : folder + sep);
 
-/** Links are left alone: what they lead to is a top folder of its own, or below one. */
+/** Links stay: their targets are other top folders, or below one. */
 async function topFolders(): Promise<string[]> {
   const entries = await readdir("/", { withFileTypes: true });
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join("/", name));

@@ -57,9 +57,9 @@ const unavailable = (message: string): SvcError => new SvcError("SANDBOX_UNAVAIL
 const NOT_HELD: readonly SandboxLimit[] = ["memoryMb", "pids"];
 
 const GETS_AWAY =
-  "A command that begins a session of its own may outlive its end, still confined: macOS has no groups that hold it.";
+  "A command that starts a new session may outlive its call, still confined: macOS has no control groups.";
 
-/** The profile refuses every way to a host, this machine's included; the refusal is told apart from nobody listening there. */
+/** The profile refuses every connection, to this machine too; the message tells a refusal from a port without a listener. */
 const OFFLINE = `case "$( { /usr/bin/nc -z 127.0.0.1 9; } 2>&1; /bin/bash -c 'exec 3<>/dev/tcp/127.0.0.1/9' 2>&1)" in *"not permitted"*) echo offline;; esac`;
 
 /** For `sh -c`: says by descriptor 3 that it is inside, limits processor time and becomes the command. */
@@ -109,7 +109,7 @@ async function seatbeltSession(
   }
 }
 
-/** The kernel knows paths without links. What is not there, and is to be hidden, is hidden by the path that it would have. */
+/** The kernel compares paths without links. A hidden path that does not exist is hidden under its future real path. */
 async function realPaths({ workspace, readable, writable, hidden }: Confinement) {
   const existing = async (paths: readonly string[]): Promise<string[]> => {
     const real = await Promise.all(paths.map((path) => realpath(path).catch(() => undefined)));

@@ -25,7 +25,7 @@ export function profileOf({ workspace, network, readable, writable, hidden, temp
     // It may lie in something hidden, and something hidden in it.
     open(workspace),
     ...inWorkspace.map(hide),
-    // Whoever looks for the way to a folder asks what lies on it.
+    // Resolving the path of a folder reads the metadata of its parents.
     allow("file-read-metadata", ...[...new Set(around)].map(literal)),
     "",
   ].join("\n");

@@ -1,7 +1,7 @@
-/** What programs of macOS need to run at all, whatever they do. */
+/** Files that every macOS program needs to start. */
 import { allow, literal, named, subpath } from "./sbpl.ts";
 
-/** Programs, libraries and what they come with; nobody's files. */
+/** Programs, libraries and their resources; no user's files. */
 const SYSTEM = [
   "/Applications/Xcode.app/Contents/Developer",
   "/Library/Apple",
@@ -74,7 +74,7 @@ export const FOR_PROGRAMS: readonly string[] = [
   ),
 ];
 
-/** To be hidden whoever asks. */
+/** Always hidden. */
 export const ALWAYS_HIDDEN: readonly string[] = SECRETS;
 
 /** Connections by IP, names and certificates. No local sockets but the resolver's: theirs would be a way to every other program. */

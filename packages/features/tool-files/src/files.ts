@@ -79,7 +79,7 @@ export const fileWrite = defineTool({
   },
 });
 
-/** Of a larger file a person is shown only what is written. */
+/** For a larger file the approver sees only the written text. */
 const MAX_PREVIEW_BYTES = 65_536;
 
 async function fileBefore(path: string, workspace: Workspace): Promise<FileChange["before"]> {

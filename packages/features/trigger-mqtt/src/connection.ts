@@ -11,7 +11,7 @@ import { openSocket, socketFailure } from "./line.ts";
 
 const ANSWER_MS = 30_000;
 const KEEPALIVE_SECS = 30;
-/** After an acknowledgement, until the broker is asked whether it has seen it. */
+/** Delay after an acknowledgement before pinging the broker to confirm it. */
 const CONFIRM_MS = 1_000;
 
 export interface ConnectionDeps extends Pick<FeatureContext<Config>, "config" | "clock" | "resolve" | "state"> {
@@ -145,7 +145,7 @@ const optionsOf = ({ config, clientId }: ConnectionDeps): IClientOptions => ({
   ...(config.password !== undefined && { password: config.password }),
   keepalive: KEEPALIVE_SECS,
   connectTimeout: ANSWER_MS,
-  // The feature's loop connects again, with back-off, by a connection of its own.
+  // The feature's loop reconnects, with back-off, on a new connection.
   reconnectPeriod: 0,
   resubscribe: false,
   queueQoSZero: false,

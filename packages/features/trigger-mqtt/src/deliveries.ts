@@ -64,7 +64,7 @@ export class Deliveries {
     return isKnown;
   }
 
-  /** What is kept of a message with its runs. */
+  /** Stored with a message and its runs. */
   next(message: Message): Readonly<Record<string, string>> {
     const { topic, number } = message;
     const value = { [topicName(topic)]: valueOf(message) };

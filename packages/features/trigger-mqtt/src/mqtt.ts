@@ -41,7 +41,7 @@ async function handle(
 ): Promise<void> {
   const { topic, payload } = message;
   if (tooLarge !== undefined) return drops.dropped("payload larger than 1 MiB", { bytes: tooLarge });
-  // What it is stored and shown by must not act on a terminal.
+  // The topic is stored and displayed: it must not contain escape sequences.
   if (/[\p{Cc}\u2028\u2029]/u.test(topic)) return drops.dropped("topic with control characters");
   if (await deliveries.isKnown(message)) {
     log.debug("the broker repeated a message that was taken before", { topic });

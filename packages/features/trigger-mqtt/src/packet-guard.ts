@@ -48,7 +48,7 @@ export class PacketGuard extends Transform {
     }
   }
 
-  /** At the beginning of a packet. Returns what is to be read next; keeps what can't be judged yet. */
+  /** At the beginning of a packet. Returns the bytes to read next; keeps bytes that can't be checked yet. */
   #begin(bytes: Buffer): Buffer {
     this.#held = Buffer.alloc(0);
     const header = headerOf(bytes);

@@ -7,7 +7,7 @@ import { retryDelayMs } from "@svc/kit/async";
 import { BOARDS, type BoardEntry, type Level, NATIVE_PINS, type PinWatch } from "@svc/kit/hardware";
 import { polledLevels } from "./polled-levels.ts";
 
-/** How often the boards are looked at, when nobody says that they changed. */
+/** Polling interval of the boards without a change notification. */
 const LOOK_MS = 5000;
 const BACKOFF = { firstMs: 2_000, longestMs: 60_000 };
 /** After the last level of a stream that ended well. */

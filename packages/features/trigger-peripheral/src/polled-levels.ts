@@ -1,4 +1,4 @@
-/** A pin of a board that is asked again and again, as the protocols of boards tell of no change by themselves. */
+/** Polls a pin, because the board protocols don't report changes. */
 import { type FeatureContext, SvcError } from "@svc/contract";
 import { BOARDS, type Level, type PinWatch } from "@svc/kit/hardware";
 

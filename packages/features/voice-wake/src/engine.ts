@@ -1,7 +1,7 @@
 /**
  * From samples to commands. Pure: it is pushed frames and told what was transcribed, and says what to do; its time is that of the
  * sound, so that nothing depends on how fast it comes.
- * A segment is what is said between two silences. Its beginning, or all of it, is searched for the wake word; then it is dispatched.
+ * A segment is the speech between two silences. Its beginning, or all of it, is searched for the wake word; then it is dispatched.
  */
 import type { VoiceState } from "@svc/contract";
 import { NoiseFloor } from "./noise-floor.ts";
@@ -11,7 +11,7 @@ export const SAMPLE_RATE = 16_000;
 export const FRAME_SAMPLES = 480;
 const FRAME_MS = (FRAME_SAMPLES / SAMPLE_RATE) * 1_000;
 
-/** What is kept of the time before speech was noticed: the first sound of a word is often quiet. */
+/** Audio kept from before speech was detected: the first sound of a word is often quiet. */
 const PRE_ROLL_MS = 600;
 /** How much of it is transcribed to look for the wake word. */
 const CHECK_MS = 2_500;
@@ -29,7 +29,7 @@ const NOISE_WINDOW_MS = 3_000;
 /** Speech is so much louder than the noise, and ends where it is not so much any more. */
 const ABOVE_NOISE = 2.2;
 const STILL_ABOVE_NOISE = 1.6;
-/** What is said meanwhile is lost. */
+/** Speech during this time is lost. */
 const MOST_WAITING = 8;
 const HOUR_MS = 3_600_000;
 
@@ -108,7 +108,7 @@ export class WakeEngine {
     return Math.max(this.#options.energyThreshold, this.#noise.level * ABOVE_NOISE);
   }
 
-  /** `FRAME_SAMPLES` samples. `isOurs`: what is heard is what we say ourselves. */
+  /** `FRAME_SAMPLES` samples. `isOurs`: the microphone hears our own speech. */
   push(frame: Int16Array, isOurs = false): Action[] {
     this.#soundMs += FRAME_MS;
     const actions: Action[] = [];
@@ -178,7 +178,7 @@ export class WakeEngine {
 
   #grow(segment: Segment, frame: Int16Array, isLoud: boolean, actions: Action[]): void {
     segment.lengthMs += FRAME_MS;
-    // Nobody wants to know any more.
+    // The segment is rejected: its frames are no longer needed.
     if (segment.verdict === "none") segment.frames = [];
     else segment.frames.push(frame);
     segment.quietMs = isLoud ? 0 : segment.quietMs + FRAME_MS;

@@ -1,4 +1,4 @@
-/** How loud a room is by itself: the quietest moments of the last seconds, some of which are between words. */
+/** The background level of a room: the quietest moments of the last seconds, such as pauses between words. */
 export class NoiseFloor {
   readonly #window: number;
   readonly #levels: number[] = [];

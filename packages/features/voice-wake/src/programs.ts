@@ -1,4 +1,4 @@
-/** The programs that record and play: whichever of a sound system is installed. Samples of 16 bits go through their pipes. */
+/** The programs that record and play, from the installed sound system. Samples of 16 bits go through their pipes. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { type Clock, SvcError } from "@svc/contract";
 import { findProgram } from "@svc/kit/process";

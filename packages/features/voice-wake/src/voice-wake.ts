@@ -85,7 +85,7 @@ class Microphone {
     };
   }
 
-  /** `isOurs`: whether what is heard now is what we say ourselves. */
+  /** `isOurs`: whether the microphone hears our own speech now. */
   async run(signal: AbortSignal, isOurs: () => boolean): Promise<void> {
     const { config } = this.#context;
     const engine = new WakeEngine({
@@ -161,7 +161,7 @@ class Microphone {
   }
 }
 
-/** Speaks answers one after the other. What is not spoken when the service stops is in the conversation. */
+/** Speaks answers one after the other. Answers that are unspoken when the daemon stops are in the conversation. */
 class Speaker {
   readonly #context: FeatureContext<Config>;
   readonly #waiting: string[] = [];

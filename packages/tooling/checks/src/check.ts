@@ -14,9 +14,9 @@ export interface Finding {
   readonly file: string;
   /** From 1; absent when the file as a whole is meant. */
   readonly line?: number;
-  /** What is wrong. */
+  /** The problem. */
   readonly message: string;
-  /** What to do now. */
+  /** The next step. */
   readonly fix: string;
   /** Told, but does not fail the run. */
   readonly warning?: true;

@@ -12,7 +12,7 @@ export interface Arguments {
 
 const FLAGS = ["--json", "--write", "--help", "--only"];
 
-/** Throws an `Error` whose message says what is wrong and what was probably meant. */
+/** Throws an `Error` with the fault and a suggestion. */
 export function readArguments(argv: readonly string[], ids: readonly string[]): Arguments {
   const flag = argv.find((word) => word.startsWith("-") && word !== "-h" && !FLAGS.includes(word.split("=")[0] ?? ""));
   if (flag !== undefined) throw new Error(`There is no option ${flag}. Did you mean ${closest(flag, FLAGS)}?`);

@@ -7,7 +7,7 @@ import { type Source, walk } from "@svc/source";
 export interface Regex {
   readonly file: string;
   readonly line: number;
-  /** Empty for one that is made of parts: then `made` is what it is made of. */
+  /** Empty for one built from parts: then `made` holds the parts. */
   readonly pattern: string;
   readonly flags: string;
   readonly made?: string;

@@ -31,7 +31,7 @@ export const ROOMS: readonly Room[] = [
   },
   { name: "features", folder: "packages/features/*", imports: ["contract", "kit"] },
   { name: "app", folder: "apps/svc", imports: CORE },
-  // What it knows of the service is the HTTP API: another page could stand in its place.
+  // It depends only on the HTTP API: another page could replace it.
   { name: "dashboard", folder: "apps/dashboard", imports: ["kit"], never: ["node:"] },
   { name: "tooling", folder: "packages/tooling/*", imports: [...CORE, "tooling"] },
   { name: "bench", folder: "bench", imports: [...CORE, "features", "tooling"] },

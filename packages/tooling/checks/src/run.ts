@@ -67,7 +67,7 @@ export function runChecks(workspace: Workspace, checks: readonly Check[]): Outco
   });
 }
 
-/** A check that can't read what it judges has not passed. */
+/** A check that can't read its input has not passed. */
 function findAll(check: Check, workspace: Workspace): readonly Finding[] {
   try {
     return check.find(workspace);

@@ -5,7 +5,7 @@ import { type Source, walk } from "@svc/source";
 /** Titles from the outermost `describe` to the test itself. */
 export type TestTitles = readonly string[];
 
-/** Of a conformance suite: its checks are tests of each package of that kind. */
+/** A conformance suite: its checks run as tests of each package of that kind. */
 const SUITE = /^packages\/tooling\/testkit\/src\/conformance\//;
 
 const GROUPS = new Set(["describe", "suite"]);

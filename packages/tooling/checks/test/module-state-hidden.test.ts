@@ -9,7 +9,7 @@ const found = (text: string): string[] => judge(moduleState, { [file]: text });
 const together = (first: string, second: string): string[] => judge(moduleState, { [file]: first, [other]: second });
 
 const STATIC = "A static field that can change is module-level state.";
-const KEEPS = "is made by a function that keeps what it changes.";
+const KEEPS = "is made by a function that keeps changing state.";
 const REMEMBERS = "is a regular expression that remembers where it stopped.";
 const CHANGES = "is a module-level value that this file changes.";
 

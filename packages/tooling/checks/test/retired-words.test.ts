@@ -6,9 +6,16 @@ import { RETIRED_LIST, retiredWords } from "../src/checks/retired-words.ts";
 import { judge } from "./judge.ts";
 
 const LIST = `
+source_folders = ["packages/core/clean/src/"]
+
 [[retired]]
 words = ["whoever", "of which"]
 use = "a subject"
+in = ["docs", "source", "code"]
+
+[[retired]]
+words = ["a yes"]
+use = "approval"
 in = ["docs", "code"]
 
 [[retired]]
@@ -46,9 +53,28 @@ describe("retired-words", () => {
     expect(found(text)).toEqual([]);
   });
 
-  test("passes an exempt folder and files that are no pages", () => {
+  test("passes an exempt folder, and source outside of the listed folders", () => {
     expect(found("whoever", "docs/decisions/a.md")).toEqual([]);
-    expect(found("whoever", "packages/core/kit/src/a.ts")).toEqual([]);
+    expect(found("// whoever", "packages/core/other/src/a.ts")).toEqual([]);
+  });
+
+  const SOURCE = "packages/core/clean/src/a.ts";
+  test.each([
+    ["/** Whoever asks. */", `${SOURCE}:1 The word "Whoever" is retired.`],
+    ['const text = "whoever";', `${SOURCE}:1 The word "whoever" is retired.`],
+    ["/**\n * The list of\n * which one is left.\n */", `${SOURCE}:2 The word "of which" is retired.`],
+    ["// the list of\n// which one is left", `${SOURCE}:1 The word "of which" is retired.`],
+  ])("fails in source of a listed folder: %j", (text, message) => {
+    expect(found(text, SOURCE)).toEqual([message]);
+  });
+
+  test.each([
+    "const WHOEVER = 1;",
+    "const whoEver = 1;",
+    "const isWhoever = 1;",
+    "// a yes is retired from docs alone",
+  ])("passes in source of a listed folder: %j", (text) => {
+    expect(found(text, SOURCE)).toEqual([]);
   });
 
   test.each([

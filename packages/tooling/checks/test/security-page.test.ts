@@ -109,7 +109,7 @@ describe("the table of doors", () => {
 
   test("has none that nobody serves; a path in another cell counts for nothing", () => {
     expect(found({ doors: [...DOORS, "| `GET /admin` | nobody |"] })).toEqual([
-      "docs/security.md:11 Nobody serves /admin.",
+      "docs/security.md:11 No route serves /admin.",
     ]);
     const moved = DOORS.map((line) => line.replace("| `/x` | a platform |", "| a platform | `/x` |"));
     expect(found({ doors: moved })).toEqual(["docs/security.md:4 The table has no row for /x of @svc/channel-x."]);

@@ -13,7 +13,7 @@ const HELP = `Usage: pnpm new <kind> <name> [--dry-run]
 Makes a package in packages/features that passes types, lint, format, checks and tests at once; or, in plugins, a WASM plugin.
 
 Kinds:
-  feature   anything with a place of its own in the service: an observer, routes below /api, a loop
+  feature   any other part of the service: an observer, routes below /api, a loop
   channel   a place people are answered in; the template takes signed webhooks and answers over a JSON API
   tool      something the agent can call
   plugin    a tool of your own, outside of this repository, that runs confined and is installed without a build of svc

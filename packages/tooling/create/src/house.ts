@@ -1,4 +1,4 @@
-/** What exists already: ids, sections and tools that a new package must not claim, and what is planned. */
+/** Existing ids, sections and tools, which a new package must not claim, and planned ones. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import toml from "@iarna/toml";

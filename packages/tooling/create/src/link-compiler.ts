@@ -10,7 +10,7 @@ export function linkCompiler(root: string, folder: string): string | undefined {
   if (!existsSync(compiler)) return "assemblyscript is not installed here.";
   const link = join(root, folder, COMPILER);
   mkdirSync(dirname(link), { recursive: true });
-  // A junction is what Windows lets everybody make.
+  // Windows lets ordinary users create junctions, but not symbolic links.
   symlinkSync(realpathSync(compiler), link, "junction");
   return undefined;
 }

@@ -46,7 +46,7 @@ export function planPackage(request: Request, house: House): Plan {
   return { id, folder: `packages/features/${id}`, files, changes };
 }
 
-/** A folder of its own beside the packages, of which git knows nothing. */
+/** A separate folder beside the packages, ignored by git. */
 function planPlugin(name: string): Plan {
   const words = { name, tool: name.replaceAll("-", "_") };
   const files = new Map([...readTemplate("plugin")].map(([path, text]) => [path, fill(text, words)] as const));
@@ -87,7 +87,7 @@ function fill(text: string, words: Partial<Words>): string {
   });
 }
 
-/** `pnpm new channel x` makes what is planned as `channel-x`, and `pnpm new tool x` what is planned as plain `x`. */
+/** `pnpm new channel x` creates the planned `channel-x`, and `pnpm new tool x` the planned plain `x`. */
 function plannedFor({ kind, name }: Request, { planned }: House): (Planned & { id: string }) | undefined {
   for (const id of [`${PREFIX[kind]}${name}`, name]) {
     const found = planned.get(id);
@@ -101,7 +101,7 @@ function plannedFor({ kind, name }: Request, { planned }: House): (Planned & { i
 const kindHint = (kind: string, name: string): string =>
   kind in PREFIX ? `Try: pnpm new ${kind} ${name}` : "That kind has no template; copy a feature of the same kind.";
 
-/** What is planned of a feature is what its manifest says. */
+/** The plan of a feature is its manifest. */
 function withManifest(text: string, planned: (Planned & { id: string }) | undefined): string {
   if (planned === undefined) return text;
   const json = JSON.parse(text) as { svc: Record<string, unknown> };

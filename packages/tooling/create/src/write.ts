@@ -19,7 +19,7 @@ export function writePlan(root: string, plan: Plan): void {
   for (const [path, text] of plan.changes) replace(join(root, path), text);
 }
 
-/** A folder can't be renamed onto one that holds something: of two at the same time one wins, the other is told. */
+/** A folder can't be renamed onto a non-empty one: of two concurrent calls one wins, the other gets an error. */
 function claim(draft: string, target: string, name: string): void {
   try {
     if (!existsSync(target)) return renameSync(draft, target);

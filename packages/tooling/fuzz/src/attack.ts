@@ -1,4 +1,4 @@
-/** One hostile exchange on a connection of its own: what is written, how it ends, and what may come back at most. */
+/** One hostile exchange on a separate connection: the bytes sent, the end, and the allowed answers. */
 
 export type Step = { readonly write: Buffer } | { readonly pauseMs: number };
 
@@ -19,12 +19,12 @@ export interface Attack {
   readonly kind: string;
   readonly steps: readonly Step[];
   readonly ending: Ending;
-  /** Requests in it as the strictest reader counts them: more answers than that are answers to nobody's question. */
+  /** Requests in it as the strictest reader counts them: further answers would belong to a smuggled request. */
   readonly requests: number;
   /**
    * Two readers could see different requests in these bytes. `refused`: it must be answered 4xx. `last`: it may be
-   * answered, for what is wrong comes after the headers. Either way that answer is the only one, and the connection ends
-   * with it: what follows would be read by one reader's cut.
+   * answered, because the fault comes after the headers. Either way that answer is the only one, and the connection ends
+   * with it: readers would split the following bytes differently.
    */
   readonly broken?: "refused" | "last";
   /** The path is not the endpoint's own, however it is normalised: nothing may be served for it. */
@@ -42,7 +42,7 @@ export interface Attack {
    * connection, which is told why.
    */
   readonly frames?: "sound" | "broken";
-  /** What the server's patience is measured by when it has to end the exchange. */
+  /** The timeout that applies when the server must end the exchange. */
   readonly slow?: "headers" | "body";
   /** Never reads: what the server has to say piles up. */
   readonly deaf?: boolean;
@@ -51,7 +51,7 @@ export interface Attack {
 /** What came of it. */
 export interface Exchange {
   readonly received: Buffer;
-  /** Who ended it; "late": nobody within the bound. */
+  /** Who ended it; "late": neither side within the time limit. */
   readonly endedBy: "server" | "client" | "late";
   readonly tookMs: number;
   /** Error of the socket, as its code. */

@@ -83,7 +83,7 @@ class Client {
     this.#socket = undefined;
   }
 
-  /** One that the service closes while nothing is asked is no failure: the next request opens another. */
+  /** An idle connection that the daemon closes is no failure: the next request opens another. */
   #connect(): Socket {
     const { host, port } = this.#options;
     const from = this.#address === undefined ? {} : { localAddress: this.#address };

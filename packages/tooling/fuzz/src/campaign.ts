@@ -54,9 +54,9 @@ export interface CampaignReport {
   readonly endpoints: readonly EndpointReport[];
   readonly slow: readonly EndpointReport[];
   readonly idle: IdleReport | undefined;
-  /** The attacker took only what nobody else wanted, so that the paces are the daemon's doing. */
+  /** The attacker used only spare processor time, so the measured pace is the daemon's. */
   readonly apart: boolean;
-  /** Of the client that does nothing wrong, by phase. */
+  /** The well-behaved client, by phase. */
   readonly paces: Readonly<Record<string, Pace>>;
   readonly before: Held | undefined;
   readonly after: Held | undefined;

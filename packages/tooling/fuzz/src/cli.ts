@@ -32,7 +32,7 @@ Examples:
 
 /** The server gives headers 20 s and bodies 120 s, looks every 5 s, and a busy machine may be late. */
 const PATIENCE = { promptMs: 30_000, slowMs: { headers: 60_000, body: 180_000 } };
-/** One in ten again, against a daemon that believes no header: there the limits are what is attacked. */
+/** One in ten again, against a daemon that trusts no proxy header: these attack the rate limits. */
 const DISTRUSTING_SHARE = 0.1;
 
 async function main(argv: readonly string[]): Promise<number> {

@@ -1,4 +1,4 @@
-/** Followers who ask for everything that happened, and for what will, and read none of it. */
+/** Subscribers that request all past and future events, and read none of them. */
 import { connect, type Socket } from "node:net";
 import { bytesOf, EMPTY } from "./attacks/request.ts";
 import type { Victim } from "./place/daemon.ts";

@@ -1,4 +1,4 @@
-/** What to attack: every route that the running daemon documents, what a stranger can reach, and paths nobody serves. */
+/** Targets: every route that the running daemon documents, public paths, and paths without a route. */
 import type { Json } from "@svc/contract";
 import { workchatId, workchatMessageEvent, workchatPress } from "@svc/testkit/platforms/workchat/events";
 import * as fc from "fast-check";
@@ -65,7 +65,7 @@ const callback = fc.oneof(
   words.map((challenge) => ({ type: "url_verification", token: "x", challenge })),
 );
 
-/** Attacked whether the document has them or not: the document may be what is wrong. */
+/** Attacked even if the document lacks them: the document may be wrong. */
 const fixed = ({ place, hasWorkchat }: Victim): readonly Endpoint[] => [
   ...["/workchat", "/workchat-cn"]
     .filter(() => hasWorkchat)
@@ -98,7 +98,7 @@ export async function endpointsOf(victim: Victim): Promise<Endpoint[]> {
   return [...new Map(all.toReversed().map((endpoint) => [nameOf(endpoint), endpoint])).values()].toReversed();
 }
 
-/** The page, and what it loads. */
+/** The page, and its files. */
 async function pageOf({ daemon }: Victim): Promise<Endpoint[]> {
   const html = await (await daemon.request("/")).text();
   const files = Array.from(html.matchAll(/(?:src|href)="(\/[\w./-]+)"/g), ([, path]) => path!);
@@ -116,7 +116,7 @@ export const nameOf = ({ method, path, name }: Endpoint): string => `${method} $
 
 const NOBODY = "some-id-0";
 
-/** A conversation's routes get one that is there, each its own: what is deleted on one of them must not hide the others. */
+/** Each conversation route gets an existing conversation of its own: deleting one must not affect the other routes. */
 async function withSession(endpoint: Endpoint, { daemon, credentials }: Victim): Promise<Endpoint> {
   if (!endpoint.path.startsWith(`/api/sessions/${NOBODY}`)) return endpoint;
   const { token, webhookSecret } = credentials;

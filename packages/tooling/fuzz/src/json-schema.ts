@@ -5,7 +5,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const MAX_DEPTH = 6;
 
-/** `root`: where `$ref` points into. What is not understood may be any JSON. */
+/** `root`: where `$ref` points into. Unknown keywords allow any JSON. */
 export function jsonOfSchema(schema: unknown, root: unknown, depth = 0): fc.Arbitrary<unknown> {
   if (!isObject(schema) || depth > MAX_DEPTH) return fc.jsonValue();
   const inner = (one: unknown): fc.Arbitrary<unknown> => jsonOfSchema(one, root, depth + 1);

@@ -1,4 +1,4 @@
-/** What is printed of a report. */
+/** The printed lines of a report. */
 import type { EndpointReport } from "./endpoint-run.ts";
 
 /** How an endpoint took it, its most frequent answers first. */

@@ -1,4 +1,4 @@
-/** `@svc/source`: one parsed source file: its syntax tree, what it imports, and where in it a position is. */
+/** `@svc/source`: one parsed source file: its syntax tree, its imports, and the line of a position. */
 import { type Comment, type Node, parseSync, type Program, visitorKeys } from "oxc-parser";
 
 export interface Source {
@@ -20,7 +20,7 @@ export interface Import {
 
 export const isTest = (file: string): boolean => /(?:^|\/)test\//.test(file) || file.endsWith(".test.ts");
 
-/** Throws a `SyntaxError` naming the file: a check that skipped what it can't read would pass it. */
+/** Throws a `SyntaxError` naming the file: a check that skips unreadable files would pass them. */
 export function parseSource(file: string, text: string): Source {
   const result = parseSync(file, text);
   const error = result.errors.find(({ severity }) => severity === "Error");

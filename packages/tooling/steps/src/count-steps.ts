@@ -8,9 +8,9 @@ import { CountedRegex } from "./counted-regex.ts";
 export function countSteps(run: () => unknown): number {
   let steps = 0;
   let isOurs = false;
-  /** Of the counting: whatever is read may throw and be caught. */
+  /** A fault of the counting, kept here because the code under test may throw and catch errors. */
   let fault: Error | undefined;
-  /** What the counting itself does is not counted. */
+  /** The counting code itself is not counted. */
   const uncounted = <T>(work: () => T): T => {
     isOurs = true;
     try {
@@ -143,7 +143,7 @@ const OF_ARRAYS: Readonly<Record<string, Cost>> = {
   push: one,
 };
 
-/** Beginnings, what is repeated behind them, and ends that keep a reader from being done: of all texts together. */
+/** Building blocks of all texts: beginnings, repeated parts, and ends that prevent a match. */
 const BEGINNINGS = ["", "a"] as const;
 const REPEATED = [
   ..." \t\na0.,;:=<>()[]{}|*_~`\"'\\/%&@#!?-+$^",
@@ -215,7 +215,7 @@ export function worstGrowth(read: (text: string) => unknown, more: readonly stri
       try {
         read(text);
       } catch {
-        // Refused: what it took until then is counted.
+        // Refused: the steps until then count.
       }
     });
   for (const repeated of [...REPEATED, ...more])

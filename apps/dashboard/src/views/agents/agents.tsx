@@ -27,7 +27,7 @@ interface Row extends ChildAgent {
   readonly depth: number;
 }
 
-/** An event tells of each state, but none of each sign of life. */
+/** Events report states, but not each sign of life. */
 const AGAIN_MS = 5000;
 
 export function ChildAgents() {

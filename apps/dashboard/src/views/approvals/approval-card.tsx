@@ -68,8 +68,8 @@ function headingOf({ title, detail }: Approval): string {
 }
 
 /**
- * What is asked must be there to be read; what is over may be short. A step of a procedure is Markdown; the command of a tool
- * call is shown to the letter.
+ * A pending request shows its full text; an answered one may be short. A step of a procedure is Markdown; the command of a tool
+ * call is shown verbatim.
  */
 function Message({ approval: { message, title, status, origin } }: { readonly approval: Approval }) {
   if (status !== "waiting" && origin === "sop") return <LongMarkdown text={message} of={title} />;

@@ -1,4 +1,4 @@
-/** What a tool call would do: its command in monospace, what it writes as a diff, and anything else of it as JSON. */
+/** The effect of a tool call: its command in monospace, file changes as a diff, and other arguments as JSON. */
 import type { CallDetail, FileChange } from "../../api/governed-shapes.ts";
 import { visible } from "../../text/visible.ts";
 import { type PlainKey, rich, t } from "../../texts/texts.ts";

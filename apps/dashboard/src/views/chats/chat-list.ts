@@ -1,6 +1,6 @@
 /**
- * The list of conversations as far as it was read: from its beginning, a page at a time. What is stale is its beginning; rows
- * further down stay until they come up in it again.
+ * The list of conversations, loaded page by page from its beginning. Only the beginning becomes stale; rows further down stay
+ * until they appear in it again.
  */
 import type { Api } from "../../api/client.ts";
 import type { Conversation } from "../../api/shapes.ts";
@@ -9,7 +9,7 @@ import { type Loaded, Reader } from "../../state/reader.ts";
 
 export interface ConversationPage {
   readonly sessions: readonly Conversation[];
-  /** Leads to the next ones; null: there are none. */
+  /** Cursor of the next page; null: no more conversations. */
   readonly before: string | null;
 }
 
@@ -61,7 +61,7 @@ export class ChatList {
       // The beginning may have been read again meanwhile, and end elsewhere.
       if (shown?.before === before) this.rows.set(withMore(shown, page));
     } catch {
-      // The connection's own line says what is wrong.
+      // The connection's own line shows the error.
     } finally {
       this.#isReadingMore = false;
     }
@@ -76,7 +76,7 @@ export class ChatList {
   }
 }
 
-/** The beginning was read again: what it holds stands there, and nowhere else. */
+/** Merges a new beginning: its rows appear there, and nowhere else. */
 export function withTop(shown: ConversationPage | undefined, top: ConversationPage): ConversationPage {
   if (shown === undefined || top.before === null) return top;
   const ids = new Set(top.sessions.map(({ id }) => id));

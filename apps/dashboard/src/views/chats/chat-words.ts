@@ -1,4 +1,4 @@
-/** How a conversation is called, and by what it comes. */
+/** A conversation's title and source. */
 import type { Conversation } from "../../api/shapes.ts";
 import type { IconName } from "../../parts/icon.tsx";
 import { t } from "../../texts/texts.ts";

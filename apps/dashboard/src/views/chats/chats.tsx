@@ -1,4 +1,4 @@
-/** The conversations beside the one that is open; on a phone a screen of its own. */
+/** The list of conversations beside the open one; on a phone a separate screen. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Conversation } from "../../api/shapes.ts";
 import { Empty } from "../../parts/empty.tsx";
@@ -160,7 +160,7 @@ interface RowsProps {
   readonly onEnd: () => void;
 }
 
-/** Draws only what is in sight: the list may have ten thousand rows. */
+/** Renders only visible rows: the list may have ten thousand. */
 function VirtualRows({ name, rows, current, onEnd }: RowsProps) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: window.innerHeight });

@@ -10,7 +10,7 @@ export type ListRow = { readonly top: number; readonly height: number } & (
 /** Pixels; the style sheet has the same. */
 const HEAD_PX = 30;
 const CHAT_PX = 60;
-/** Rows that are drawn above and below what is in sight. */
+/** Rows rendered above and below the visible ones. */
 const SPARE_PX = 480;
 
 export function listRows(chats: readonly Conversation[], nowMs: number): ListRow[] {

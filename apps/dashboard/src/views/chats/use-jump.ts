@@ -27,6 +27,6 @@ function show(turn: string): void {
   for (const message of messages) message.classList.add(FOUND);
   const scroll = (): void => messages[0]?.scrollIntoView({ block: "center" });
   scroll();
-  // Of a list that grew in this frame, a reader at the end is brought to its end once more.
+  // A list that grows in this frame scrolls a reader at its end once more, so scroll after that.
   requestAnimationFrame(() => requestAnimationFrame(scroll));
 }

@@ -4,7 +4,7 @@ import type { Conversation } from "../../api/shapes.ts";
 import { useServices } from "../../services.ts";
 import { useMayOperate } from "../../session/use-device.ts";
 
-/** What is shown to a person who looks at it is read, on all their devices. */
+/** A conversation that is open in a visible page counts as read, on all devices of the person. */
 export function useMarkRead({ id, turns, unread }: Pick<Conversation, "id" | "turns" | "unread">): void {
   const { api, live } = useServices();
   const mayOperate = useMayOperate();

@@ -1,4 +1,4 @@
-/** The configuration in force beside what its schema says: tables of the file, key by key. */
+/** The configuration in force beside its schema: tables of the file, key by key. */
 
 export interface Schema {
   readonly type?: string | readonly string[];
@@ -27,7 +27,7 @@ export interface ConfigSection {
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** In the order of the service; a table within a table is a section of its own. */
+/** In the daemon's order; a nested table is a separate section. */
 export function sectionsOf(config: Table, schema: Schema): readonly ConfigSection[] {
   return Object.entries(config).flatMap(([name, value]) => section(name, value, below(schema, name)));
 }

@@ -1,4 +1,4 @@
-/** The newest events, kept while the page is open: whoever looks later sees what has happened. Bounded. */
+/** The newest events since the page was opened, for a reader who opens the view later. Bounded. */
 import type { Live } from "../../live/live.ts";
 import type { LiveEvent } from "../../live/frames.ts";
 import { Cell } from "../../state/cell.ts";

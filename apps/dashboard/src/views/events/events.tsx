@@ -12,7 +12,7 @@ import { EventRow } from "./event-row.tsx";
 import { KINDS, type Kind, matches } from "./event-words.ts";
 import { rich, t } from "../../texts/texts.ts";
 
-/** More than anybody reads; the rest is found by the filter. */
+/** More than a reader needs; the filter finds the rest. */
 const MOST_SHOWN = 200;
 
 export function Events() {

@@ -6,7 +6,7 @@ import { Ago } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { t } from "../../texts/texts.ts";
 
-/** With what it waits for, where that is more than its turn. */
+/** Includes the reason for waiting, unless it only waits for its turn. */
 export const shownState = ({ state, waits_for: what }: Mail): string =>
   what === null ? state : `${state}_for_${what}`;
 

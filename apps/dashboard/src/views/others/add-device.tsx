@@ -115,7 +115,7 @@ function Code({ made: { code, expires_at: until, link }, isForPage }: { made: Ne
 
 const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || host.startsWith("127.");
 
-/** Of a link. */
+/** QR code of a link. */
 function LinkCode({ text }: { readonly text: string }) {
   return <QrCode modules={encode(text, { border: 0, ecc: "M" }).data} label={t("devices.qr-code-of-the-link")} />;
 }

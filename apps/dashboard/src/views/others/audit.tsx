@@ -1,4 +1,4 @@
-/** What was started, asked, answered and ended: lines that nobody can change without its being seen. */
+/** The audit log: starts, requests, answers and ends. A changed line is detected. */
 import type { AuditEntry } from "../../api/shapes.ts";
 import { Command, Empty } from "../../parts/empty.tsx";
 import { Heading } from "../../parts/heading.tsx";

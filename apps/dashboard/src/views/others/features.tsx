@@ -1,4 +1,4 @@
-/** What this build can do, what it can't, and how to get it. */
+/** Features of this build, missing ones, and how to add them. */
 import { useState } from "preact/hooks";
 import type { Feature } from "../../api/shapes.ts";
 import { Badge } from "../../parts/badge.tsx";

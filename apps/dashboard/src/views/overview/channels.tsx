@@ -40,7 +40,7 @@ const COLUMNS: readonly Column<Channel>[] = [
   },
 ];
 
-/** Of the channel itself or of a message, whichever is newer. The channel's stays there when all is well again. */
+/** The newer error, of the channel itself or of a message. The channel's stays after it has recovered. */
 function LastError({ last_failure: failure, last_error: error }: Channel) {
   if (failure && failure.at > (error?.at ?? "")) {
     return (

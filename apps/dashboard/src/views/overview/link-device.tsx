@@ -70,7 +70,7 @@ function LinkDialog({ onClose }: { readonly onClose: () => void }) {
   );
   const stage = state?.stage;
   const isOver = stage === "done" || stage === "ended";
-  // The timer calls what it was first given.
+  // The timer keeps its first callback, so read the current one through a ref.
   const tick = useRef(() => {});
   tick.current = () => {
     if (state !== undefined && !isOver && !take.isRunning) void take.run("state");

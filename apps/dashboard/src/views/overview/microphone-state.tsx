@@ -1,4 +1,4 @@
-/** What the microphone does at the moment, and what it has cost in the last hour. */
+/** The microphone's current state, and its cost in the last hour. */
 import { Badge } from "../../parts/badge.tsx";
 import { useRunningFeatures } from "../../shell/use-running-features.ts";
 import { useList } from "../../state/use-reader.ts";

@@ -17,7 +17,7 @@ const FEATURE = "channel-federated";
 const CHANNEL = "federated";
 const PATH = "/api/federated/verification";
 
-/** A request of another device changes nothing that is told as an event. */
+/** A request of another device emits no event, so poll. */
 const REQUESTS_AGAIN_MS = 5_000;
 const STATE_AGAIN_MS = 1_000;
 
@@ -71,7 +71,7 @@ function VerifyDialog({ peer, onClose }: { readonly peer: string | undefined; re
   const poll = useAction(async () =>
     setState(await api.call<State>(PATH, { method: "POST", body: { step: "state" } })),
   );
-  // The timer calls what it was first given.
+  // The timer keeps its first callback, so read the current one through a ref.
   const tick = useRef(() => {});
   tick.current = () => {
     const isWaiting = state !== undefined && ["waiting", "scan", "confirmed"].includes(state.stage);

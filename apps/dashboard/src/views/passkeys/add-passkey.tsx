@@ -7,7 +7,7 @@ import { useDevice } from "../../session/use-device.ts";
 import { useAction } from "../../state/use-action.ts";
 import { t } from "../../texts/texts.ts";
 
-/** Asks what it is to be called; the browser asks for the rest. */
+/** Asks for the passkey's name; the browser asks for the rest. */
 export function AddPasskey({ onClose }: { readonly onClose: () => void }) {
   const { api, live, announcer } = useServices();
   const device = useDevice();

@@ -52,7 +52,7 @@ interface FieldProps {
   readonly onEnter: () => void;
 }
 
-/** So that nobody who finds the page open can shut its owner out. */
+/** So that a person who finds the page open can't lock its owner out. */
 function TokenField({ id, token, onInput, onEnter }: FieldProps) {
   const field = useId();
   return (

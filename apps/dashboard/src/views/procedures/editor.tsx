@@ -1,4 +1,4 @@
-/** A procedure is written: fields on the one side, the source of its two files on the other, what is wrong between them. */
+/** The procedure editor: fields on one side, the source of its two files on the other, errors between them. */
 import { useId, useState } from "preact/hooks";
 import { path } from "../../api/client.ts";
 import { Button } from "../../parts/button.tsx";

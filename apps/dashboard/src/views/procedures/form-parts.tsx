@@ -1,4 +1,4 @@
-/** Fields that tell what is typed while it is typed. */
+/** Fields that report their text while it is typed. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 
@@ -52,7 +52,7 @@ interface TextProps {
   readonly onChange: (text: string) => void;
 }
 
-/** What is typed is told once the typing rests, and at the latest when the field is left; what comes back does not disturb it. */
+/** Reports the text after a pause in typing, at the latest when the field loses focus; updates from outside don't disturb typing. */
 export function Text({ id, value, lines, mono = false, placeholder, list, onChange }: TextProps) {
   const [typed, setTyped] = useState<string>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

@@ -1,4 +1,4 @@
-/** What is done with a procedure as a whole: edited, copied, renamed, switched on and off, deleted. */
+/** Actions on a whole procedure: edit, copy, rename, switch on and off, delete. */
 import { useId, useState } from "preact/hooks";
 import { path } from "../../api/client.ts";
 import type { Procedure } from "../../api/governed-shapes.ts";

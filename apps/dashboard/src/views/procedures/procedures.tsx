@@ -1,4 +1,4 @@
-/** Procedures: what starts them, and what is wrong with their files. */
+/** Procedures: their triggers, and errors in their files. */
 import { useState } from "preact/hooks";
 import type { Procedure, Procedures as Listed } from "../../api/governed-shapes.ts";
 import { Badge } from "../../parts/badge.tsx";
@@ -56,7 +56,7 @@ const COLUMNS: readonly Column<Procedure>[] = [
   },
 ];
 
-/** A thousand rows are more than anybody reads; the filter leads to each. */
+/** A thousand rows are more than a reader needs; the filter finds the rest. */
 const MOST_SHOWN = 100;
 
 export function Procedures() {

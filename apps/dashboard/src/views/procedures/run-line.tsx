@@ -55,7 +55,7 @@ function Step({
   );
 }
 
-/** Of a step that the model did it is a text; of one without a model, a value. */
+/** A model step outputs a text; a step without a model, a value. */
 function Output({ output }: Pick<RunStep, "output">) {
   if (output === null || output === undefined) return null;
   if (typeof output !== "string") return <Json label={t("common.output")} value={output} />;

@@ -9,7 +9,7 @@ import { t } from "../../texts/texts.ts";
 
 interface SopChange extends SavedChange {
   readonly what: keyof typeof DONE;
-  /** Of a rename the new name first. */
+  /** For a rename, the new name first. */
   readonly sops: readonly string[];
 }
 

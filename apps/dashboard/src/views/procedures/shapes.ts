@@ -16,7 +16,7 @@ export interface StepForm {
   readonly kind: "execute" | "checkpoint";
   readonly tools: readonly string[];
   readonly requires_confirmation: boolean;
-  /** Of a step without a model. */
+  /** For a step without a model. */
   readonly tool: string | null;
   readonly args: Readonly<Record<string, unknown>> | null;
   readonly trusted_input: boolean;

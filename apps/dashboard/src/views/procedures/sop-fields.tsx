@@ -1,4 +1,4 @@
-/** A procedure as fields: what it is, what starts it, its steps. Each change is an edit of the source. */
+/** A procedure as fields: description, triggers, steps. Each change is an edit of the source. */
 import { Section } from "../../parts/section.tsx";
 import { Check, Labelled, Text } from "./form-parts.tsx";
 import type { OnEdit, SopForm } from "./shapes.ts";
@@ -31,7 +31,7 @@ const MODE_HELP: Readonly<Record<string, PlainKey>> = {
 };
 
 function About({ sop, onEdit }: { readonly sop: SopForm["sop"]; readonly onEdit: OnEdit }) {
-  /** What is as the default is not written. */
+  /** Default values are not written. */
   const set = (key: string, value: unknown, standing: unknown): void =>
     onEdit(value === standing ? { path: ["sop", key], remove: true } : { path: ["sop", key], value });
   const mode = sop.execution_mode ?? "";
@@ -103,5 +103,5 @@ function About({ sop, onEdit }: { readonly sop: SopForm["sop"]; readonly onEdit:
   );
 }
 
-/** What is no number goes as it is: the service says what is wrong with it. */
+/** Text that is no number is sent unchanged: the daemon reports the error. */
 const numberOf = (text: string): unknown => (text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text);

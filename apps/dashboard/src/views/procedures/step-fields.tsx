@@ -162,7 +162,7 @@ function AddTool({ tools, number, onAdd }: AddToolProps) {
   );
 }
 
-/** Of a step without a model. */
+/** Fields of a step without a model. */
 function ToolCall({ step, number, tools, onEdit }: Pick<StepProps, "step" | "number" | "tools" | "onEdit">) {
   const [fault, setFault] = useState<string>();
   const list = useId();

@@ -20,7 +20,7 @@ export interface Draft {
   readonly write: (text: Partial<SopText>) => void;
   readonly edit: (edit: FormEdit) => void;
   readonly save: Action<[]>;
-  /** Forgets what is not saved. */
+  /** Discards unsaved changes. */
   readonly discard: () => void;
 }
 
@@ -35,7 +35,7 @@ export function useDraft(source: SopSource): Draft {
   const [report, setReport] = useState<SopDraft | undefined>(source);
   const [isChecking, setChecking] = useState(false);
   const [refused, setRefused] = useState<ApiError>();
-  /** What is shown now, for what comes back later. */
+  /** The current draft, to detect late answers. */
   const now = useRef(text);
   const latest = useRef<SopDraft | undefined>(source);
   const edits = useRef<Promise<void>>(Promise.resolve());
@@ -67,7 +67,7 @@ export function useDraft(source: SopSource): Draft {
     const timer = setTimeout(() => {
       check(text, [], call.signal).then(
         tell,
-        // Saving says what is wrong with the connection.
+        // Saving reports connection errors.
         () => undefined,
       );
     }, SOON_MS);

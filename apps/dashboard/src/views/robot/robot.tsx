@@ -1,4 +1,4 @@
-/** The robot: how it is, what its sensors say, a stop at hand, and the simulated room from above. */
+/** The robot: state, sensors, a stop button, and the simulated room from above. */
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirmed } from "../../parts/confirmed.tsx";

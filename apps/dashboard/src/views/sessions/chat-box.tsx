@@ -25,9 +25,9 @@ interface Props {
   readonly draft: string;
   /** A turn of the conversation runs. */
   readonly isBusy: boolean;
-  /** Calls off what runs. */
+  /** Stops the running turn. */
   readonly onStop: () => Promise<unknown>;
-  /** What is written is sent to people on a channel. */
+  /** The text goes to people on a channel. */
   readonly isReply?: boolean;
 }
 

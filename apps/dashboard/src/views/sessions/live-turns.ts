@@ -4,9 +4,9 @@ import type { LiveEvent } from "../../live/frames.ts";
 
 export interface LiveTurn {
   readonly id: string;
-  /** What was said and what was done, in that order. */
+  /** Texts and tool calls, in order. */
   readonly parts: readonly LivePart[];
-  /** Its model is asked again after a wait; undefined while it works. */
+  /** Set while the turn waits to retry the model; undefined while it works. */
   readonly waiting?: Waiting | undefined;
   /** False: its beginning was missed. */
   readonly isWhole: boolean;
@@ -34,7 +34,7 @@ export type LivePart =
       readonly isRejected?: boolean;
     };
 
-/** What is known after the event. */
+/** The state after the event. */
 export function grown(
   turns: readonly LiveTurn[],
   { type, payload }: LiveEvent,
@@ -42,7 +42,7 @@ export function grown(
 ): readonly LiveTurn[] {
   const id = String(payload["turn_id"]);
   const known = turns.find((turn) => turn.id === id);
-  // Whatever became of it, the conversation has it already.
+  // The conversation already has the result.
   if (type === "turn-end" && known === undefined) return turns;
   const { parts, isWhole } = known ?? { parts: [], isWhole: type === "turn-start" };
   const grownParts = changed(parts, type, payload);
@@ -62,7 +62,7 @@ export function withoutEnded(turns: readonly LiveTurn[], messages: readonly Mess
 
 const isOpen = ({ state }: Message): boolean => state === "running" || state === "waiting";
 
-/** What is shown of a turn that runs: what the service had when it was read, and what has come since. */
+/** The display of a running turn: the daemon's state when it was read, plus later events. */
 export function partsOf(read: readonly Message[], live: LiveTurn | undefined): readonly LivePart[] {
   if (live?.isWhole) return live.parts;
   let parts: readonly LivePart[] = [];

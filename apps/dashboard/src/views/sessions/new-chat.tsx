@@ -1,4 +1,4 @@
-/** A conversation that is not there yet: it begins with the first message, and then has a place of its own. */
+/** A conversation that does not exist yet: the first message creates it, and it gets its own URL. */
 import { useState } from "preact/hooks";
 import type { Conversation } from "../../api/shapes.ts";
 import { Button } from "../../parts/button.tsx";
@@ -63,7 +63,7 @@ interface Begun {
   readonly response?: string;
 }
 
-/** `page-2026-11-21-k3f9`: a name that says when, and is nobody else's. */
+/** `page-2026-11-21-k3f9`: a unique name with the date. */
 function newName(): string {
   const random = Array.from(crypto.getRandomValues(new Uint8Array(4)), (byte) => (byte % 36).toString(36)).join("");
   return `page-${new Date().toISOString().slice(0, 10)}-${random}`;

@@ -34,7 +34,7 @@ export function useSlashMenu(text: string, setText: (text: string) => void): Sla
   const choose = (index: number): void => {
     const usage = found[index]?.usage;
     if (usage === undefined) return;
-    // What is to be filled in is left to the person.
+    // A command with an argument waits for the user's input.
     const typed = usage.split("<", 1)[0] ?? usage;
     setText(typed);
     setClosed(typed);
@@ -45,7 +45,7 @@ export function useSlashMenu(text: string, setText: (text: string) => void): Sla
     if (key === "ArrowDown") setAt((chosen + 1) % found.length);
     else if (key === "ArrowUp") setAt((chosen + found.length - 1) % found.length);
     else if (key === "Escape") setClosed(text);
-    // What is whole is sent.
+    // A complete command is sent.
     else if (key === "Tab" || (key === "Enter" && !shiftKey && found[chosen]?.usage !== text.trim())) choose(chosen);
     else return false;
     return true;

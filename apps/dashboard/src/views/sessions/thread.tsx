@@ -1,4 +1,4 @@
-/** The messages of a conversation: what is kept, and what is being answered. */
+/** The messages of a conversation: stored ones, and the running turn. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";

@@ -1,4 +1,4 @@
-/** A tool call that waits for a yes is asked about where it happens, too. */
+/** A pending approval of a tool call also shows inside its turn. */
 import type { Approval } from "../../api/governed-shapes.ts";
 import { useMayOperate } from "../../session/use-device.ts";
 import { useList } from "../../state/use-reader.ts";

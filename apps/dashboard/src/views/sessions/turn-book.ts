@@ -8,7 +8,7 @@ import { grown, type LiveTurn, withoutEnded } from "./live-turns.ts";
 const MAX_CONVERSATIONS = 50;
 
 export class TurnBook {
-  /** Changes when what is shown has to be drawn again. */
+  /** Changes when the display must render again. */
   readonly changes = new Cell(0);
   readonly #turns = new Map<string, readonly LiveTurn[]>();
   readonly #frame: (draw: () => void) => void;
@@ -22,7 +22,7 @@ export class TurnBook {
         // What was put together of pieces has a hole now, or belongs to a process that is gone.
         if (event.type === "events-dropped") return this.clear();
         const id = event.payload["conversation_id"];
-        // Pieces come faster than anybody reads them.
+        // Deltas arrive faster than a reader can follow.
         const isPiece = event.type === "text-delta";
         if (typeof id === "string") this.#change(id, (turns) => grown(turns, event), isPiece);
       },

@@ -22,7 +22,7 @@ interface Props {
   readonly onSent: () => Promise<void>;
 }
 
-/** Of a long conversation only the turn that changes is drawn again. */
+/** In a long conversation only the changing turn renders again. */
 export function Turn({ turn, live, ways, conversation, onSent }: Props) {
   const props = { turn, live, ways, conversation, onSent };
   return useMemo(() => <Drawn {...props} />, [...Object.values(props), language()]);

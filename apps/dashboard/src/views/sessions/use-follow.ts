@@ -40,7 +40,7 @@ export function useFollow(first: string | undefined, startsAway = false): Follow
       if (isFollowing.current) scrollToEnd();
       else setAway(!isAtEnd());
     });
-    // Messages, questions and the message box: whatever grows moves the end.
+    // Messages, approvals and the message box: each can grow and move the end.
     const main = document.getElementById("main");
     for (const one of [document.body, main]) if (one) grow.observe(one);
     window.addEventListener("scroll", look, { passive: true });

@@ -30,7 +30,7 @@ export function useTranscript(id: string): ShownTranscript {
     const before = transcript?.before;
     if (before === undefined || before === null) return;
     const older = await api.get<Transcript>(messages, { limit: LIMIT, before });
-    // Read again meanwhile, it may begin elsewhere; then somebody presses once more.
+    // A reload meanwhile may have changed the start; the reader can press again.
     setTranscript((shown) => (shown?.before === before ? prepended(shown, older) : shown));
   });
   const hasSent = useRef(false);

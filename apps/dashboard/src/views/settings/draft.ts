@@ -12,7 +12,7 @@ export class Draft {
     return this.#edits.size;
   }
 
-  /** Values first: what is removed moves what stands behind it in its list. */
+  /** Values first: removing an item shifts later items of its list. */
   edits(): Edit[] {
     const all = [...this.#edits.values()];
     const removed = all.filter((edit) => "remove" in edit).toSorted(byLastIndex);

@@ -1,4 +1,4 @@
-/** One key of the config as a field: label above, help below, what is wrong with it beside it. */
+/** One key of the config as a field: label above, help below, its error beside it. */
 import type { ComponentChildren, InputHTMLAttributes } from "preact";
 import { useId, useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
@@ -199,7 +199,7 @@ const Lines = ({ text, take, id, rows, placeholder = "", ...rest }: TextProps) =
   />
 );
 
-/** What is no number goes as it is: the service says what is wrong with it. */
+/** Text that is no number is sent unchanged: the daemon reports the error. */
 const numberOf = (text: string): unknown => (Number.isFinite(Number(text)) ? Number(text) : text);
 
 function itemsOf(text: string): string[] | undefined {
@@ -210,7 +210,7 @@ function itemsOf(text: string): string[] | undefined {
   return items.length === 0 ? undefined : items;
 }
 
-/** Write-only: what is set can be replaced or removed, never read. */
+/** Write-only: a stored secret can be replaced or removed, never read. */
 function Secret({ settings, state, field, path, ids }: InputProps) {
   const isSet = state.secrets.includes(keyOf(path));
   const [isOpen, setOpen] = useState(false);

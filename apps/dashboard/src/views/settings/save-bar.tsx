@@ -1,4 +1,4 @@
-/** What is not saved yet, the diff before it is, and the way back afterwards. */
+/** Unsaved changes, the diff before saving, and the undo afterwards. */
 import { useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";

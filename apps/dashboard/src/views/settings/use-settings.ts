@@ -38,7 +38,7 @@ export function useSettings(): Settings {
       const body = { edits: draft.edits() };
       api
         .call<Preview>("/api/settings/preview", { method: "POST", body, signal: call.signal })
-        // Saving says what is wrong with the connection.
+        // Saving reports connection errors.
         .then(setPreview, () => {});
     }, SOON_MS);
     return () => {

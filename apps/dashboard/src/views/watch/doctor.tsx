@@ -1,4 +1,4 @@
-/** What `svc doctor` finds, what is wrong first, each with its fix. */
+/** Findings of `svc doctor`, errors first, each with its fix. */
 import { useEffect, useState } from "preact/hooks";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";

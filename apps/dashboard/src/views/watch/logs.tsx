@@ -1,4 +1,4 @@
-/** The log as it is written, by level and by what is in it. */
+/** The live log, filtered by level and by text. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
@@ -83,7 +83,7 @@ export function Logs() {
     void read(undefined);
     return () => busy.current?.abort();
   }, [level, text, channel]);
-  // The timer calls what it was first given.
+  // The timer keeps its first callback, so read the current one through a ref.
   const tick = useRef(() => {});
   tick.current = () => {
     if (!isPaused && busy.current === undefined) void read(kept);

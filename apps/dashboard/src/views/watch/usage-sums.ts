@@ -1,4 +1,4 @@
-/** Sums of what was used, by day and by what it is split into. */
+/** Sums of usage, by day and by group. */
 
 export interface UsageLine {
   readonly day: string;

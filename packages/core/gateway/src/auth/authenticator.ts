@@ -24,7 +24,7 @@ const BAD_BEARERS = 10;
 const WINDOW_MS = 60_000;
 const LOCKOUT_MS = 300_000;
 
-/** Why nobody was found. Only who presents something wrong has guessed. */
+/** Why no principal was found. Only "wrong" counts as a guess. */
 type Unknown = "nothing" | "wrong" | "several" | "ended";
 
 const UNKNOWN: Readonly<Record<Unknown, Reply>> = {
@@ -57,7 +57,7 @@ export class Authenticator {
     return met instanceof Reply || opens(met.device.scope, need) ? met : errorReply("FORBIDDEN_SCOPE");
   }
 
-  /** The same where nobody has to prove anything: undefined for who presents nothing. A guess is a guess all the same. */
+  /** For public routes: undefined for a caller without credentials. Wrong credentials still count as a guess. */
   meet(credentials: Credentials, client: Client): Principal | Reply | undefined {
     const waitMs = this.#lockedMs(client);
     if (waitMs > 0) return errorReply("LOCKED_OUT", { retryAfterMs: waitMs });
@@ -112,8 +112,8 @@ export class Authenticator {
   }
 }
 
-// Whom a route lets in that is open to everybody: pages of ours and programs, not pages of others, and nobody more often
-// than a person needs it.
+// Access to public routes: our own pages and programs, no pages of other sites, and no client more often than a person
+// needs it.
 
 export interface PublicAccessDeps {
   readonly authenticator: Authenticator;
@@ -132,7 +132,7 @@ export class PublicAccess {
   /** Who it is, undefined for a stranger, or the refusal: 403 BAD_ORIGIN, 429, 401 for a token that is wrong. */
   admit(headers: IncomingHttpHeaders, client: Client): Principal | Reply | undefined {
     const { authenticator, limit, clock } = this.#deps;
-    // Before the limit: a site that its visitors' browsers send here must not use up what is theirs.
+    // Before the limit: a foreign site that makes its visitors' browsers call here must not use up the visitors' quota.
     if (!isNobodyElses(headers)) return errorReply("BAD_ORIGIN");
     const waitMs = limit.take(client.limiterKey, clock.monotonic());
     if (waitMs > 0) return errorReply("RATE_LIMITED", { retryAfterMs: waitMs });
@@ -150,8 +150,8 @@ export type Credentials = Pick<IncomingHttpHeaders, "authorization" | "cookie"> 
 export const tokenOnly = ({ authorization }: IncomingHttpHeaders): Credentials => ({ authorization });
 
 /**
- * Of a WebSocket. A page can't give it headers of its own, so that the token, or what else comes in `X-Svc-Csrf`, stands
- * among the protocols: `bearer.<token>`, `csrf.<value>`. Of two of a kind none is taken.
+ * Credentials of a WebSocket handshake. A page can't set its headers, so the token, or the value of `X-Svc-Csrf`, is among
+ * the protocols: `bearer.<token>`, `csrf.<value>`. If either appears twice, neither value is accepted.
  */
 export function upgradeCredentials(headers: IncomingHttpHeaders): Credentials {
   const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((one) => one.trim());

@@ -1,6 +1,6 @@
 /**
- * What is open for each device: requests that are being answered, streams. A revoked device loses all of it at once, and so
- * does a page that is signed out.
+ * Open requests and streams of each device. Revoking a device closes all of them at once; signing a page out closes the
+ * page's.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LinkedList } from "@svc/kernel";
@@ -101,7 +101,7 @@ export function openExchange(
   outgoing: ServerResponse,
 ): () => void {
   const release = connections.open(opener, (why) => {
-    // Half an answer can't be taken back; what is left of it stays here.
+    // Half of an answer is already sent; the rest must not follow.
     if (outgoing.headersSent) outgoing.destroy();
     else {
       outgoing.shouldKeepAlive = false;

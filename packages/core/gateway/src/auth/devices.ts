@@ -31,7 +31,7 @@ export interface DevicesDeps {
   readonly store: DeviceStore;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Ends whatever the device has going on. */
+  /** Closes the device's connections and aborts its turns. */
   readonly onRevoked: (device: Device) => void;
 }
 
@@ -57,8 +57,8 @@ export class Devices implements PairedDevices {
   }
 
   /**
-   * The device a token belongs to. Finding it by hash leaks nothing by its timing: whoever could choose a hash to come
-   * close to a stored one would have broken SHA-256.
+   * The device a token belongs to. The lookup by hash leaks nothing through timing: an attacker who can choose a token whose
+   * hash comes close to a stored one has broken SHA-256.
    */
   find(token: string): Device | undefined {
     const device = this.#byHash.get(tokenHash(token));
@@ -107,7 +107,7 @@ export class Devices implements PairedDevices {
     return true;
   }
 
-  /** Whoever asks while it is being done is told what comes of it. */
+  /** Concurrent calls for one device share one result. */
   revoke(id: string): Promise<boolean> {
     const device = this.#byId.get(id);
     const known = this.#revoking.get(id);

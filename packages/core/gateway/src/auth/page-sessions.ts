@@ -1,5 +1,5 @@
 /**
- * Sign-ins of the page. Each has two secrets: the cookie, which the browser keeps from scripts, and the one that the page
+ * Sign-ins of the page. Each has two secrets: the cookie, which the browser hides from scripts, and a value that the page
  * sends in `X-Svc-Csrf`, which a browser never sends by itself. A foreign site can make a browser send the cookie, so the
  * cookie alone does one thing only: it returns the second secret to our own page (`resume`). The second follows from the
  * cookie by HMAC; only the hash of the cookie is stored.
@@ -20,10 +20,10 @@ export interface PageSessionStore {
   touch(idHash: string, atMs: number): void;
 }
 
-/** Whoever signs in again and again signs out himself, not others. */
+/** Per device, so that a client that signs in again and again ends its own sign-ins, not those of others. */
 export const MAX_PER_DEVICE = 20;
 export const MAX_SIGN_INS = 1000;
-/** How late one that nobody uses may end. */
+/** How late an idle sign-in may end. */
 const LOOK_EVERY_MS = 60_000;
 
 /** A sign-in that works, or did. */
@@ -61,7 +61,7 @@ export interface PageSessionsDeps {
   readonly log: Logger;
   /** Milliseconds without a request after which a sign-in ends, as configured now. */
   readonly idleMs: () => number;
-  /** Ends whatever is open on it. */
+  /** Closes the streams and requests of the sign-in. */
   readonly onEnd: (signIn: PageSignIn) => void;
 }
 
@@ -75,7 +75,7 @@ interface Live extends PageSignIn, Browser {
   readonly createdAtMs: number;
   /** By the wall clock, which knows how long the machine slept. */
   seenAtMs: number;
-  /** By the monotonic clock, which nobody can set back. */
+  /** By the monotonic clock, which can't be set back. */
   seenMs: number;
 }
 
@@ -214,7 +214,7 @@ export class PageSessions {
     return clock.monotonic() - seenMs >= idleMs() || clock.now() - seenAtMs >= idleMs();
   }
 
-  /** Its streams would go on for ever, if nobody looked. */
+  /** Without this check the streams of an expired sign-in would stay open for ever. */
   #lookLater(): void {
     if (this.#stopped || this.#cancelLook !== undefined || this.#live.size === 0) return;
     this.#cancelLook = this.#options.clock.after(LOOK_EVERY_MS, () => {
@@ -288,7 +288,7 @@ class Removals {
     }
   }
 
-  /** For whoever can't do anything about it. */
+  /** For callers that can't handle a failure. */
   begin(idHash: string): void {
     this.now(idHash).catch(() => {});
   }
@@ -324,7 +324,7 @@ export const NO_SESSION_COOKIE = `${NAME}=; ${ATTRIBUTES}; Max-Age=0`;
 
 /**
  * The value of ours in a `Cookie` header. `several`: another host of this domain, or another path, has planted one beside
- * it. Which of them is ours, nobody can tell, and the first is not a better guess than the last.
+ * it. No rule tells ours apart, and the first is not a better guess than the last.
  */
 export function sentCookie(header: string | undefined): string | "several" | undefined {
   if (header === undefined || !header.includes(NAME)) return undefined;

@@ -48,7 +48,7 @@ export const shownDevice = ({ id, name, scope }: Device): Json => ({ id, name, s
 export const isOwnPage = (headers: IncomingHttpHeaders): boolean =>
   headers.origin !== undefined && isNobodyElses(headers);
 
-/** The same of a request that may come without an Origin: a browser sends none with a GET of its own page. */
+/** The same for a request that may lack an Origin: a browser sends none with a GET of its own page. */
 export const isSurelyOwnPage = (headers: IncomingHttpHeaders): boolean =>
   headers["sec-fetch-site"] === "same-origin" || isOwnPage(headers);
 
@@ -56,9 +56,9 @@ export const isSurelyOwnPage = (headers: IncomingHttpHeaders): boolean =>
 export const isNobodyElses = ({ "sec-fetch-site": site }: IncomingHttpHeaders): boolean =>
   site === undefined || site === "same-origin";
 
-// What a browser is called among the devices when nobody gave it a name. Nothing of what it sends is kept.
+// The default name of a browser in the list of devices. The User-Agent itself is not stored.
 
-/** In this order: most say that they are others, too. */
+/** The order matters: most browsers also name others in their User-Agent. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdgA?\/|\bEdgiOS\//, "Edge"],
   [/\bOPR\//, "Opera"],

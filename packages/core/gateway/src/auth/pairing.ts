@@ -57,7 +57,7 @@ export class Pairing {
     return { code: issued.code, expiresAt: clock.now() + (issued.expiresAtMs - clock.monotonic()) };
   }
 
-  /** Codes that somebody could come in with now. */
+  /** Number of codes that are valid now. */
   get liveCodes(): number {
     return this.#codes.live(this.#options.clock.monotonic());
   }
@@ -158,8 +158,8 @@ export class PairingCodes {
   }
 
   /**
-   * Uses a code up. A wrong one counts against every live code; `burnt` is how many that ended. What is not six digits
-   * can't be a guess and burns nothing: a scanner must not be able to take the code away from its owner.
+   * Consumes a code. A wrong one counts against every live code; `burnt` is how many codes that ended. Input that is not six
+   * digits is not a guess and burns nothing: a scanner must not be able to invalidate the owner's code.
    */
   take(presented: string, nowMs: number): { found: PairingCode | undefined; burnt: number } {
     this.#dropExpired(nowMs);

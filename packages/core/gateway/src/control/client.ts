@@ -46,7 +46,7 @@ function send(call: ControlCall, path: string): Promise<NodeJS.ReadableStream> {
       },
       resolve,
     );
-    // Not `once`: after the answer has begun, a lost connection is told here as well as to who reads it.
+    // Not `once`: once the answer has begun, a lost connection emits here as well as on the response.
     outgoing.on("error", (cause: NodeJS.ErrnoException) => reject(reasonOf(cause, call.signal)));
     outgoing.end(JSON.stringify(call.body ?? {}));
   });
@@ -64,7 +64,7 @@ function reasonOf(cause: unknown, signal: AbortSignal | undefined): unknown {
       hint: "Run svc as the user that runs the daemon, or name another home with SVC_HOME.",
     });
   }
-  // What is no HTTP is no daemon of ours either, or one that broke off.
+  // An answer that is not HTTP comes from another program, or from a daemon that died half way.
   return LOST.has(code) || code.startsWith("HPE_") ? wentAway(cause) : cause;
 }
 
@@ -129,8 +129,8 @@ export function controlAddress(socketFile: string, platform: NodeJS.Platform = p
 }
 
 /**
- * A stream's lines, parted by line feeds alone. For `node:readline` U+2028 parts lines too, and JSON has it as it is: one such
- * character in what somebody wrote would break the answer that it stands in.
+ * A stream's lines, split at line feeds only. `node:readline` also splits at U+2028, which JSON leaves unescaped: one such
+ * character in a user's text would break the answer.
  */
 export async function* linesOf(stream: NodeJS.ReadableStream): AsyncGenerator<string> {
   stream.setEncoding("utf8");

@@ -101,7 +101,7 @@ async function listen(server: Server, socketFile: string): Promise<void> {
     if (cause instanceof SvcError) throw cause;
     throw new SvcError("HOME_UNWRITABLE", `The control socket ${socketFile} can't be made.`, {
       cause,
-      hint: "Remove what is in its place, or name another home with SVC_HOME.",
+      hint: "Remove the file at that path, or name another home with SVC_HOME.",
     });
   }
 }
@@ -138,7 +138,7 @@ async function serve(
   endIfUnread(outgoing, clock);
 }
 
-/** Throws TOO_LARGE, BAD_JSON, and BAD_REQUEST for what is no object, or when the caller is gone. */
+/** Throws TOO_LARGE, BAD_JSON, and BAD_REQUEST when the body is no object or the caller is gone. */
 async function readBody(incoming: IncomingMessage): Promise<{ readonly [key: string]: Json }> {
   const value = parse(await readBytes(incoming));
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new SvcError("BAD_REQUEST");
@@ -169,7 +169,7 @@ function parse(bytes: Buffer): Json {
   return value;
 }
 
-// The commands that run because somebody asked over the control socket.
+// Commands started over the control socket.
 
 export class RunningCommands {
   readonly #running = new Map<AbortController, Promise<void>>();

@@ -20,7 +20,7 @@ export interface BindOptions {
   readonly require_pairing: boolean;
 }
 
-/** Throws PUBLIC_BIND. Without pairing a public address is refused whatever else is configured. */
+/** Throws PUBLIC_BIND. Without pairing a public address is always refused. */
 export function checkBind(options: BindOptions): void {
   if (!isPublicBind(options.host)) return;
   if (!options.require_pairing) {

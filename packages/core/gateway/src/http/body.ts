@@ -17,7 +17,7 @@ const EMPTY: Buffer = Buffer.alloc(0);
  * comes in. After `too-large` and `memory-full` the rest is still coming: the reply decides what to do with it.
  */
 export function readBody(incoming: IncomingMessage, outgoing: ServerResponse, maxBytes: number): Read<BodyProblem>;
-/** For those who have proved nothing yet. `memory-full`: others needed what it took. */
+/** For unauthenticated callers. `memory-full`: the body was dropped to make room for others. */
 export function readBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -33,7 +33,7 @@ export function readBody(
   const declared = declaredBytes(incoming);
   if (declared === 0) return EMPTY;
   if (declared > maxBytes && declared !== Infinity) return "too-large";
-  // A client that asked first (Expect: 100-continue) sends nothing until it is told to.
+  // A client with `Expect: 100-continue` sends nothing before this reply.
   if (incoming.headers.expect !== undefined) outgoing.writeContinue();
   return new Promise((resolve) => {
     let held = EMPTY;
@@ -64,7 +64,7 @@ export function readBody(
     };
     const onEnd = () => settle(held.length === length ? held : held.subarray(0, length));
     const onClose = () => settle("gone");
-    // `aborted` arrives as an error, and an error nobody listens to ends the process.
+    // `aborted` arrives as an error, and an error event without a listener ends the process.
     incoming.on("data", onData).on("end", onEnd).on("error", ignore).on("close", onClose);
   });
 }

@@ -25,7 +25,7 @@ export function limitConnections(server: Server, clock: Clock, log: Logger, most
 }
 
 class OpenConnections {
-  /** Both oldest first. Whoever is served is moved when it is looked at: noting it at once would cost every request. */
+  /** Both oldest first. A served socket moves only when it is looked at: doing so at once would cost every request. */
   readonly #unserved = new Set<Socket>();
   readonly #served = new Set<Socket>();
 
@@ -38,7 +38,7 @@ class OpenConnections {
     return this.#unserved.size + this.#served.size;
   }
 
-  /** Forgets and returns the one that is missed least. */
+  /** Removes and returns the socket whose loss matters least. */
   takeIdle(): Socket | undefined {
     for (const socket of first(this.#unserved)) {
       const isServed = socket.bytesWritten > 0 && responseInFlight(socket) === undefined;
@@ -64,7 +64,7 @@ export const mostConnections = (descriptors: number = descriptorLimit()): number
   return Math.min(MOST, descriptors - Math.min(RESERVED, descriptors >> 1));
 };
 
-/** Infinity where there is none, as on Windows. */
+/** Infinity without a limit, as on Windows. */
 function descriptorLimit(): number {
   try {
     const [, soft = ""] = /^Max open files\s+(\w+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
@@ -78,8 +78,8 @@ function descriptorLimit(): number {
 
 const limitOf = (value: unknown): number => (Number(value) > 0 ? Number(value) : Infinity);
 
-// Connections that could not be accepted. Node tells them as an error of the server, and an error nobody listens to ends the
-// process: whoever opens enough connections to use up the file descriptors would stop the service.
+// Connections that could not be accepted. Node reports them as an error of the server, and an error event without a listener
+// ends the process: a client that exhausts the file descriptors would stop the daemon.
 
 export function surviveAcceptErrors(server: Server, clock: Clock, log: Logger): void {
   const lines = new ThrottledLog(clock);

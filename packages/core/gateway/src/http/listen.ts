@@ -52,7 +52,7 @@ export function createHttpServer(
   budget.guard(server);
   server.on("clientError", onClientError);
   server.on("connect", onConnect);
-  // Checks come before the body is asked for; `readBody` says when to send it.
+  // Checks run before the client sends the body; `readBody` sends 100 Continue.
   server.on("checkContinue", each(serve));
   server.on("checkExpectation", each(onUnknownExpectation));
   return server;
@@ -90,9 +90,9 @@ function listenError(cause: NodeJS.ErrnoException): SvcError {
   });
 }
 
-// Requests whose end two readers would see in two places. Node's parser refuses most of them and lets these through: a
-// transfer coding beside `chunked` that nobody here undoes, and any in HTTP/1.0, which knows none (RFC 9112 section 6.1).
-// What a proxy took for the next request could be this one's body, or the other way round.
+// Requests whose end two parsers would see in different places (request smuggling). Node's parser refuses most of them and
+// lets these through: a transfer coding beside `chunked`, which this server does not decode, and any transfer coding in
+// HTTP/1.0, which has none (RFC 9112 section 6.1).
 
 /** Such a request is answered 400, and its connection ends: nothing that follows on it is read as a request. */
 function refuseAmbiguous(watch: Watch): (listener: RequestListener) => RequestListener {
@@ -150,8 +150,8 @@ export function onClientError(error: NodeJS.ErrnoException, stream: unknown): vo
       socket.pause();
       if (inFlight.headersSent) inFlight.once("finish", () => socket.destroySoon());
     } else {
-      // All of it is written. Its own end would close the connection at once, and what is unread then throws the end of a
-      // long answer away.
+      // The answer is written. Ending the socket now would close it at once, and the unread input would make the kernel
+      // discard the end of a long answer.
       endAndLinger(socket, "");
     }
     return;

@@ -33,7 +33,7 @@ export class MemoryBudget {
     if (place.link === undefined) return;
     this.#bytes += bytes - place.bytes;
     place.bytes = bytes;
-    // The last one stays, whatever its size: a body larger than the room could never come in otherwise.
+    // The last body stays at any size: otherwise a body larger than the budget could never arrive.
     while (this.#bytes > this.#most && this.#places.size > 1) {
       const oldest = this.#places.first!;
       this.leave(oldest);

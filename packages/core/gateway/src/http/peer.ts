@@ -1,4 +1,4 @@
-/** What is known about a connection, worked out once and kept as long as its socket lives. */
+/** Facts about a connection, computed once and cached as long as its socket lives. */
 import { isIP, type Socket } from "node:net";
 import type { ClientId } from "@svc/contract";
 import ipaddr from "ipaddr.js";
@@ -12,7 +12,7 @@ export class Peer {
   readonly #onClosed: (tell: () => void) => void;
   #clientId: ClientId | undefined;
 
-  /** `onClosed`: calls what it is given once the connection is closed. */
+  /** `onClosed`: runs its argument once the connection is closed. */
   constructor(remoteAddress: string | undefined, onClosed: (tell: () => void) => void = () => {}) {
     this.#onClosed = onClosed;
     this.address = canonicalAddress(remoteAddress ?? "") ?? "::";
@@ -20,7 +20,7 @@ export class Peer {
     this.isLoopback = isLoopback(this.address);
   }
 
-  /** The identity of this connection for a caller without a token. Once it is closed `onGone` is told that nobody has it any more. */
+  /** The identity of this connection for a caller without a token. `onGone` runs when the connection closes. */
   clientIdUntil(onGone: (clientId: ClientId) => void): ClientId {
     if (this.#clientId === undefined) {
       const clientId = mintClientId();

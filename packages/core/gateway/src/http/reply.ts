@@ -80,7 +80,7 @@ const PLAIN_REPLIES = Object.freeze(
   Object.fromEntries((Object.keys(ERRORS) as ErrorCode[]).map((code) => [code, build(code, 0, {})])),
 ) as Readonly<Record<ErrorCode, Reply>>;
 
-/** The reply to whatever was thrown. Only a `SvcError` speaks for itself; of anything else nothing is told. */
+/** The reply to a thrown value. Only the message of a `SvcError` is sent; anything else could leak internals. */
 export function replyToError(error: unknown, fields?: ErrorReplyOptions["fields"]): Reply {
   if (!(error instanceof SvcError)) return errorReply("INTERNAL", { ...(fields && { fields }) });
   const { message, retryAfterMs } = error;

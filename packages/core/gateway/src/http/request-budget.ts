@@ -68,7 +68,7 @@ export class RequestBudget implements IntakeDeps {
   /** Applies to all connections of `server`. Its listeners must be wrapped by `each`. */
   guard(server: Server): void {
     server.on("connection", (socket) => intakes.set(socket, new Intake(socket, this)));
-    // Whatever is still to come has no certain beginning: none of it is parsed.
+    // After a parse error the start of the next request is unknown: parse nothing more.
     server.prependListener("clientError", (_error, socket) => intakes.get(socket as Socket)?.stop());
   }
 
@@ -81,8 +81,8 @@ export class RequestBudget implements IntakeDeps {
   }
 
   /**
-   * A peer that is alone takes what it can get: nothing is gained by making it wait. Beside others it gets a share of each
-   * turn, so that a hundred of its connections don't come before each step of another one's request.
+   * A single peer has no quota: making it wait gains nothing. Beside others it gets a share of each turn, so that a hundred
+   * of its connections don't run before each step of another peer's request.
    */
   mayBegin(socket: Socket): boolean {
     const peer = peerOf(socket).limiterKey;
@@ -124,7 +124,7 @@ export class RequestBudget implements IntakeDeps {
     return link;
   }
 
-  /** Notes that a connection was closed for what its client made us hold. */
+  /** Records that a connection was closed because its client made us buffer too much. */
   closed(what: Excess): void {
     const count = this.#lines.note(what);
     if (count > 0)
@@ -154,7 +154,7 @@ export class RequestBudget implements IntakeDeps {
     this.#isScheduled = this.#ready.size > 0;
     if (!this.#isScheduled) return;
     const isTurnOver = this.#left === 0 || this.#clock.monotonic() - this.#beganAtMs >= TURN_MS;
-    // A connection that was resumed hands over what it has in a tick of its own, which comes before this one.
+    // A resumed connection delivers its data in its own tick, which comes before this one.
     if (isTurnOver) setImmediate(this.#nextTurn);
     else process.nextTick(this.#step);
   };
@@ -187,10 +187,10 @@ export interface IntakeDeps {
   /** Calls `proceed` when it is the connection's turn. */
   schedule(intake: Intake): Link<Intake>;
   cancel(link: Link<Intake>): void;
-  /** Notes that requests of the connection wait. */
+  /** Records that requests of the connection wait. */
   hold(intake: Intake): Link<Intake>;
   release(link: Link<Intake>): void;
-  /** Notes that the connection was closed for what its client left unread. */
+  /** Records that the connection was closed because its client left too much unread. */
   closed(what: Excess): void;
 }
 
@@ -208,11 +208,11 @@ export class Intake {
   #inFlight = 0;
   /** Requests so far. */
   #begun = 0;
-  /** The newest request: what follows its headers is its body. */
+  /** The newest request: the bytes after its headers are its body. */
   #newest: IncomingMessage | undefined;
-  /** What is to come of its body; Infinity while it is chunked and goes on. */
+  /** Bytes of its body still to come; Infinity for a chunked body that has not ended. */
   #bodyLeft = 0;
-  /** How much of the end of a head the last bytes were: a read may end within it. */
+  /** How much of a head's end marker the last bytes matched: a read may end inside the marker. */
   #seen = 0;
   /** Set as long as requests wait. */
   #holding: Link<Intake> | undefined;
@@ -344,8 +344,8 @@ export class Intake {
   }
 
   /**
-   * What is broken came behind a request that is being answered, and the connection is paused until it is. Its end comes
-   * through a pause where nothing is left to read, and would end the connection before the answer.
+   * Malformed bytes followed a request that is still being answered, and the connection is paused until the answer is sent.
+   * With nothing left to read, the socket's end arrives despite the pause and would close the connection before the answer.
    */
   #hideEnd(bytes: Buffer): void {
     if (this.#socket.isPaused() && !this.#socket.destroyed) this.#socket.unshift(bytes);
@@ -389,7 +389,7 @@ export class Intake {
     if (this.#begun > begun) this.#bodyLeft = declaredBytes(this.#newest!);
   }
 
-  /** Back into the socket's buffer, in front of what it has read since. */
+  /** Puts bytes back into the socket's buffer, in front of newer ones. */
   #keep(rest: Buffer): void {
     const socket = this.#socket;
     if (this.#isOver || socket.destroyed) return;
@@ -408,7 +408,7 @@ export class Intake {
   }
 }
 
-// Where the heads of requests end in what a connection brings, whatever the cut of its pieces.
+// Finds the ends of request heads in a connection's bytes, wherever the chunks are split.
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 

@@ -34,7 +34,7 @@ export function sender(clock: Clock, isDraining: () => boolean): Send {
   };
 }
 
-/** With `Connection: close`, once: a reply may have an option of its own there, and of two such headers a proxy sees one. */
+/** Adds `Connection: close` to an existing `Connection` header: with two such headers a proxy sees only one. */
 function closing(headers: readonly string[]): string[] {
   const at = headers.indexOf("connection") + 1;
   return at === 0 ? [...headers, "connection", "close"] : headers.with(at, `${headers[at]}, close`);

@@ -1,16 +1,16 @@
 /**
- * Requests as others see them: each has an id, which its lines of the log have and its answer where that is an error of ours;
- * and where somebody watches it is a piece of work. Where nobody does, all of this costs a request an id and a scope.
+ * Observability of requests: each has an id, which its log lines carry, and its answer too when that is a 5xx. With an
+ * observer each request is also a span; without one, a request costs only an id and a scope.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isTraceparent } from "@svc/contract";
 import { currentScope, fromOutside, type Instruments, type OpenWork } from "@svc/kernel";
 import { pathPattern } from "./request.ts";
 
-/** The route of whatever is none's. */
+/** The route name of a path that no route matches. */
 export const OTHER = "other";
 
-/** Runs what serves a request. `route`: asked for only where somebody watches. */
+/** Runs the handler of a request. `route` is called only when an observer is active. */
 export type Watch = (incoming: IncomingMessage, outgoing: ServerResponse, route: () => string, run: () => void) => void;
 
 export class Requests {
@@ -24,7 +24,7 @@ export class Requests {
     this.#instruments = instruments;
   }
 
-  /** Runs what serves one request, with an id of its own. */
+  /** Runs the handler of one request, with its own id. */
   alone<T>(run: () => T): T {
     this.#count += 1;
     return fromOutside({ request: `${this.#boot}-${this.#count}` }, run);
@@ -48,8 +48,8 @@ export class Requests {
   }
 
   /**
-   * Where somebody watches, a request is a piece of work until its answer is handed over (`answered`), or the head of one
-   * that goes on, as of a stream, or until its client is gone. One that is served anew is the same piece.
+   * With an observer, a request is a span until its answer is handed over (`answered`), for a stream the head of the answer,
+   * or until its client is gone. A request that is served again stays the same span.
    */
   readonly watch: Watch = (incoming, outgoing, route, run) => {
     if (!this.#instruments.isWatched || (outgoing as Watched)[WORK]) return run();
@@ -78,10 +78,10 @@ export function requestIdHeader(status: number): readonly string[] {
   return status >= 500 && request !== undefined ? ["x-request-id", request] : [];
 }
 
-/** There are dozens that the parser takes, and anybody may send them. */
+/** The parser accepts dozens more, and any client may send them: they would grow the set of labels. */
 const METHODS: ReadonlySet<string | undefined> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-// The route of a path that is looked for by pattern. Bounded, whatever paths are asked for.
+// Finds the route of a path by pattern. The cache is bounded, because callers choose the paths.
 
 /** `paths`: literal, or with segments `{name}`. */
 export function routeNames(paths: readonly string[]): (path: string) => string {

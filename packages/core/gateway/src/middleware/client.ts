@@ -10,8 +10,8 @@ export interface Client {
   /** What limits count by: the address, IPv6 by /64; apart for addresses that a header named (see below). */
   readonly limiterKey: string;
   /**
-   * The other end of the socket is this machine and nobody was named by a header. A header alone never makes a client
-   * local: a proxy that passes a caller's own `X-Forwarded-For: 127.0.0.1` on would lift every lockout.
+   * The other end of the socket is this machine and no header names another client. A header alone never makes a client
+   * local: a proxy that forwards a caller's own `X-Forwarded-For: 127.0.0.1` would lift every lockout.
    */
   readonly isLoopback: boolean;
 }
@@ -36,8 +36,8 @@ function trusting(trustedProxies: readonly string[]): ClientResolver {
   return (headers, peer) => {
     const address = isTrusted(peer.address) ? forwardedAddress(headers) : undefined;
     if (address === undefined) return peer;
-    // A count of its own: whoever can forge a header (every machine in a trusted range can) must not be able to lock out
-    // those who connect directly.
+    // Counted apart: a machine that can forge a header (every machine in a trusted range can) must not be able to lock out
+    // clients that connect directly.
     return { address, limiterKey: `forwarded ${limiterKey(address)}`, isLoopback: false };
   };
 }
@@ -99,9 +99,9 @@ export function isLocalOnly(request: LocalOnlyRequest, rules: Pick<HostRules, "a
   return origin === undefined || rules.allowsOrigin(origin, host);
 }
 
-// What reverse proxies write about where a request came from. Believed only as far as `client.ts` says.
+// Headers in which reverse proxies name the origin of a request. Trusted only under the rules above.
 
-/** By their first word (the second one behind `x-`), the headers that only proxies write, whatever follows. */
+/** Prefixes (the first word, or the second after `x-`) of headers that only proxies write. */
 const FAMILIES: ReadonlySet<string> = new Set([
   // Every proxy: nginx and Traefik write X-Real-IP; IIS, ingress-nginx, HAProxy and Azure X-Original-URL, -Host, -To.
   "x-real",
@@ -187,7 +187,7 @@ const NAMES: ReadonlySet<string> = new Set([
   "x-replaced-path",
 ]);
 
-/** A chain longer than this is not a chain of proxies but somebody's attempt to keep us busy. */
+/** A longer chain is an attempt to make the daemon work, not a chain of proxies. */
 const MAX_HOPS = 64;
 
 /**

@@ -10,7 +10,7 @@ export interface Paths {
 
 export interface HostCheckRules {
   readonly rules: HostRules;
-  /** Paths that strangers call by whatever name they know us by, and that no browser is asked to call; beside `/health`. */
+  /** Paths that platforms call under any host name, and that browsers have no reason to call; `/health` is exempt too. */
   readonly open: Paths;
   /** Paths that a link on a page of another site may lead to. */
   readonly page: Paths;
@@ -63,8 +63,8 @@ function isRepeated(incoming: IncomingMessage): boolean {
   return hosts > 1 || authorities > 1;
 }
 
-// The Host and Origin rules. A page of any site can make a browser send requests here (DNS rebinding, forms, fetch);
-// what it cannot do is make the browser lie about the name it thinks it is talking to, or about where it comes from.
+// The Host and Origin rules. A page of any site can make a browser send requests here (DNS rebinding, forms, fetch), but
+// it can't make the browser forge the Host it talks to or its own Origin.
 
 export interface HostRules {
   /** Whether this `Host` (or the authority of an absolute request target) is served. */

@@ -1,4 +1,4 @@
-/** What a request is told from its repetition by: a key of the sender's, and the id of a signed request. */
+/** Detects repeated requests, by the sender's idempotency key and by the id of a signed request. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { ClientId } from "@svc/contract";
 import type { IdempotencyClaim } from "@svc/store";
@@ -10,9 +10,9 @@ import { REMEMBER_MS } from "./webhook-admission.ts";
 export interface IdempotencyStore {
   /** A key that runs or is stored within its TTL is a duplicate. Otherwise it is claimed, for the turn to settle. */
   claim(claim: IdempotencyClaim): "new" | "duplicate";
-  /** Inside a transaction: from then on the key is a duplicate, over restarts too. `workId`: of what it started. */
+  /** Inside a transaction: from then on the key is a duplicate, also after a restart. `workId`: the work it started. */
   keep(claim: IdempotencyClaim, workId: string, state: "done"): void;
-  /** The claim ends: what is on disk decides from now on. */
+  /** Ends the claim: from now on the stored state decides. */
   release(claim: IdempotencyClaim): void;
 }
 
@@ -55,8 +55,8 @@ export function idempotencyKey(value: IncomingHttpHeaders[string]): string | und
 
 /**
  * The signed id is a key too, beside the sender's own: it outlives a restart, which the seen ids do not, and the
- * sender's own key is not signed, so that whoever replays a request can change it. It is kept as long as its timestamp
- * can be fresh, or a short window would let the request in again.
+ * sender's own key is not signed, so an attacker who replays a request can change it. It is kept as long as its timestamp
+ * can be fresh; with a shorter window the request could be replayed.
  */
 export function claimOf(
   scope: ClientId,

@@ -30,7 +30,7 @@ export interface Caller {
   readonly clientId: ClientId;
   /** Keys sessions and idempotency: the device's, or the namespace that callers without a token share. */
   readonly owner: ClientId;
-  /** Its device, if it proved one: what it has going on ends when the device is revoked. */
+  /** The authenticated device, if any: revoking it ends the exchange. */
   readonly device?: Device;
 }
 
@@ -70,7 +70,7 @@ const EMPTY: Buffer = Buffer.alloc(0);
 export type Check = (exchange: Exchange) => Reply | undefined;
 
 export interface RouteGroup {
-  /** Before a byte of the body is asked for. */
+  /** Run before any byte of the body is read. */
   readonly before: readonly Check[];
   /** Without it no body is read. */
   readonly body?: {

@@ -40,7 +40,7 @@ export class WebhookAdmission {
     this.warning = this.#anonymous && !isSecured ? openWebhookWarning(deps.config) : undefined;
   }
 
-  /** 401, 403: the device of a token, or nobody where `require_pairing` is off. */
+  /** 401, 403: finds the device of a token; `require_pairing = false` admits callers without one. */
   readonly caller: Check = (exchange) => {
     const { headers } = exchange.incoming;
     const caller = this.#callerOf(headers, exchange);
@@ -143,7 +143,7 @@ export class SignatureCheck {
 
   /**
    * The webhook-id when everything is valid, fresh and seen for the first time; it is remembered from now on. Undefined
-   * otherwise, whatever is wrong.
+   * otherwise, so that the answer does not reveal which check failed.
    */
   take(headers: IncomingHttpHeaders, body: Buffer, nowMs: number): string | undefined {
     const id = headers["webhook-id"];

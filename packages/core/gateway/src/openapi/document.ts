@@ -126,7 +126,7 @@ function errorAnswersOf(codes: readonly ErrorCode[]): Record<string, Node> {
 }
 
 function errorAnswer(status: number, codes: readonly ErrorCode[]): Node {
-  // A client that is to wait is told how long; of the others only one that found the service busy is.
+  // 429 always says how long to wait; of the other errors only BUSY does.
   const waits = status === 429 ? { required: ["retry_after"] } : {};
   const schema = { ...ERROR_REF, properties: { code: { enum: codes } }, ...waits };
   return {
@@ -153,9 +153,9 @@ type Schema = { readonly [key: string]: Json };
 
 export const CONVERSION: ConversionConfig = {
   target: "draft-2020-12",
-  // What a feature checks by code has no counterpart: its routes are shown all the same.
+  // Checks in a feature's code have no counterpart in JSON Schema; its routes are listed anyway.
   errorMode: "ignore",
-  // What is taken off at the ends is no matter of what fits.
+  // Trimming does not change which input is valid.
   ignoreActions: ["trim"],
   // JSON Schema reads patterns as if they had the flag u, so that one is no loss.
   overrideAction: ({ valibotAction, jsonSchema }) => {
@@ -165,10 +165,10 @@ export const CONVERSION: ConversionConfig = {
   },
 };
 
-/** Of what comes in, before it is made into something else. */
+/** The schema of the input, before transformations. */
 export const inputSchema = (schema: v.GenericSchema): Schema => converted(schema, "input");
 
-/** Of a text that stands for something else: a number in a query is shown as a number. */
+/** The schema of the transformed value: a number in a query is shown as a number. */
 const outputSchema = (schema: v.GenericSchema): Schema => converted(schema, "output");
 
 const isOptional = ({ type }: v.GenericSchema): boolean => type === "optional";

@@ -148,9 +148,9 @@ const contactOf = (publicUrl: string | undefined): string =>
 
 /** What a page asks for. */
 export interface WantedPush extends PushKeys {
-  /** Who knows it can send to this browser: a secret. */
+  /** A secret: anyone who knows it can send to this browser. */
   readonly endpoint: string;
-  /** What is asked may be shown, also on a locked screen. */
+  /** Whether notifications may show the request itself, also on a locked screen. */
   readonly details: boolean;
 }
 
@@ -166,7 +166,7 @@ export interface Receiver extends WantedPush {
   readonly createdAtMs: number;
   /** Aborted: nothing more is sent. */
   readonly ended: AbortController;
-  /** Waits for the one that is being sent. */
+  /** Waits until the current message is sent. */
   next?: PushMessage | undefined;
   isBusy?: boolean;
   lastSentAtMs?: number;
@@ -192,7 +192,7 @@ export const SUBSCRIPTION = v.object({
     auth: v.pipe(base64url(32), v.description("The browser's secret.")),
   }),
   details: v.optional(
-    v.pipe(v.boolean(), v.description("Send what is asked, too; a locked screen shows it. Default: false.")),
+    v.pipe(v.boolean(), v.description("Include the request itself; a locked screen shows it. Default: false.")),
     false,
   ),
 });

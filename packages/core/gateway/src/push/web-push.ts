@@ -33,7 +33,7 @@ export interface WebPushOptions extends PushDeps {
   readonly log: Logger;
 }
 
-/** What a page is told of its subscription. */
+/** The subscription as a page sees it. */
 export interface PushState {
   readonly publicKey: string;
   readonly subscription: Pick<Receiver, "createdAtMs" | "details" | "lastSentAtMs" | "lastError"> | undefined;
@@ -84,7 +84,7 @@ export class WebPush {
     return { publicKey, subscription: this.#receivers.get(signInId) };
   }
 
-  /** Takes the place of the one that this sign-in had. Rejects with ADDRESS_REFUSED, REMOTE_UNREACHABLE, PUSH_LIMIT, STORE_*. */
+  /** Replaces the sign-in's subscription. Rejects with ADDRESS_REFUSED, REMOTE_UNREACHABLE, PUSH_LIMIT, STORE_*. */
   async subscribe(signInId: string, wanted: WantedPush): Promise<void> {
     const { secrets, resolve, clock, isSignedIn } = this.#options;
     await this.#ownKey();
@@ -170,7 +170,7 @@ export class WebPush {
     if (this.#receivers.size > 0) this.#listen();
   }
 
-  /** Made when a page asks for it first; two that ask at once get the same. */
+  /** Created on the first use; concurrent callers get the same key. */
   #ownKey(): Promise<VapidKey> {
     this.#key ??= this.#readKey().catch((cause: unknown) => {
       this.#key = undefined;

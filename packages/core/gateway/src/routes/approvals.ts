@@ -89,7 +89,7 @@ export const APPROVAL = v.object({
         input: v.optional(v.pipe(v.string(), v.description("The other arguments, as JSON."))),
       }),
     ),
-    v.description("Of a tool call: what it would do, without secrets."),
+    v.description("For a tool call: its effect, without secrets."),
   ),
   offers: v.pipe(
     v.object({

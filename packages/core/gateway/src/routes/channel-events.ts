@@ -7,10 +7,10 @@ import { errorReply, jsonReply, Reply, replyToError } from "../http/reply.ts";
 import type { Exchange } from "../middleware/pipeline.ts";
 import type { RouteSpec } from "./route.ts";
 
-/** A text that fits a pattern. What it has to be stands in the description, and completes "… must be". */
+/** A text that fits a pattern. The description completes "… must be". */
 const text = (pattern: RegExp, what: string) => v.pipe(v.string(what), v.regex(pattern, what), v.description(what));
 
-/** What a database and a platform hand back as they got it: no half of a surrogate pair, no NUL. */
+/** Text that databases and platforms return unchanged: no lone surrogate, no NUL. */
 const words = (most: number) =>
   text(new RegExp(`^[^\\p{Cs}\\0]{0,${most}}$`, "u"), `at most ${most} characters of text`);
 
@@ -49,7 +49,7 @@ const EVENT_BODY = v.object(
   OBJECT,
 );
 
-/** The event, or 400: BAD_JSON for what is no UTF-8 JSON, else BAD_REQUEST that names the field and never its value. */
+/** The event, or 400: BAD_JSON unless it is UTF-8 JSON, else BAD_REQUEST, which names the field and never its value. */
 export function postedEvent(body: Buffer): PostedEvent | Reply {
   const value = parseJson(body);
   if (value === undefined) return errorReply("BAD_JSON");
@@ -105,7 +105,7 @@ export const CHANNEL_EVENTS: RouteSpec = {
   access: "local",
   summary: "Tells people and procedures of an event, or asks people for an approval.",
   details:
-    "They need no token; a request from elsewhere, or one that a proxy has passed on, is refused. The type human_approval_request needs run_id and step_id, and waits for an answer of a person; the same request again asks nobody twice. Fields that are not named here are kept for procedures.",
+    "They need no token; a request from elsewhere, or one that a proxy has passed on, is refused. The type human_approval_request needs run_id and step_id, and waits for a person's answer; a repeated request sends no second question. Fields that are not named here are kept for procedures.",
   body: EVENT_BODY,
   answers: {
     200: {

@@ -3,8 +3,8 @@
  *
  *   method 405 → draining 503 → in service 503 → body: size 413 → signature 401, 403 → UTF-8 and JSON 400 → stored → once 401 → 200
  *
- * A platform takes 200 as "yours now" and anything else as "again, please": 200 is said only of what is on disk, or will
- * never be wanted.
+ * A platform stops retrying after 200 and retries after anything else. So 200 is sent only for a delivery that is stored, or
+ * that will never be needed.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Messaging, newMessageOf } from "@svc/agent";
@@ -153,7 +153,7 @@ class ChannelPath {
     }
   }
 
-  /** Whose it is, then what is in it. */
+  /** Verifies the sender, then parses the delivery. */
   #read(request: RawRequest): Delivery | Reply {
     const { channel, ingress } = this.#registered;
     const { refusals } = this.#deps;
@@ -173,7 +173,7 @@ class ChannelPath {
     }
   }
 
-  /** Without what says that it is older than the ids of messages are remembered: nobody could tell it from a replay. */
+  /** Drops messages older than the remembered message ids: they can't be told from a replay. */
   #fresh(parsed: Parsed, nowMs: number): Parsed {
     const { maxAgeMs = Infinity } = this.#registered.ingress;
     const inbound = parsed.inbound?.filter(({ sentAtMs = nowMs }) => !(nowMs - sentAtMs > maxAgeMs));
@@ -196,7 +196,7 @@ function atOnce<Result extends object>(result: Result): Result {
   throw new TypeError("verify() and parse() must be synchronous");
 }
 
-// What is said of deliveries that are not taken: to the platform by the code, to the operator now and then in the log.
+// Refused deliveries: the platform gets the code, the operator a throttled log line.
 
 const CHANNEL_DOWN = errorReply("CHANNEL_DOWN", { retryAfterMs: 60_000 });
 /** The wording that platforms of bearer tokens are used to. */
@@ -269,8 +269,8 @@ function placeOf(error: unknown): { readonly threw: string; readonly at: string 
 // What a channel made of a delivery, as it is kept.
 
 /**
- * Undefined when there is nothing to keep. `once`: of the verdict. What was used for a delivery without a message is used
- * up, too: recorded by somebody, it would be good again once its sender is on the list.
+ * Undefined when there is nothing to store. `once`: from the verdict. It is consumed even by a delivery without a message:
+ * otherwise a recorded delivery would become valid once its sender is on the list.
  */
 export function arrivalOf(channel: string, parsed: Parsed, once: string | undefined): Arrival | undefined {
   const { inbound = [], notices = [], updates = [] } = parsed;
@@ -323,15 +323,15 @@ export class ReceivedRequest implements RawRequest {
   }
 }
 
-/** Node joins what came twice, so that "a, b" would be a value that nobody sent. */
+/** Node joins repeated headers, so that "a, b" would be a value that the sender never sent. */
 function firstOfEach(raw: readonly string[]): RawRequest["headers"] {
   const headers: Record<string, string> = Object.create(null);
   for (let index = 0; index < raw.length; index += 2) headers[raw[index]!.toLowerCase()] ??= raw[index + 1]!;
   return headers;
 }
 
-// The paths that belong to channels, whether this build has the channel or not: each is nobody else's, and says so when
-// nothing is behind it. A platform that was pointed at a channel nobody configured is told what is missing.
+// The paths of channels, reserved whether or not this build has the channel. A platform that calls a channel without
+// configuration gets an answer that names the missing setting.
 
 export interface IngressPath {
   readonly feature: string;

@@ -1,4 +1,4 @@
-/** Where the files of the page are, in a build that has it; in every other build nobody else's, too. */
+/** Paths of the page's files; reserved in builds without the page, too. */
 export const PAGE_PATHS: readonly string[] = ["/", "/assets/{file}", "/favicon.svg"];
 
 /**

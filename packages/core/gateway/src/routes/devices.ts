@@ -112,7 +112,7 @@ export function deviceRoutes({ devices, pageSessions, bodies }: DeviceRouteDeps)
       async handle({ device, params, env, release }) {
         const id = params["id"] ?? "";
         if (id === device.id) {
-          // Who shuts itself out is told so, and then its connection ends like every other one of it.
+          // A device that revokes itself gets the answer first; then its connection ends like its other ones.
           release();
           env.outgoing.shouldKeepAlive = false;
         }

@@ -15,9 +15,9 @@ import { type AnyRequest, type AnyRoute, type BodyLimits, jsonBody, type Strings
 
 export interface FeatureRouteDeps extends FeatureSignInDeps {
   readonly maxBodyBytes: number;
-  /** Counts the requests: a feature may be taken down when none of them is left. */
+  /** Counts the requests: a feature stops only after the last one ends. */
   readonly ongoing: Ongoing;
-  /** For the bodies of strangers, and of those who are known. */
+  /** For bodies of unauthenticated callers, and of devices. */
   readonly bodyMemory: MemoryBudget;
   readonly deviceBodyMemory: MemoryBudget;
   /** False: the feature gave up. */
@@ -107,7 +107,7 @@ function callerOf(principal: Principal | undefined): RouteCaller {
   return { kind: "device", clientId: device.clientId, proof: signIn === undefined ? "token" : "page" };
 }
 
-/** Throws what is answered INTERNAL, and logged: a feature that does this is broken, or worse. */
+/** Throws an error that is logged and answered INTERNAL: a feature that returns this is broken, or hostile. */
 function signInOf(
   { status, body, signIn }: RouteResult,
   feature: string,
@@ -141,7 +141,7 @@ async function featureSignIn(
   { status, body, clientId }: SignInAnswer,
   headers: IncomingHttpHeaders,
 ): Promise<Reply> {
-  // Whoever is being revoked has a name, and may not come in.
+  // A device that is being revoked still has a name, but may not sign in.
   const device = devices.get(devices.ofClient(clientId)?.id ?? "");
   if (device === undefined) return REVOKED;
   if (!opens(device.scope, "read")) return errorReply("FORBIDDEN_SCOPE");
@@ -150,8 +150,8 @@ async function featureSignIn(
   return jsonReply(status, { ...body, ...opened.body }, opened.setCookie);
 }
 
-// The paths below `/api/` that belong to features, whether this build has the feature or not: each says why nobody serves it,
-// and what to do about that.
+// The paths of features below `/api/`, reserved whether or not this build has the feature. Without the feature the answer
+// says why, and what to do.
 
 export interface FeaturePath {
   readonly feature: string;
@@ -161,7 +161,7 @@ export interface FeaturePath {
 
 export const FEATURE_DOWN = errorReply("FEATURE_DOWN");
 
-/** What is answered where no route is. A feature that is on and failed is down, not missing. */
+/** The answer for a path without a route. A feature that is enabled and failed is down, not missing. */
 export function absentReply({ feature, missing }: FeaturePath, isUp: (feature: string) => boolean): () => Reply {
   const absent = missing === undefined ? errorReply("NOT_FOUND") : errorReply("NOT_CONFIGURED", { message: missing });
   return () => (isUp(feature) ? absent : FEATURE_DOWN);

@@ -8,7 +8,7 @@ export function fieldsOf(schemas: Strings | undefined, query: URLSearchParams): 
   const fields: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(schemas ?? {})) {
     const sent = query.getAll(name);
-    // Of two, somebody else on the way may have read the other one.
+    // A repeated field is refused: a proxy on the way may have read the other value.
     const parsed = v.safeParse(schema, sent.length > 1 ? sent : sent[0]);
     if (!parsed.success) throw new SvcError("BAD_REQUEST", `${name} must be ${descriptionOf(schema)}.`);
     fields[name] = parsed.output;
@@ -16,7 +16,7 @@ export function fieldsOf(schemas: Strings | undefined, query: URLSearchParams): 
   return fields;
 }
 
-/** Of what is optional, too. */
+/** Looks inside optional schemas, too. */
 function descriptionOf(schema: v.GenericSchema): string {
   const text = v.getDescription(schema);
   if (text !== undefined) return text;
@@ -53,9 +53,9 @@ export const before = () =>
     ),
   );
 
-/** Of a page: leads to the one after it. */
+/** The cursor of the next page. */
 export const cursor = (what: string) =>
-  v.pipe(v.nullable(integer(1)), v.description(`Leads to the ${what} before these; null: there are none.`));
+  v.pipe(v.nullable(integer(1)), v.description(`Cursor of the ${what} before these; null: no more.`));
 
 /** Completes "… must be …". */
 export const oneOf = <const Options extends readonly string[]>(options: Options) =>

@@ -21,7 +21,7 @@ const MIB = 1_048_576;
 
 const FILE_ID = v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/));
 
-/** Of a message: what comes with it. */
+/** The attachments of a message. */
 export const FILE_IDS = v.optional(
   v.pipe(
     v.array(FILE_ID),
@@ -32,11 +32,11 @@ export const FILE_IDS = v.optional(
   ),
 );
 
-/** Of a file that is shown with a message. */
+/** Fields of a file that is shown with a message. */
 export const FILE_ENTRIES = {
   id: v.string(),
   name: name("Without folders."),
-  type: name("As the file's first bytes say, whatever its name or its sender says."),
+  type: name("Detected from the file's first bytes; its name and its sender's claim don't count."),
   size: v.pipe(integer(0), v.description("Bytes.")),
 };
 
@@ -91,10 +91,12 @@ const TRANSCRIBE: ApiSpec = {
   method: "POST",
   path: "/api/transcriptions",
   access: "operate",
-  summary: "Answers what is said in a recording, by the service of [transcription].",
+  summary: "Transcribes a recording with the service of [transcription].",
   bytes: "The recording, with any content type.",
-  details: `A recording has at most transcription.max_bytes and ${MAX_FILE_BYTES / MIB} MiB, and is sound or film. Nothing of it is kept.`,
-  answers: { 200: { description: "Blank when nothing is said in it.", body: v.object({ text: v.string() }) } },
+  details: `The limit is transcription.max_bytes, at most ${MAX_FILE_BYTES / MIB} MiB. Audio and video are accepted. The recording is not stored.`,
+  answers: {
+    200: { description: "The text; blank for a recording without speech.", body: v.object({ text: v.string() }) },
+  },
   errors: ["TOO_LARGE", "BUSY", "TRANSCRIPTION_OFF", "TRANSCRIPTION_FAILED"],
 };
 
@@ -150,7 +152,7 @@ function nameIn(header: string | string[] | undefined): string {
   }
 }
 
-/** No script of such a file runs in our origin, and no other site gets to read it, even where somebody opens it as a page. */
+/** A file opened as a page runs no script in our origin, and no other site can read it. */
 const ISOLATED: readonly string[] = [
   "content-security-policy",
   "default-src 'none'; sandbox; frame-ancestors 'none'",

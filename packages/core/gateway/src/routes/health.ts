@@ -1,4 +1,4 @@
-/** `GET /health`: the public is told only whether something is degraded; whoever may read, what and why. */
+/** `GET /health`: an anonymous caller learns only whether something is degraded; a device with scope read, what and why. */
 import type { IncomingHttpHeaders } from "node:http";
 import * as v from "valibot";
 import type { Authenticator } from "../auth/authenticator.ts";
@@ -7,7 +7,7 @@ import type { ClientResolver } from "../middleware/client.ts";
 import type { Peer } from "../http/peer.ts";
 import type { RouteSpec } from "./route.ts";
 
-/** `/health`: the public is told only whether something is degraded; a bearer, what and why. */
+/** `/health`: without a token the answer says only whether something is degraded; with one, what and why. */
 export interface Health {
   readonly degraded: boolean;
   readonly units: readonly HealthUnit[];

@@ -21,7 +21,7 @@ export const METRICS: RouteSpec = {
 };
 
 export interface MetricsDeps {
-  /** The feature is in use as long as anybody waits for its numbers. */
+  /** The feature stays in use as long as a caller waits for its metrics. */
   readonly ongoing: Ongoing;
   readonly throttledLog: ThrottledLog;
   readonly send: Send;
@@ -29,9 +29,9 @@ export interface MetricsDeps {
 }
 
 export interface MetricsSettings {
-  /** What `GET /metrics` tells. */
+  /** The content of `GET /metrics`. */
   readonly exposition: Exposition | undefined;
-  /** What it says where there is none: one line on how to have them. */
+  /** The answer without an exposition: one line on how to enable it. */
   readonly metricsHint: string;
 }
 
@@ -52,7 +52,7 @@ export function metricsHandle({ exposition, metricsHint }: MetricsSettings, deps
       return errorReply("INTERNAL");
     }
   };
-  // Anybody may ask: however many do at once, the text is made for all of them together.
+  // The route is public: concurrent callers share one rendering.
   let pending: Promise<Reply> | undefined;
   return (incoming, outgoing) => {
     pending ??= made().finally(() => (pending = undefined));

@@ -110,7 +110,7 @@ const LOGS: ApiSpec = {
       description: "The lines, the oldest first.",
       body: v.object({
         lines: v.array(LOG_LINE),
-        cursor: v.pipe(v.nullable(v.string()), v.description("Leads to what is written next; null: no file.")),
+        cursor: v.pipe(v.nullable(v.string()), v.description("Cursor of the lines written next; null: no file.")),
         cut: v.pipe(v.boolean(), v.description("Older lines were not searched, or lines since then were left out.")),
       }),
     },

@@ -15,7 +15,7 @@ export interface PageFile {
 
 /**
  * What the page may do: run its own script, draw with its own styles, talk to the gateway it came from (a WebSocket to the
- * same host is `self` too). A script that somebody smuggles in has nowhere to come from and nowhere to send what it finds.
+ * same host is `self` too). An injected script can neither load nor send data elsewhere.
  */
 const POLICY = [
   "default-src 'none'",

@@ -26,9 +26,9 @@ export const SIGN_IN: RouteSpec = {
   access: "public",
   summary: "Signs a page in.",
   details:
-    "Takes a bearer token, or a pairing code, which makes the browser a device of its own. The cookie opens nothing " +
-    "without X-Svc-Csrf beside it. A sign-in ends after gateway.page_session_days without a request. With neither token " +
-    "nor code but the cookie of a sign-in, it answers as GET does: a page that came by plain http sends no Origin with GET.",
+    "Takes a bearer token, or a pairing code, which makes the browser a device. The cookie alone opens nothing: " +
+    "X-Svc-Csrf must come with it. A sign-in ends after gateway.page_session_days without a request. A request with only the " +
+    "cookie of a sign-in gets the answer of GET: a page loaded over plain http sends no Origin with GET.",
   headers: {
     Origin: v.pipe(v.string(), v.description("That of the page, which is our own.")),
     Authorization: v.optional(v.pipe(v.string(), v.description("A token of scope operator or read."))),
@@ -133,13 +133,13 @@ export class SessionRoute {
     return undefined;
   };
 
-  /** Whatever cookie came with the request has no say: a value that somebody planted is never taken for a sign-in. */
+  /** Ignores cookies of the request: a cookie planted by an attacker must never become a sign-in. */
   readonly signIn = async ({ principal, client, incoming: { headers }, body }: Exchange): Promise<Reply> => {
     if (principal !== undefined) return this.#open(principal.device, headers);
     const device = await this.#pair(client, headers, body);
     if (device instanceof Reply) return device;
     const reply = await this.#open(device, headers);
-    // Nobody was told its token: without a sign-in it would be a device that nobody can use.
+    // The token was never sent: without a sign-in no client could use this device.
     if (reply.status !== 200) await this.#deps.devices.revoke(device.id).catch(() => {});
     return reply;
   };

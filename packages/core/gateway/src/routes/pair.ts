@@ -14,7 +14,7 @@ export const PAIR_BODY = v.object({ device_name: v.nullish(DEVICE_NAME) });
 
 export const PAIRING_CODE = v.pipe(v.string(), v.regex(/^\d{6}$/), v.description("Six digits."));
 
-/** Codes and device names are short; nobody has a reason to send more. */
+/** Codes and device names are short; no valid request is longer. */
 export const MAX_PAIR_BYTES = 4096;
 
 export const PAIR: RouteSpec = {

@@ -12,7 +12,7 @@ const STATE = v.object({
   subscription: v.nullable(
     v.object({
       created_at: time(),
-      details: v.pipe(v.boolean(), v.description("What is asked is sent, too.")),
+      details: v.pipe(v.boolean(), v.description("Notifications include the request itself.")),
       last_sent_at: v.nullable(time("UTC; null: nothing was sent since the service started.")),
       last_error: v.nullable(v.object({ at: time(), message: v.string() })),
     }),

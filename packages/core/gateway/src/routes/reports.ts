@@ -93,10 +93,10 @@ const SANDBOX = v.object({
   summary: name("For a person."),
   fix: v.pipe(
     v.nullable(v.string()),
-    v.description("One command or change that adds a sandbox, where none is in force."),
+    v.description("One command or change that adds a sandbox, when none is in force."),
   ),
   warning: v.nullable(v.string()),
-  reasons: v.pipe(v.array(v.string()), v.description("Why it is no stronger one, and what it can't hold.")),
+  reasons: v.pipe(v.array(v.string()), v.description("Why no stronger sandbox is used, and the limits of this one.")),
 });
 
 const STATUS_REPORT = v.object({
@@ -176,7 +176,7 @@ export interface Reports {
   channels(): ChannelReport;
   /** No secret in it. */
   configReport(): { readonly [section: string]: Json };
-  /** What may stand in the file, and what it means. */
+  /** The JSON Schema of the configuration file. */
   configSchema(): Promise<Json>;
 }
 

@@ -1,4 +1,4 @@
-/** What a route is: its spec, of which /openapi.json is made and by which input is checked; its handler; its body. */
+/** A route: its spec, from which /openapi.json is generated and input is validated; its handler; its body. */
 import type { HttpBindings } from "@hono/node-server";
 import type { ErrorCode, Json, RouteDoc } from "@svc/contract";
 import { parseJson } from "@svc/kit";
@@ -13,9 +13,9 @@ import type { Handle } from "../middleware/pipeline.ts";
 
 export interface RouteSpec extends Omit<RouteDoc, "answers"> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Literal, but for segments `{name}`. */
+  /** Literal, except for segments `{name}`. */
   readonly path: string;
-  /** Everybody, everybody who presents nothing wrong, programs on this machine, or whose bearer it takes. */
+  /** Every caller, every caller without wrong credentials, programs on this machine, or the scope a token needs. */
   readonly access: "public" | "open" | "local" | Need;
   /** What the summary has no room for. */
   readonly details?: string;
@@ -36,21 +36,21 @@ export interface AnswerSpec {
   readonly description: string;
   /** Without one the answer has no body. */
   readonly body?: GenericSchema;
-  /** Of a body that is not JSON. */
+  /** The content type of a body that is not JSON. */
   readonly type?: string;
-  /** Others that it may have. */
+  /** Other content types of the body. */
   readonly moreTypes?: readonly string[];
   readonly headers?: Strings;
 }
 
-/** Too many who have proved nothing send something at the same time. */
+/** Too many unauthenticated callers send a body at the same time. */
 const BUSY = ["BUSY"] as const;
 
-/** Every code the route can answer with: its own, and those that come with what it is. */
+/** Every code the route can answer with: its own, and those of its access, method and body. */
 export function errorsOf(spec: RouteSpec): ErrorCode[] {
   const codes = new Set<ErrorCode>(spec.errors);
   const add = (...more: ErrorCode[]): void => more.forEach((code) => codes.add(code));
-  // /health answers whoever asks, whatever Host they name.
+  // /health answers every caller, with any Host.
   if (spec.path !== "/health") add("BAD_REQUEST", "BAD_HOST", "BAD_ORIGIN");
   if (spec.access === "local") add("NOT_LOCAL");
   else if (spec.access === "open") add("UNAUTHORIZED", "RATE_LIMITED", "LOCKED_OUT", ...(spec.body ? BUSY : []));
@@ -72,10 +72,10 @@ export interface ApiRoute extends RouteSpec {
   handle(request: ApiRequest): Reply | Promise<Reply>;
 }
 
-/** One of a feature, which may be open to everybody. */
+/** A route of a feature, which may be public. */
 export interface AnyRoute extends RouteSpec {
   readonly access: Need | "open";
-  /** False: it is answered 503, whoever asks. */
+  /** False: every caller gets 503. */
   isUp(): boolean;
   /** Throws `SvcError` for what the caller did wrong. */
   handle(request: AnyRequest): Reply | Promise<Reply>;
@@ -83,7 +83,7 @@ export interface AnyRoute extends RouteSpec {
 
 export interface ApiRequest extends AnyRequest {
   readonly device: Device;
-  /** What is opened for it ends with it. */
+  /** Streams opened by the request end with its principal. */
   readonly principal: Principal;
 }
 

@@ -52,8 +52,8 @@ export interface SentBody {
 }
 
 const STORED = v.object({
-  id: name("Of the conversation."),
-  session_id: name("What its owner calls it (X-Session-Id)."),
+  id: name("The conversation's id."),
+  session_id: name("The owner's name for it (X-Session-Id)."),
   turn_id: v.string(),
   state: v.pipe(
     v.picklist(["running", "waiting"]),
@@ -110,7 +110,7 @@ const SEND: ApiSpec = {
   method: "POST",
   path: "/api/sessions/{id}/messages",
   access: "operate",
-  summary: "Sends a message to a conversation, whichever device began it.",
+  summary: "Sends a message to a conversation, also to one that another device began.",
   details: "While a turn of the conversation runs the message waits for it.",
   params,
   headers,

@@ -30,13 +30,13 @@ const pageCursor = () =>
   v.optional(v.pipe(v.string(), v.maxLength(200), v.description("the cursor of a page that was read before")));
 
 const nextPage = (what: string) =>
-  v.pipe(v.nullable(v.string()), v.description(`Leads to the ${what}; null: there are none.`));
+  v.pipe(v.nullable(v.string()), v.description(`Cursor of the ${what}; null: no more.`));
 
 const SESSION = v.object({
-  id: name("Of the conversation, for the paths below."),
-  session_id: name("What its owner calls it (X-Session-Id)."),
+  id: name("The conversation's id, for the paths below."),
+  session_id: name("The owner's name for it (X-Session-Id)."),
   device: v.nullable(v.object({ id: v.string(), name: v.string() })),
-  title: v.pipe(v.nullable(v.string()), v.description("null: nothing was said in words.")),
+  title: v.pipe(v.nullable(v.string()), v.description("null: no message has words.")),
   titled_by: v.pipe(v.picklist(["words", "model", "person"]), v.description("words: the first of the conversation.")),
   preview: v.pipe(v.string(), v.description("The beginning of what was said last, in one line.")),
   unread: v.pipe(integer(0), v.description("Turns that no operator has read: one count for all devices of operators.")),
@@ -113,7 +113,7 @@ const PAGE = v.object({
       ),
     }),
   ),
-  before: v.pipe(v.nullable(v.string()), v.description("Leads to the messages before these; null: there are none.")),
+  before: v.pipe(v.nullable(v.string()), v.description("Cursor of the messages before these; null: no more.")),
   newest: v.pipe(
     v.nullable(v.object({ turn_id: v.string(), can: v.array(v.picklist(["continue", "retry", "edit"])) })),
     v.description("The newest turn, and what can be done about it; null: nothing."),
@@ -132,7 +132,7 @@ const LIST: ApiSpec = {
   query: { limit: limit("conversations"), before: pageCursor(), archived: oneOf(["false", "true", "all"]) },
   answers: {
     200: {
-      description: "The conversations. Archived ones are left out unless they are asked for.",
+      description: "The conversations. The query `archived` includes archived ones.",
       body: v.object({ sessions: v.array(SESSION), before: nextPage("conversations after these") }),
     },
   },
@@ -185,7 +185,7 @@ const UPDATE: ApiSpec = {
   path: "/api/sessions/{id}",
   access: "operate",
   summary: "Renames, pins or archives a conversation, or chooses who answers in it.",
-  details: "What is left out stays as it is. A new message brings an archived conversation back.",
+  details: "Omitted fields stay unchanged. A new message restores an archived conversation.",
   params,
   body: v.strictObject({
     title: v.optional(
@@ -227,7 +227,7 @@ const EXPORT: ApiSpec = {
   query: { format: oneOf(EXPORT_FORMATS) },
   answers: {
     200: {
-      description: "A file to save: Markdown, unless JSON is asked for.",
+      description: "A file to save: Markdown by default, or JSON.",
       type: "application/octet-stream",
       body: v.string(),
       headers: { "Content-Disposition": v.pipe(v.string(), v.description("With the name of the file.")) },
@@ -347,7 +347,7 @@ export function sessionRoutes(deps: SessionRouteDeps): ApiRoute[] {
       ...REMOVE,
       async handle(request) {
         const { id } = view.find(request);
-        // Between the two somebody else may have been quicker.
+        // Another request may have removed it since `find`.
         if (!(await sessions.remove(id, BY))) throw new SvcError("SESSION_UNKNOWN");
         // What can't be removed now is removed within the hour.
         await attachments.sweep().catch(() => {});

@@ -129,7 +129,7 @@ const PREVIEW: ApiSpec = {
   method: "POST",
   path: "/api/settings/preview",
   access: "operate",
-  summary: "Shows what a change would do to the file, and what is wrong with it. Nothing is written.",
+  summary: "Previews a change of the file, with its errors. Writes nothing.",
   body: CHANGE_BODY,
   answers: { 200: { description: "The change.", body: PREVIEW_BODY } },
   errors: ["BAD_REQUEST", "RATE_LIMITED", "VERSION_UNKNOWN"],
@@ -184,7 +184,7 @@ const MODELS: ApiSpec = {
   body: TRY_BODY,
   answers: {
     200: {
-      description: "Their names, or why there are none.",
+      description: "Their names, or the reason for an empty list.",
       body: v.object({ models: v.array(v.string()), error: v.nullable(v.string()) }),
     },
   },
@@ -352,7 +352,7 @@ export function settingsRoutes({
 /** 0 is the number of none. */
 export const versionOf = ({ id = "" }: ApiRequest["params"]): number => (/^\d{1,9}$/.test(id) ? Number(id) : 0);
 
-/** Aborted when nobody waits for the answer any more. */
+/** Aborted when the client disconnects. */
 function gone({ env: { outgoing } }: ApiRequest): AbortSignal {
   const controller = new AbortController();
   outgoing.once("close", () => controller.abort());

@@ -56,7 +56,7 @@ const DRAFT_BODY = v.strictObject({
 const SAVE_BODY = v.strictObject({
   toml: TOML,
   markdown: MARKDOWN,
-  revision: v.pipe(v.nullable(REVISION), v.description("Of the files that were edited; null: there are none yet.")),
+  revision: v.pipe(v.nullable(REVISION), v.description("Revision of the edited files; null: no files yet.")),
 });
 const COPY_BODY = v.strictObject({ name: NAME });
 const RENAME_BODY = v.strictObject({ name: NAME });
@@ -117,7 +117,7 @@ const READ: ApiSpec = {
   method: "GET",
   path: "/api/sops/{name}",
   access: "operate",
-  summary: "Reads the files of a procedure, with what is wrong with them.",
+  summary: "Reads the files of a procedure, with their errors.",
   params,
   answers: { 200: { description: "As they are in the workspace.", body: SOURCE } },
   errors: ["SOP_UNKNOWN", "SOP_INVALID"],
@@ -130,7 +130,7 @@ const DRAFT_CHECK: ApiSpec = {
   summary: "Checks the text of a procedure, after the edits of a form, and writes nothing.",
   details: "Without a text, the answer is the template of a new procedure.",
   body: DRAFT_BODY,
-  answers: { 200: { description: "The text, and what is wrong with it.", body: DRAFT } },
+  answers: { 200: { description: "The text, with its errors.", body: DRAFT } },
   errors: ["SOP_INVALID", "RATE_LIMITED"],
 };
 
@@ -161,7 +161,7 @@ const SWITCH: ApiSpec = {
   path: "/api/sops/{name}",
   access: "operate",
   summary: "Enables or disables a procedure.",
-  details: "What is disabled starts nothing but tests; a request to its path lists it in `skipped`.",
+  details: "A disabled procedure runs only in tests; a request to its path lists it in `skipped`.",
   params,
   body: SWITCH_BODY,
   answers: { 200: { description: "It is written.", body: SAVED } },
@@ -376,7 +376,7 @@ export function sopEditorRoutes({
     const waitMs = settingsLimits.changes.take(device.id, clock.monotonic());
     return waitMs > 0 ? errorReply("RATE_LIMITED", { retryAfterMs: waitMs }) : undefined;
   };
-  /** `act` is given the body as the schema makes it. As often as settings: a draft is checked while somebody types. */
+  /** `act` gets the parsed body. The limit is that of settings, because a draft is checked while the operator types. */
   const writing =
     <Body>(schema: GenericSchema, act: (body: Body, request: ApiRequest) => Promise<Json>) =>
     async (request: ApiRequest): Promise<Reply> => {

@@ -24,7 +24,7 @@ export const RUN = v.object({
   sop: v.string(),
   status: v.picklist(STATUSES),
   mode: v.string(),
-  step: v.pipe(integer(0), v.description("The one that runs, waits, or was the last; from 1.")),
+  step: v.pipe(integer(0), v.description("The current or last step, from 1.")),
   source: v.string(),
   topic: v.pipe(v.string(), v.description("The path, the event or the cron expression that started it.")),
   started_by: v.string(),
@@ -185,7 +185,7 @@ export const sopRoutes = (sops: GatewaySops, limits: BodyLimits): ApiRoute[] => 
   { ...START, handle: (request) => started(sops, request, limits) },
 ];
 
-/** Why a run ended may be what somebody wrote who was asked: an operator's to read. */
+/** The reason of a run's end may quote a person's answer: only an operator may read it. */
 function withoutWords(summary: SopSummary): SopSummary {
   const { lastRun } = summary;
   return lastRun ? { ...summary, lastRun: { ...lastRun, reason: undefined } } : summary;

@@ -18,7 +18,7 @@ export const MESSAGE = v.object({
   message: v.pipe(v.string(), v.regex(/\S/), v.description("Message for the agent; not blank.")),
 });
 
-/** The message, or 400: BAD_JSON for what is no UTF-8 JSON, BAD_BODY for any other shape and for a blank message. */
+/** The message, or 400: BAD_JSON unless it is UTF-8 JSON, BAD_BODY for any other shape and for a blank message. */
 export function messageOf(body: Buffer): string | Reply {
   const value = parseJson(body);
   if (value === undefined) return errorReply("BAD_JSON");
@@ -31,7 +31,7 @@ type HeaderValue = IncomingHttpHeaders[string];
 export const SESSION_ID = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9._-]{1,128}$/),
-  v.description("Name of the conversation to go on with. Without it the message begins one of its own."),
+  v.description("Name of the conversation to continue. Without it the message begins a new one."),
 );
 
 /** `X-Session-Id`. Undefined when it was not sent. */
@@ -55,9 +55,9 @@ const ACCEPTED = v.object({
   status: v.literal("accepted"),
   session_id: v.pipe(
     v.string(),
-    v.description("The conversation of what is posted; goes on when sent as X-Session-Id."),
+    v.description("The conversation of the message; continue it by sending this as X-Session-Id."),
   ),
-  message_id: v.pipe(v.string(), v.description("As svc inbox show takes it.")),
+  message_id: v.pipe(v.string(), v.description("The id for svc inbox show.")),
 });
 
 const described = (text: string) => v.optional(v.pipe(v.string(), v.description(text)));
@@ -68,10 +68,10 @@ export const WEBHOOK: RouteSpec = {
   access: "webhook",
   summary: "Runs one turn of the agent and answers with its reply.",
   details:
-    "The bearer is not needed while gateway.require_pairing is false. Whoever is answered 429 or 503 may send the same request again; with an idempotency key, after any failure.",
+    "The bearer is not needed while gateway.require_pairing is false. After 429 or 503 a client may send the same request again; with an idempotency key, after any failure.",
   headers: {
     Prefer: described(
-      "respond-async (RFC 7240): do not wait. It counts where channels_config.webhook.url is set, to which the answer is posted then.",
+      "respond-async (RFC 7240): do not wait. Needs channels_config.webhook.url, to which the answer is posted.",
     ),
     "X-Session-Id": v.optional(SESSION_ID),
     "X-Idempotency-Key": v.optional(IDEMPOTENCY_KEY),
@@ -122,7 +122,7 @@ export interface WebhookDeps {
   readonly agent: CoreConfig["channels_config.webhook"]["agent"];
   readonly idempotency: IdempotencyStore;
   readonly inbox: AsyncRepliesDeps["inbox"];
-  /** Of a channel. */
+  /** Whether a channel is up. */
   readonly isChannelUp: AsyncRepliesDeps["isUp"];
   readonly events: RequestEvents;
   readonly turns: TurnRunner;
@@ -142,7 +142,7 @@ export class Webhook {
     this.#async = new AsyncReplies({ ...deps, isUp: deps.isChannelUp });
   }
 
-  /** 400 BAD_JSON for what is no UTF-8 JSON, BAD_BODY for any other shape and for a blank message. */
+  /** 400 BAD_JSON unless it is UTF-8 JSON, BAD_BODY for any other shape and for a blank message. */
   readonly message: Check = (exchange) => {
     const text = messageOf(exchange.body);
     if (text instanceof Reply) return text;
@@ -194,10 +194,10 @@ export class Webhook {
   }
 }
 
-// Requests whose callers do not wait: kept in the inbox, answered 202, and the turn's answer is posted to the operator's URL by
-// the channel `webhook`. The session is the one that a request that waits would have, and the caller's alone.
+// Asynchronous requests: stored in the inbox and answered 202; the channel `webhook` posts the turn's answer to the
+// operator's URL. The session is the same as for a synchronous request, and private to the caller.
 
-/** The channel by which answers go out; what it posts them to is set in the section of these very requests. */
+/** The channel that posts answers; its URL is in the same section as the settings of these requests. */
 const CHANNEL = "webhook";
 
 export interface AsyncRepliesDeps {
@@ -259,5 +259,5 @@ export function prefersAsync({ prefer }: IncomingHttpHeaders): boolean {
   return preferences.some((preference) => /^\s*respond-async\s*(?:;|$)/i.test(preference));
 }
 
-/** Said with the answer of whoever was obeyed. */
+/** Sent with the answer when the preference was applied. */
 const APPLIED = ["preference-applied", "respond-async"] as const;

@@ -1,6 +1,6 @@
 /**
- * Turns for what is said on a WebSocket. As with `POST /webhook` a turn goes on when its connection is lost: its answer is in
- * the conversation then.
+ * Turns for messages on a WebSocket. As with `POST /webhook` a turn continues when its connection is lost: its answer is then
+ * in the conversation.
  */
 import { type Clock, type Json, type Logger, turnFailure, type TurnEvent } from "@svc/contract";
 import type { TurnRunner } from "@svc/agent";
@@ -71,7 +71,7 @@ export class Chat {
     return this.#running === 0;
   }
 
-  /** Counts a message for the limit, whatever it says. Why it is not even looked at. */
+  /** Counts a message against the limit, valid or not. Returns a refusal before the message is parsed. */
   refusal(): Reply | undefined {
     const { limit, clock, isDraining } = this.#deps;
     const waitMs = limit.take(this.#client.limiterKey, clock.monotonic());
@@ -91,7 +91,7 @@ export class Chat {
     return isSecured && this.#device.scope === "webhook" ? POST_INSTEAD : undefined;
   }
 
-  /** Never rejects. A message is a request of its own, however long the connection is open. */
+  /** Never rejects. Each message is a separate request, however long the connection is open. */
   answer(message: ChatMessage): Promise<Answer> {
     return this.#deps.requests.alone(() => this.#answer(message));
   }

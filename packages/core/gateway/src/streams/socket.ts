@@ -13,14 +13,14 @@ import { MESSAGE, SESSION_ID } from "../routes/webhook.ts";
 import type { Chat } from "./chat.ts";
 import { type SubscriberRegistry, type Feed, type Frames, type EventSink, eventFilterFor } from "./subscribers.ts";
 
-/** Of RFC 6455: what the client is or does is not allowed. */
+/** RFC 6455: the client violates the policy. */
 const POLICY = 1008;
-/** Time for a client to say what it has seen already, before the first event. */
+/** Time for a client to send its last event id, before the first event. */
 const RESUME_MS = 1_000;
-/** How long a client that was told to go may take. */
+/** How long a client may take to close the connection when asked to. */
 const LEAVE_MS = 1_000;
 
-/** Of a client's frame: two bytes and the mask. */
+/** Header of a client's frame: two bytes and the mask. */
 const FRAME_BYTES = 6;
 /** Each piece that comes in is an object, however small it is. */
 const PIECE_BYTES = 256;
@@ -74,7 +74,7 @@ export function serveSocket(ws: WebSocket, socket: Socket, deps: SocketDeps): vo
     unparsed.heard(data.length);
     sink.alive();
   });
-  // What breaks the protocol, or is too large: the library has closed it with a code of its own.
+  // A protocol violation or an oversized frame: the library has closed the socket with its own code.
   ws.on("error", leaving);
   ws.on("close", () => {
     cancelStart();
@@ -157,7 +157,7 @@ class UnparsedBytes {
   }
 }
 
-/** What is heard, and what is said to it. */
+/** Reads the client's frames and answers them. */
 class SocketSession {
   readonly #sink: SocketSink;
   readonly #feed: Feed;
@@ -172,7 +172,7 @@ class SocketSession {
     this.#chat = chat;
   }
 
-  /** From here on events are told: from the connection's first moment, or after the one that the client saw last. */
+  /** Starts sending events: from the connection's first moment, or after the event that the client saw last. */
   begin(after?: string): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
@@ -192,7 +192,7 @@ class SocketSession {
     else this.#resume(frame.after);
   }
 
-  /** Who is late with it has been told what happened meanwhile, and is told some of that again. */
+  /** A client that resumes late has seen the events since; it gets some of them again. */
   #resume(after: string | undefined): void {
     if (this.#hasResumed) {
       this.#refuse(RESUMED);
@@ -203,7 +203,7 @@ class SocketSession {
   }
 
   #chatted(content: string, session: string | undefined): void {
-    // Its events are for the client that sent it, whatever came before.
+    // The client must see the events of its own message, so start without waiting for `resume`.
     this.begin();
     const refusal = this.#chat.refusal();
     if (refusal) {

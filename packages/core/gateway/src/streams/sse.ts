@@ -28,8 +28,8 @@ export const EVENTS: RouteSpec = {
   summary: "Tells events as they happen (server-sent events).",
   details:
     'The data of each is {"id","type","timestamp","payload"}; the guide\'s page on events lists the types. An operator ' +
-    "is told all of them; a token that may only read, those of its own turns, of runs and of channels' health. Who is " +
-    "told events-dropped has missed some, and reads anew what it shows.",
+    "sees all events; a token with scope read sees those of its own turns, of runs and of channels' health. A client that " +
+    "gets events-dropped has missed some, and must reload the state it shows.",
   headers: { "Last-Event-ID": LAST_EVENT_ID },
   answers: {
     200: { description: "The stream. It ends when the service stops.", body: v.string(), type: EVENT_STREAM_TYPE },
@@ -89,19 +89,19 @@ function stream(
     feed.stop();
     outgoing.destroy();
   });
-  // The connection is gone a moment before it says so; what is written meanwhile goes nowhere.
+  // A connection is gone a moment before `close`; writes in between must not throw.
   outgoing.on("error", () => {});
   outgoing.on("drain", () => feed.drained());
   outgoing.on("close", () => {
     forget();
     subscribers.leave(feed);
   });
-  // Who comes back stands where it says: moved on before it is told what it missed, it would lose that with the connection.
+  // A returning client keeps its own position: sending a newer one first would lose the missed events if the connection broke.
   outgoing.write(`retry: ${RETRY_MS}\n${after === undefined ? ssePosition(feed.position) : "\n"}`);
   feed.start(after);
 }
 
-/** Of two, one is somebody else's; together they are no id, and that is told. */
+/** A repeated header is joined into an unknown id, which the client learns as dropped events. */
 export const lastEventId = (headers: IncomingHttpHeaders): string | undefined => headers["last-event-id"]?.toString();
 
 class SseSink implements EventSink {

@@ -1,6 +1,6 @@
 /**
- * Subscribers of events over SSE and WebSocket. Their number is bounded, in all and per device; each is shown now and then that
- * we are there; who does not read is cut; and when the service stops all are told so and disconnected.
+ * Subscribers of events over SSE and WebSocket. Their number is bounded, in all and per device. Each gets heartbeats; one that
+ * does not read is cut; when the service stops all get a notice and are disconnected.
  */
 import type { Clock, SvcEvent } from "@svc/contract";
 import {
@@ -25,7 +25,7 @@ const LIMITS: SubscriberLimits = { most: 5_000, mostPerDevice: 2_000 };
 const BEHIND_BYTES = 256 * 1024;
 const ALL_BEHIND_BYTES = 32 * 1_048_576;
 const BEAT_MS = 15_000;
-/** How long whoever was sent home may take to go. */
+/** How long a subscriber may take to disconnect when asked to. */
 const LEAVE_MS = 1_000;
 
 export class SubscriberRegistry {
@@ -79,21 +79,21 @@ export class SubscriberRegistry {
     this.#cancelBeat = this.#cancelCut = undefined;
   }
 
-  /** Tells all that the service stops. What still happens is told too. */
+  /** Notifies all that the service stops. Later events are still sent. */
   drain(): void {
     if (this.#isDraining) return;
     this.#isDraining = true;
     for (const feed of this.#feeds) feed.notice("service-draining", {});
   }
 
-  /** Sends all home: from here on nothing is told. */
+  /** Disconnects all: no further event is sent. */
   end(): void {
     this.drain();
     for (const feed of this.#feeds) feed.end();
     if (this.#feeds.size > 0) this.#cancelCut ??= this.#clock.after(LEAVE_MS, () => this.#cut());
   }
 
-  /** Whoever is still there is not waited for. */
+  /** Cuts the subscribers that have not disconnected in time. */
   #cut(): void {
     for (const feed of this.#feeds) feed.sink.cut();
   }
@@ -115,11 +115,10 @@ export class SubscriberRegistry {
   }
 }
 
-// What one reader is told. A reader that is slower than what happens is not told more, so that no memory grows with it; when
-// it has read what it was told, it goes on where it stood, from the ring. Only what has left the ring meanwhile is missed,
-// and it is told how much that was.
+// The events of one reader. A slow reader gets no further events, so that no memory grows with it. Once it has caught up, it
+// continues from the ring where it stopped. It misses only the events that have left the ring, and gets their number.
 
-/** Who does not get to its end for so long is not reading. */
+/** A reader that has not caught up for so long is not reading. */
 const STUCK_MS = 60_000;
 
 export interface FeedDeps {
@@ -218,21 +217,21 @@ export class Feed implements Subscriber {
     else if (this.#clock.monotonic() - this.#behindSinceMs >= STUCK_MS) this.sink.cut();
   }
 
-  /** In order, where there is somebody to take leave of. */
+  /** Ends a reader that keeps up in order; cuts one that lags. */
   end(): void {
     this.stop();
     if (this.#behindSinceMs === undefined) this.sink.end();
     else this.sink.cut();
   }
 
-  /** It is told nothing more. */
+  /** Sends nothing more. */
   stop(): void {
     this.#isOver = true;
     this.#subscription?.end();
   }
 }
 
-// Which events a device may see: an operator all; who may only read, its own turns and what is nobody's alone.
+// Which events a device may see: an operator all; scope read, those of its own turns and those without an owner.
 
 export type EventFilter = (event: SvcEvent) => boolean;
 
@@ -278,8 +277,8 @@ export interface EventSink {
   cut(): void;
 }
 
-// Events as bytes: made once for all readers of an event. Most are told of it one after the other; those who come back by the
-// hundred, and do not read what they asked for, are all given the same bytes, or each would have a copy of its own in memory.
+// Events as bytes: serialized once for all readers. Hundreds of readers that reconnect and do not read share the same bytes;
+// otherwise each would hold its own copy in memory.
 
 interface Made {
   sse?: Buffer;
@@ -287,7 +286,7 @@ interface Made {
 }
 
 export class Frames {
-  /** For as long as somebody remembers the event. */
+  /** Cached as long as the event itself is referenced. */
   readonly #made = new WeakMap<StampedEvent, Made>();
   #event: StampedEvent | undefined;
   #current: Made = {};

@@ -63,10 +63,10 @@ export interface UpgradeDeps extends ChatDeps {
   readonly log: Logger;
 }
 
-/** The one that is echoed; those beside it carry secrets. */
+/** The only protocol that is echoed; the others carry secrets. */
 const SUBPROTOCOL = "svc.v1";
 
-/** A handshake changes something: it is no page that a link leads to. */
+/** A handshake can change state, so a link from another page must not reach it. */
 const NO_PATHS: ReadonlySet<string> = new Set();
 const NO_PROTOCOL = errorReply("BAD_REQUEST", { message: `Offer the protocol ${SUBPROTOCOL} beside the token.` });
 
@@ -89,7 +89,7 @@ interface Handshake {
   readonly incoming: IncomingMessage;
   readonly socket: Socket;
   readonly head: Buffer;
-  /** Where somebody watches. */
+  /** Set when an observer is active. */
   readonly work?: OpenWork<"request">;
 }
 
@@ -121,7 +121,7 @@ function admit(deps: UpgradeDeps, incoming: IncomingMessage): Admitted | Reply {
   return chat.forbidden() ?? subscribers.refusal(principal.device) ?? { principal, chat };
 }
 
-/** Whoever offers protocols and is not told one of them has to hang up. */
+/** A client that offers protocols and gets none of them back must close the connection. */
 const offersOurs = (offered: string | undefined): boolean =>
   offered === undefined || offered.split(",").some((one) => one.trim() === SUBPROTOCOL);
 
@@ -161,8 +161,8 @@ export const UPGRADE_REQUIRED = errorReply("UPGRADE_REQUIRED", {
 });
 
 /**
- * Whether a request leaves HTTP. Anything else that asks for it is served as if it had not (curl asks for HTTP/2 that way),
- * and so is one with a body, which would be read as the first frames, or one behind a request that is being answered.
+ * Whether a request leaves HTTP. Other `Upgrade` headers are ignored (curl offers HTTP/2 that way). So are those of a request
+ * with a body, which would be read as the first frames, and of one behind a request that is being answered.
  */
 export function isUpgrade(incoming: IncomingMessage): boolean {
   const { method, headers, socket } = incoming;
@@ -192,7 +192,7 @@ export class SocketLibrary {
   /** By the request's connection. */
   readonly #refused = new WeakMap<object, (reply: Reply) => void>();
 
-  /** Resolves when the connection is a WebSocket, or with what it is to be told; never when its client is gone. */
+  /** Resolves with the WebSocket, or with the reply to send; never when the client is gone. */
   async handshake(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<WebSocket | Reply> {
     const server = await this.#load();
     return new Promise((resolve) => {
@@ -225,7 +225,7 @@ function made(Server: typeof WebSocketServer, onRefused: (socket: object) => voi
     maxBufferedChunks: MAX_CHUNKS,
     handleProtocols: () => SUBPROTOCOL,
   });
-  // In place of its own answer, which has another shape.
+  // Replaces the library's own answer, which has another shape.
   server.on("wsClientError", (_error, socket) => onRefused(socket));
   return server;
 }

@@ -8,7 +8,7 @@ export interface Permit {
 /** At most `permits` at a time; the others wait in the order in which they came. One permit makes it a lock. */
 export class Semaphore {
   #free: number;
-  /** Each is called with the permit of the one that ended. */
+  /** Each gets the permit of the work that ended. */
   readonly #waiting = new Set<() => void>();
 
   constructor(permits: number) {
@@ -35,7 +35,7 @@ export class Semaphore {
   }
 
   /**
-   * Runs `work` with a permit. Rejects with what it throws, and with the signal's reason; work that has begun then goes on, and keeps
+   * Runs `work` with a permit. Rejects with its error, or with the signal's reason; work that has begun then continues and keeps
    * the permit until it ends.
    */
   async run<T>(work: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {

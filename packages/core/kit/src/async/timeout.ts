@@ -7,13 +7,13 @@ export interface TimeoutOptions {
   readonly timeoutMs: number;
   /** The caller's own reason to stop waiting. */
   readonly signal?: AbortSignal | undefined;
-  /** What it rejects with when the time is up. */
+  /** The error to reject with when the time is up. */
   readonly error: () => Error;
 }
 
 /**
- * Runs `work` with a signal that is aborted when the time is up or the caller's signal fires, and doesn't wait for it any longer
- * then. What the abandoned work does later is ignored, and never an unhandled rejection.
+ * Runs `work` with a signal that aborts when the time is up or the caller's signal fires, and then stops waiting for it. The
+ * result of abandoned work is ignored; its failure is never an unhandled rejection.
  */
 export async function withTimeout<T>(
   { clock, timeoutMs, signal, error }: TimeoutOptions,

@@ -7,9 +7,9 @@ import { lengthAt, resampledPart, type Sound } from "./wav.ts";
 
 /** Rates that the codec takes as they are. */
 const RATES: ReadonlySet<number> = new Set([8_000, 12_000, 16_000, 24_000, 48_000]);
-/** What anything else is made first: all of a voice. */
+/** Other rates are resampled to this one, which covers a voice. */
 const VOICE_RATE = 24_000;
-/** Granule positions count samples of this rate, whatever the rate of the sound is. */
+/** Granule positions always count samples of this rate. */
 const GRANULE_RATE = 48_000;
 const FRAMES_PER_SECOND = 50;
 const BITRATE = 24_000;
@@ -65,7 +65,7 @@ export interface DecodeLimits {
   readonly maxSecs: number;
 }
 
-/** Sound of one channel. Throws TRANSCRIPTION_FAILED for what is no Ogg Opus, or too long. */
+/** Mono sound. Throws TRANSCRIPTION_FAILED for a recording that is not Ogg Opus, or too long. */
 export async function readOggOpus(
   bytes: Uint8Array,
   { sampleRate, maxSecs }: DecodeLimits,
@@ -106,9 +106,9 @@ function decoded(decode: () => Int16Array): Int16Array {
   }
 }
 
-const unreadable = (): SvcError => new SvcError("TRANSCRIPTION_FAILED", "The recording is no Ogg Opus.");
+const unreadable = (): SvcError => new SvcError("TRANSCRIPTION_FAILED", "The recording is not Ogg Opus.");
 
-/** Of the first stream; what is cut off at the end is left out. */
+/** The packets of the first stream, without a truncated last one. */
 function packetsOf(bytes: Uint8Array): Uint8Array[] {
   const packets: Uint8Array[] = [];
   let begun: Uint8Array[] = [];
@@ -184,7 +184,7 @@ function tags(): Uint8Array {
   return bytes;
 }
 
-/** Of a page whose own field for it is zero: CRC-32 with the polynomial of RFC 3533, not reflected. */
+/** CRC-32 of a page whose checksum field is zero: the polynomial of RFC 3533, not reflected. */
 function checksum(page: Uint8Array): number {
   let sum = 0;
   for (const byte of page) {

@@ -13,7 +13,7 @@ const MAX_CHANNELS = 16;
 
 /**
  * A WAV file of 16-bit integers or 32-bit floats, its channels mixed into one; undefined for anything else. Programs that write to a
- * pipe can't fill in the length of the data, so what is there counts.
+ * pipe can't fill in the length of the data, so the actual length counts.
  */
 export function readWav(bytes: Uint8Array): Sound | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

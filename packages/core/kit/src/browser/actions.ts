@@ -137,7 +137,7 @@ function checkTabs({ op, url, tab }: Extract<BrowserAction, { action: "tabs" }>)
 }
 
 /**
- * What reads runs freely, as a GET of another tool does; what acts on the page, or keeps a file of the page's, is asked for.
+ * Reading actions run freely, like a GET of another tool; acting on the page, or storing a file from it, needs an approval.
  * `open` is a GET of a host that the operator has listed.
  */
 const ACTS: ReadonlySet<BrowserActionName> = new Set([

@@ -1,4 +1,4 @@
-/** One action in an open browser: within its time, with what it came to judged before the model reads a word of it. */
+/** One action in an open browser: with a timeout, and with the resulting page checked before the model reads any of it. */
 import { type Clock, type Json, SvcError, type ToolContext } from "@svc/contract";
 import { withTimeout } from "../async/timeout.ts";
 import type { BrowserAction, BrowserActionName } from "./actions.ts";
@@ -32,9 +32,9 @@ export async function performIn(
     result = await timed(session, action, files, context.signal, clock);
   } catch (error) {
     context.signal.throwIfAborted();
-    // A browser has wishes of its own beside: of a page that came and hangs, no refusal is the reason.
+    // A browser also makes requests of its own: a page that loaded and hangs was not stopped by a refusal.
     const opens = "url" in action && session.driver.isStuck !== true;
-    // A page that could not be had because its host, or one that it redirects to, was refused.
+    // The page failed because its host, or a host it redirects to, was refused.
     const refusal = opens && isUnreachable(error) ? refusalOf(error, refusals()) : undefined;
     throw (
       refusal?.error ??
@@ -43,7 +43,7 @@ export async function performIn(
   }
   const verdict = judgePage(result.url, guard, refusals());
   if (verdict.error !== undefined) {
-    // The proxy let nothing of a page through that it refused. Whatever else shows such a page is not kept open.
+    // The proxy blocked all of a refused page. A browser that got such a page another way is closed.
     if (!verdict.proxied) await session.close();
     throw verdict.error;
   }
@@ -52,7 +52,7 @@ export async function performIn(
   return resultOf({ action: action.action, backend: driver.backend, result, file, notes, refusals: refusals() });
 }
 
-/** By the host that failed, where the driver knows it: a browser has wishes of its own beside the page's. */
+/** Matches by the failed host, if the driver knows it: a browser also makes requests of its own. */
 function refusalOf({ cause }: SvcError, refusals: readonly Refusal[]): Refusal | undefined {
   if (!(cause instanceof FailedAddress) || !URL.canParse(cause.address)) return newestOfPage(refusals);
   const host = shownHost(new URL(cause.address).hostname);

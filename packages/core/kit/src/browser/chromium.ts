@@ -15,7 +15,7 @@ const PREFERENCES = {
   autofill: { enabled: false, profile_enabled: false, credit_card_enabled: false },
   credentials_enable_service: false,
   dns_prefetching: { enabled: false },
-  // 2: never guess what is opened next.
+  // 2: never prefetch a predicted page.
   net: { network_prediction_options: 2 },
   // A PDF is a download, in every mode alike.
   plugins: { always_open_pdf_externally: true },

@@ -46,11 +46,11 @@ export interface DriverSession {
    * can't be had, and with the signal's reason.
    */
   perform(action: BrowserAction, call: DriverCall): Promise<DriverResult>;
-  /** Ends the browser with all its processes, and removes what it kept. Idempotent. */
+  /** Ends the browser with all its processes, and deletes its data. Idempotent. */
   close(): Promise<void>;
-  /** Whether its page did not answer the last action. An `open` is given another browser then, whatever keeps this one. */
+  /** Whether the page did not answer the last action. The next `open` then gets a new browser. */
   readonly isStuck?: boolean;
-  /** Resolves when the browser is gone, anyone who ended it. */
+  /** Resolves when the browser is gone, for any reason. */
   readonly ended: Promise<void>;
 }
 

@@ -26,7 +26,7 @@ export const browserGone = (): SvcError =>
 export const notSupported = (action: string): SvcError =>
   new SvcError("BROWSER_FAILED", `This backend of the browser can't do ${action}.`);
 
-/** A page that can't be had. `address`: the one that failed, after redirects; the tool tells by it whether it was refused. */
+/** A page that can't be loaded. `address`: the failed one, after redirects; the tool uses it to find a refusal. */
 export const pageUnreachable = (address?: string): SvcError =>
   new SvcError("REMOTE_UNREACHABLE", "The page's server could not be reached, or broke the protocol.", {
     cause: address === undefined ? undefined : new FailedAddress(address),

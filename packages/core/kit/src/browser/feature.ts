@@ -5,7 +5,7 @@ import { browserGuard } from "./guard.ts";
 import { browserSessions } from "./sessions.ts";
 import type { BrowserSettings } from "./settings.ts";
 
-/** A browser backend's feature, but for its driver. Its definition extends `browser` without keys, so that it is handed all of it. */
+/** A browser backend's feature without its driver. Its definition extends `browser` without keys, to receive the whole section. */
 export function browserFeature(context: FeatureContext, driver: BrowserDriver): Contributions {
   const settings = browserSettings(context);
   const { clock, log } = context;

@@ -44,8 +44,8 @@ export async function uploads(paths: readonly string[], workspace: Workspace): P
 }
 
 /**
- * A plain file name out of whatever a page calls it: the last part of a path, without control and direction marks, without what
- * some system gives a meaning, never hidden, never a device of Windows, at most 100 characters with its extension kept.
+ * A safe file name from a page's suggestion: the last part of a path, without control and direction marks or characters special
+ * to any system, never hidden, never a Windows device, at most 100 characters with its extension kept.
  */
 export function fileName(suggested: string): string {
   const last = suggested.toWellFormed().normalize("NFC").split(/[/\\]/).at(-1) ?? "";

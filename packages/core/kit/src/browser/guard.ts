@@ -6,7 +6,7 @@ import { isAllowedHost, isPrivateHost } from "./domains.ts";
 
 export interface BrowserGuard {
   /**
-   * The address as it may be opened; only what its text says is judged. http and https (ws, wss) without user names. Throws
+   * The address as it may be opened; only its text is checked, not its DNS answer. http and https (ws, wss) without user names. Throws
    * DOMAIN_REFUSED, ADDRESS_REFUSED.
    */
   checkName(url: string): URL;
@@ -61,7 +61,7 @@ const addressRefused = (host: string): SvcError =>
     { hint: "To allow exactly this service, an operator adds its host:port to security.net.allow_private." },
   );
 
-/** Hosts are told to the model: what no host's name has is left out, and a name that could be a letter is cut. */
+/** The model reads host names: invalid characters are removed, and a name long enough to hold a message is cut. */
 export function shownHost(host: string): string {
   const plain = host.replaceAll(/[^a-z0-9.:[\]_-]/gi, "");
   return plain.length <= MAX_HOST_CHARS ? plain : `${plain.slice(0, MAX_HOST_CHARS)}…`;

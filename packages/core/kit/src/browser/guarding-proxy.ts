@@ -35,7 +35,7 @@ export interface GuardingProxyOptions {
   readonly password?: boolean | undefined;
 }
 
-/** What its ways through share. */
+/** Shared by the proxy's request paths. */
 interface ProxyParts extends GuardingProxyOptions {
   readonly refusals: Refusals;
   /** Ends with the proxy. */
@@ -137,7 +137,7 @@ function begin(response: ServerResponse, { statusCode = 502, statusMessage, rawH
   }
 }
 
-/** Node frames the body of a GET or DELETE only when it is told to: bare, it would be read as the next request. */
+/** Node frames the body of a GET or DELETE only with this header: unframed, it would be read as the next request. */
 const framing = ({ headers }: IncomingMessage): string[] =>
   headers["transfer-encoding"] === undefined ? [] : ["Transfer-Encoding", "chunked"];
 
@@ -172,7 +172,7 @@ function endToEnd(raw: readonly string[]): string[] {
   return pairs.filter(([name]) => !dropped.has(name.toLowerCase())).flat();
 }
 
-/** Whatever `Connection` names: without them a request goes to another site, or its body is read as the next one. */
+/** Kept even if `Connection` names them: without them a request goes to another site, or its body is read as the next one. */
 const KEPT = ["host", "content-length"];
 
 const HOP_BY_HOP = [

@@ -1,4 +1,4 @@
-/** `@svc/kit/browser`: the tool `browser` but for who drives it. A backend writes a `BrowserDriver`. */
+/** `@svc/kit/browser`: the tool `browser` without a driver. A backend implements `BrowserDriver`. */
 export * from "./actions.ts";
 export * from "./chromium.ts";
 export * from "./domains.ts";

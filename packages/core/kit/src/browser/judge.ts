@@ -34,7 +34,7 @@ function pageOf(address: string): URL | undefined {
 }
 
 const noPage = (): SvcError =>
-  new SvcError("REMOTE_UNREACHABLE", "There is no page: the browser shows an error of its own.", {
+  new SvcError("REMOTE_UNREACHABLE", "The page did not load: the browser shows an error page.", {
     hint: "Open another page.",
   });
 

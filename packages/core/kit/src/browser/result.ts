@@ -1,4 +1,4 @@
-/** What the model is told of an action: bounded, and the page's words marked as those of a stranger. */
+/** The tool result of an action: bounded, and the page's text marked as untrusted. */
 import type { Json } from "@svc/contract";
 import type { BrowserActionName } from "./actions.ts";
 import type { DriverResult } from "./driver.ts";

@@ -12,7 +12,7 @@ export interface BrowserSessions {
    * BROWSER_FAILED. Throws BROWSER_UNAVAILABLE.
    */
   use<T>(clientId: ClientId, how: UseOptions, work: (session: OpenSession) => Promise<T>): Promise<T>;
-  /** Whether there was one. `why` is told to the client's next call that needs it. */
+  /** Returns whether a browser was open. The client's next call that needs it gets `why` as its reason. */
   close(clientId: ClientId, why: string): Promise<boolean>;
   /** Closes all, for good. */
   shutdown(): Promise<void>;

@@ -40,7 +40,7 @@ async function removeOurs(parent: Opened, name: string): Promise<boolean> {
     const isOurs = stats.isDirectory() && stats.uid === process.geteuid?.() && (stats.mode & 0o027) === 0;
     if (!isOurs || stats.dev !== parent.stats.dev) return false;
     await emptyFolder(folder);
-    // Of an empty folder only: a name that leads to something else by now loses nothing.
+    // rmdir removes only an empty folder: if the name was swapped meanwhile, nothing is lost.
     await rmdir(child(parent, name));
     return true;
   } catch {

@@ -10,7 +10,7 @@ export interface Owner {
 }
 
 /**
- * Makes a folder in `folder`, which may belong to another user. With `owner`, root makes it in a place of its own, gives it away by
+ * Makes a folder in `folder`, which may belong to another user. With `owner`, root makes it in a private place, gives it away by
  * its descriptor and moves it in only then: nothing that another user puts in its place is ever given away. An empty folder of this
  * name that came to be meanwhile is replaced, so that a file made in it at that moment fails with ENOENT: try again.
  *
@@ -37,7 +37,7 @@ async function makeGiven(folder: Opened, name: string, { uid, gid }: Owner): Pro
   await mkdir(child(folder, staging), { mode: 0o700 });
   try {
     await using own = await folder.enter(staging);
-    // It may have been swapped already. A folder of ours that only we may enter serves, whichever it is.
+    // It may have been swapped already. Any folder that we own and only we may enter will do.
     const { stats } = own;
     if (!stats.isDirectory() || stats.uid !== process.geteuid?.() || (stats.mode & 0o077) !== 0) throw swapped();
     await mkdir(child(own, name));

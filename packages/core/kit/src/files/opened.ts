@@ -3,7 +3,7 @@ import { type FileHandle, lstat, open, readlink, realpath } from "node:fs/promis
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
 
-/** A file or folder held open, so that the thing that was checked is the thing that is used, whatever happens to its path. */
+/** A file or folder held open, so that the checked object is the one used, even if its path is swapped. */
 export interface Opened extends AsyncDisposable {
   /** Where it really is, symlinks resolved. */
   readonly realPath: string;
@@ -64,8 +64,8 @@ async function descriptorOf(path: string, flags: number): Promise<Opened> {
 }
 
 /**
- * Elsewhere: the path is resolved first, opened without following a last symlink, and what was opened must be what is at
- * the resolved path afterwards. This narrows the race and can't close it: against a process that swaps folders without
+ * Elsewhere: resolves the path, opens it without following a last symlink, and then requires the opened object to be the one
+ * at the resolved path. This narrows the race and can't close it: against a process that swaps folders without
  * pause one look let 4 of 2,700 reads out, LOOKS looks none of 16,000; descriptors none of 34,000.
  */
 export const openByPath: Opener = async (path) => {

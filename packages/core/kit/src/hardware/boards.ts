@@ -1,4 +1,4 @@
-/** What the board registry offers to other features, and what a computer with pins of its own offers to the registry. */
+/** The board registry's interface for other features, and the interface of a computer with its own pins for the registry. */
 import { type Capability, defineCapability } from "@svc/contract";
 
 export interface Boards {

@@ -1,4 +1,4 @@
-/** Boards with motors and distance sensors, for the feature that drives a robot; and boards that nobody else may write to. */
+/** Boards with motors and distance sensors, for the robot feature; it may reserve boards for its own writes. */
 import { type Capability, defineCapability } from "@svc/contract";
 
 export interface MotorCommand {

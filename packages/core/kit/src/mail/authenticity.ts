@@ -1,7 +1,6 @@
 /**
- * Whether a mail is of whom it says. A From header is whatever its writer likes; the server that takes a mail in checks DMARC,
- * DKIM and SPF, and writes down what came of it (RFC 8601). Without this an allowlist would let in everybody who knows an
- * address on it.
+ * Whether a mail's From is genuine. A sender can write any From header; the receiving server checks DMARC, DKIM and SPF, and
+ * records the results (RFC 8601). Without this check anyone who knows an address on the allowlist could pass as its owner.
  */
 import { replaceQuoted } from "../quoted-strings.ts";
 import type { Headers } from "./headers.ts";
@@ -10,8 +9,8 @@ import type { Headers } from "./headers.ts";
 export type Authenticity = "proven" | "unproven" | "unchecked";
 
 /**
- * `server`: the name under which the trusted server writes; its topmost word counts. Undefined: the topmost word of all,
- * whoever's it is. What is further down may have been there when the mail came, made up by its writer.
+ * `server`: the name under which the trusted server writes; its topmost header counts. Undefined: the topmost header of any
+ * server. Headers further down may have been in the mail when it arrived, forged by its sender.
  */
 export function authenticityOf(headers: Headers, address: string, server: string | undefined): Authenticity {
   const domain = address.slice(address.lastIndexOf("@") + 1).toLowerCase();
@@ -62,14 +61,14 @@ function resultOf(text: string): Result {
 }
 
 function proves({ verdict, domain: about }: Result, domain: string): boolean {
-  // It says itself of which From it speaks.
+  // DMARC names the From domain that it covers.
   if (verdict === "dmarc=pass") return about("header.from") === domain;
   if (verdict === "dkim=pass") return isAligned(about("header.i"), domain) || isAligned(about("header.d"), domain);
   if (verdict === "spf=pass") return isAligned(about("smtp.mailfrom"), domain);
   return false;
 }
 
-/** The same domain, or one below the other (RFC 7489, 3.1: relaxed). Nobody signs for a whole top-level domain. */
+/** The same domain, or one below the other (RFC 7489, 3.1: relaxed). A bare top-level domain never counts. */
 function isAligned(one: string, other: string): boolean {
   if (!one.includes(".") || !other.includes(".")) return false;
   return one === other || one.endsWith(`.${other}`) || other.endsWith(`.${one}`);

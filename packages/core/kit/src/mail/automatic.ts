@@ -1,6 +1,6 @@
 /**
- * Mail that nobody wrote, or that went to many. Answering it makes loops (two programs that answer each other for ever), and
- * tells strangers that somebody reads here. RFC 3834.
+ * Automatic mail and mail to many recipients. Answering it makes loops (two programs that answer each other for ever), and
+ * confirms to spammers that the address is read. RFC 3834.
  */
 import type { Headers } from "./headers.ts";
 

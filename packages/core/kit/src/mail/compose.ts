@@ -25,11 +25,11 @@ export const KEY_HEADER = "X-Svc-Delivery";
 
 export async function compose(outgoing: Outgoing): Promise<Buffer> {
   const { from, fromName = "", to, text, html, answers, key, atMs, files } = outgoing;
-  // Only whoever sends mail needs it.
+  // Loaded late: only sending needs it.
   const { default: MailComposer } = await import("nodemailer/lib/mail-composer");
   const ids = answers === undefined ? [] : [...answers.references, ...(answers.messageId ? [answers.messageId] : [])];
   const composer = new MailComposer({
-    // As objects: an address is an address, whatever it looks like.
+    // As objects: otherwise nodemailer parses the address, and a crafted one could become several.
     ...(from !== undefined && { from: { name: headerText(fromName), address: from } }),
     to: { name: "", address: to },
     subject: headerText(answers === undefined ? subjectFor(text) : answering(answers.subject)),
@@ -67,7 +67,7 @@ export const messageIdOf = (key: string, from: string | undefined): string =>
 /** The subject stays as it is: with another one the platform begins a new thread. */
 const answering = (subject: string): string => (/^\s*re\s*:/i.test(subject) ? subject : `Re: ${subject}`);
 
-/** Of a mail that nobody gave one: its first line. */
+/** The default subject of a mail: its first line. */
 export function subjectFor(text: string): string {
   const line =
     text

@@ -1,7 +1,7 @@
 /** Header fields of a mail or of one of its parts. */
 
 export interface Headers {
-  /** The first of this name, any case; blank when there is none. */
+  /** The first of this name, in any case; blank if missing. */
   get(name: string): string;
   has(name: string): boolean;
   /** All of this name, from the top: the last server that had the mail writes there. */
@@ -67,8 +67,7 @@ export function parameterOf(value: string, name: string): string | undefined {
 }
 
 /**
- * A text for a header that we write. Whoever gets a line break into one writes headers of his own: Bcc, or the beginning of
- * another text.
+ * A text for an outgoing header. Without line breaks, which would let the text inject headers (Bcc) or a body.
  */
 export const headerText = (text: string): string =>
   text

@@ -3,7 +3,7 @@ import { decodeHTML } from "entities";
 import { type HtmlToken, htmlTokens } from "./html-tokens.ts";
 import { TextLines } from "./text-lines.ts";
 
-/** More is no text that anybody wrote. */
+/** No person writes a longer mail. */
 const MAX_CHARS = 500_000;
 
 export function htmlToText(html: string): string {
@@ -35,7 +35,7 @@ function element(lines: TextLines, { kind, name, attributes }: Tag): void {
   if (name === "pre") lines.preformatted(isOpen ? 1 : -1);
 }
 
-/** The blank line between it and what is around it belongs to what is around it. */
+/** The blank lines around a quote are outside it. */
 function quote(lines: TextLines, isOpen: boolean): void {
   lines.endIfBegun();
   if (!isOpen) lines.quote(-1);
@@ -49,7 +49,7 @@ interface Link {
   readonly mark: number;
 }
 
-/** The address behind a link is part of what it says, unless it is the text itself. */
+/** Appends the link's address, unless it equals the link's text. */
 function anchor(lines: TextLines, open: Link | undefined, { kind, attributes }: Tag): Link | undefined {
   if (kind === "close" && open !== undefined) {
     const said = lines.since(open.mark).trim();

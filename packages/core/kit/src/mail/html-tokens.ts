@@ -1,12 +1,12 @@
 /**
- * HTML as a run of texts and tags. Every character is looked at a fixed number of times, whatever is written: parsers that
- * build a tree take minutes for a megabyte of nested tags, and mail is written by strangers.
+ * HTML as a sequence of texts and tags. It visits each character a bounded number of times: parsers that build a tree take
+ * minutes for a megabyte of nested tags, and strangers write mail.
  */
 export type HtmlToken =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "open" | "close"; readonly name: string; readonly attributes: string };
 
-/** What is inside of these is no text of the page. */
+/** The content of these elements is not text of the page. */
 const RAW = new Set([
   "script",
   "style",
@@ -27,7 +27,7 @@ export function* htmlTokens(html: string): Generator<HtmlToken> {
     if (open > at) yield { kind: "text", text: html.slice(at, open) };
     if (open === html.length) return;
     const end = endOf(html, open);
-    // What is never closed is no markup, nor is anything behind it.
+    // An unclosed tag is text, and so is everything after it.
     if (end === undefined) return yield { kind: "text", text: html.slice(open) };
     at = end;
     const markup = html.slice(open, end - 1);

@@ -46,7 +46,7 @@ function endOfAnswer(lines: readonly string[]): number {
     while (end > 0 && is(lines[end - 1] as string)) end -= 1;
     return end < before;
   };
-  // Above the headers of what it quotes a mail program draws a line.
+  // Some mail programs draw a line above the headers of the quoted mail.
   const isBlank = (line: string): boolean => line === "" || (separator > 0 && /^[-_]{3,}$/.test(line));
   back(isBlank);
   const hadQuote = back((line) => line === "" || line.startsWith(">"));
@@ -70,7 +70,7 @@ const ATTRIBUTION =
 const SEPARATOR =
   /^_{20,}$|^-{2,}\s?(?:Original Message|Ursprüngliche Nachricht|Message d'origine|Mensaje original|Messaggio originale|Oorspronkelijk bericht)\s?-{2,}$/i;
 
-/** Outlook quotes by the headers of what it quotes: From, Sent, To, Subject, within a few lines. */
+/** Outlook starts a quote with the quoted mail's headers: From, Sent, To, Subject, within a few lines. */
 function isHeaderBlock(lines: readonly string[], index: number): boolean {
   if (!/^\*?(?:From|Von|De|Da|Van):\*?\s/i.test(lines[index] as string)) return false;
   const next = lines.slice(index + 1, index + 6);

@@ -20,7 +20,7 @@ export function threadPlaceOf(headers: Headers): ThreadPlace {
 
 const MAX_SUBJECT_CHARS = 500;
 
-/** Whatever is no id is left out: it would become a part of a header that we write. Some have no @ in them. */
+/** Drops everything that is no id, because ids go into outgoing headers. Some ids have no @. */
 export const messageIdsIn = (header: string): string[] =>
   limited(header.slice(0, 20_000).match(/<[!-;=?-~]{1,250}>/g) ?? []);
 

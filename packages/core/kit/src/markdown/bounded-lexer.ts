@@ -1,6 +1,6 @@
 /**
- * Reads no more than it can afford: the library's expressions look from each mark to the end of the text, and once more for
- * each that is within another. What would take longer, or is nested deeper than anybody nests, is text as it stands.
+ * Bounds the work of parsing: the library's expressions scan from each mark to the end of the text, and again for each nested
+ * mark. Text that would take longer, or is nested deeper than real messages are, stays plain text.
  */
 import { Lexer, type Token, type TokensList } from "marked";
 import { ChatTokenizer, TABLE_START } from "./dialect.ts";
@@ -9,7 +9,7 @@ import { ChatTokenizer, TABLE_START } from "./dialect.ts";
 const PARAGRAPH = new RegExp(Lexer.rules.block.normal.paragraph.source.replace("(?!", `(?!${TABLE_START}|`));
 
 const MAX_DEPTH = 12;
-/** Characters looked at, as a rough upper bound: a paragraph of 4 000, of which each is a mark, can be afforded. */
+/** Upper bound of scanned characters: enough for a paragraph of 4 000 marks. */
 export const MAX_EFFORT = 20_000_000;
 
 export class BoundedLexer extends Lexer {
@@ -22,7 +22,7 @@ export class BoundedLexer extends Lexer {
     tokenizer.rules = { ...tokenizer.rules, block: { ...tokenizer.rules.block, paragraph: PARAGRAPH } };
   }
 
-  /** What it took, of {@link MAX_EFFORT}. */
+  /** The part of {@link MAX_EFFORT} used so far. */
   get effort(): number {
     return this.#effort;
   }

@@ -1,4 +1,4 @@
-/** A table where there are none: columns of characters of one width. */
+/** A table for platforms without tables: columns of monospaced characters. */
 import { plainOf } from "./plain.ts";
 import type { Align, Table } from "./tree.ts";
 

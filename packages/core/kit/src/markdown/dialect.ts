@@ -1,6 +1,6 @@
 /**
- * GitHub's Markdown (https://github.github.com/gfm/) as people mean it who write into a chat. What it makes of the text of a
- * page, and nobody means there, is text: HTML, four spaces, a product, a name of a program.
+ * GitHub's Markdown (https://github.github.com/gfm/) without the rules that misread chat messages: HTML, code by four spaces,
+ * emphasis in a product (`2*3*4`) or a name (`snake_case`) stay text.
  */
 import { Tokenizer, type Tokens } from "marked";
 
@@ -67,7 +67,7 @@ const DELIMITERS = new RegExp(`^${DELIMITER_ROW}$`);
 /** Source of an expression: the head of a table and the row below it. */
 export const TABLE_START = `[^\\n|]*\\|[^\\n]*\\n${DELIMITER_ROW}(?:\\n|$)`;
 
-/** More than anybody can look at: columns are made for each cell of each row. */
+/** No reader needs more; each row is filled up to this number of cells. */
 const MAX_COLUMNS = 40;
 const MAX_ROWS = 400;
 

@@ -4,10 +4,10 @@ import { BoundedLexer } from "./bounded-lexer.ts";
 import { inlinesOf } from "./inlines.ts";
 import type { Block, Code, Item, Table } from "./tree.ts";
 
-/** More than a message of any platform; what is longer is a file, and its rest is text as it stands. */
+/** Longer than a message of any platform; the rest of a longer text stays plain. */
 const MAX_CHARS = 32_000;
 
-/** Never fails: what is no Markdown, or not finished yet, is text as it stands. */
+/** Never fails: invalid or unfinished Markdown stays plain text. */
 export function readMarkdown(markdown: string): Block[] {
   const text = markdown.replaceAll(/\r\n?/g, "\n");
   const read = text.slice(0, MAX_CHARS);
@@ -16,7 +16,7 @@ export function readMarkdown(markdown: string): Block[] {
   return rest === "" ? blocks : [...blocks, { ...literal(rest), gap: blocks.length === 0 ? 0 : 1 }];
 }
 
-/** The library says of its own faults that it throws; an answer must not be lost over them. */
+/** The library throws on its own bugs; an answer must not be lost over them. */
 function lexed(text: string): Block[] {
   try {
     return blocksOf(new BoundedLexer().lex(text), false);

@@ -1,12 +1,12 @@
-/** An answer in Markdown as it is read out: nobody hears asterisks, addresses of links, or code. */
+/** A Markdown answer as speech: without asterisks, link addresses or code. */
 import { plainOf } from "./plain.ts";
 import { readMarkdown } from "./read.ts";
 import type { Block, Inline, Item, Link } from "./tree.ts";
 
 export interface SpeakableOptions {
-  /** Said once, in place of all blocks of code. Default: nothing is. */
+  /** Spoken once, in place of all code blocks. Default: nothing. */
   readonly codeNotice?: string;
-  /** Takes out what the speaker can't be handed. An entity stands for any character, so it is asked about what was read, too. */
+  /** Removes text that the speech engine can't take. It also runs on the parsed text, since an entity can stand for any character. */
   readonly clean?: (text: string) => string;
 }
 
@@ -75,7 +75,7 @@ function ended(text: string): SpokenBlock {
   return said(whole === "" || /[.!?…:;,。！？：；，、]["'”’»)\]]*$/.test(whole) ? whole : `${whole}.`);
 }
 
-/** What is said of a line: the text of links, the name of an address, and no marks. */
+/** The spoken form of a line: the text of links, the host of an address, and no marks. */
 const spokenInline = (inlines: readonly Inline[]): string =>
   inlines
     .map((inline) => {
@@ -85,7 +85,7 @@ const spokenInline = (inlines: readonly Inline[]): string =>
     })
     .join("");
 
-/** Of an address that is its own text, the host: nobody wants to hear the rest. */
+/** For an address that is its own text, the host alone: listeners don't want the rest. */
 function spokenLink({ form, target, children }: Link): string {
   const text = plainOf(children);
   const isAddress = URL.canParse(text) && /^https?:/i.test(text);

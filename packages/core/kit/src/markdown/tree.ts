@@ -73,9 +73,9 @@ export interface Link {
   readonly kind: "link";
   /** `bare`: an address in the text, which is its own label. A picture is a link to it. */
   readonly form: "labelled" | "image" | "bare";
-  /** Where it leads: http, https, mailto or tel. Undefined: nowhere that anybody should be sent to. */
+  /** The target: http, https, mailto or tel. Undefined: not safe to link to. */
   readonly url: string | undefined;
-  /** What was written as the address. */
+  /** The address as written. */
   readonly target: string;
   readonly children: readonly Inline[];
 }

@@ -7,7 +7,7 @@ import { asHttp, exemptions } from "./exemptions.ts";
 import type { GuardedFetchOptions, Lookup } from "./guarded-fetch.ts";
 import { parseTarget, refused } from "./target.ts";
 
-/** One refused answer among several refuses the name: whoever mixes them is trying for the private one. */
+/** One refused address refuses the name: a DNS answer that mixes public and private addresses is an attack. */
 export async function addressesOf(
   hostname: string,
   exempt: boolean,

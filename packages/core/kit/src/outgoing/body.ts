@@ -50,7 +50,7 @@ function decoderFor(coding: string | undefined): Transform | undefined {
     case "br":
       return createBrotliDecompress();
     default:
-      return undefined; // identity, or a coding nobody asked for: the bytes as they came, the header left in place
+      return undefined; // identity, or a coding that was not requested: pass the bytes and the header through
   }
 }
 

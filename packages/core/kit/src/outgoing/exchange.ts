@@ -26,7 +26,7 @@ export function createExchange(options: GuardedFetchOptions, isExempt: IsExempt)
 }
 
 interface Request extends FetchOptions {
-  /** What it is part of. */
+  /** The parent span. */
   readonly traceparent: string | undefined;
 }
 

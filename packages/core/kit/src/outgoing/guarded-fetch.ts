@@ -13,8 +13,8 @@ export interface GuardedFetchOptions {
   /** All addresses of a name. Default: the system's resolver. Called once for each connection. */
   readonly lookup?: Lookup;
   /**
-   * What a request is part of, as the header `traceparent` tells others (https://www.w3.org/TR/trace-context/); asked when it
-   * is made. A caller's own header stands, and a redirect takes it to no other origin. undefined: nobody traces.
+   * The value of the header `traceparent` (https://www.w3.org/TR/trace-context/), read when the request is made. A caller's own
+   * header wins, and a redirect to another origin drops it. undefined: no tracing.
    */
   readonly traceparent?: () => string | undefined;
   readonly log: Logger;
@@ -22,7 +22,7 @@ export interface GuardedFetchOptions {
   readonly clock?: Pick<Clock, "after">;
 }
 
-/** Addresses of a host name, each as text; rejects when there is none. */
+/** Addresses of a host name, each as text; rejects if the name has no address. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
 /**

@@ -1,6 +1,6 @@
 import { SvcError } from "@svc/contract";
 
-/** The caller's headers with lower-case names, checked; where it has none of a name, ours. Throws BAD_REQUEST. */
+/** The caller's headers, checked, with lower-case names, plus our defaults. Throws BAD_REQUEST. */
 export function requestHeaders(
   headers: Readonly<Record<string, string>> | undefined,
   traceparent?: string,

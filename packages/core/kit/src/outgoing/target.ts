@@ -3,13 +3,13 @@ import { SvcError } from "@svc/contract";
 import { FETCH_LIMITS } from "./guarded-fetch.ts";
 
 /**
- * The URL of a request or of a redirect (`base`: the URL that redirected). Refused besides what is no http(s) URL:
- * user names, and hosts spelled so that a reader, a list and the resolver can understand different machines.
+ * The URL of a request or of a redirect (`base`: the URL that redirected). Refuses URLs other than http(s), user names, and
+ * hosts spelled so that a reader, a list and the resolver can understand different machines.
  */
 export function parseTarget(text: string, base?: URL): URL {
   const trimmed = text.trim();
   if (trimmed.length > FETCH_LIMITS.urlChars) throw refused("The URL is too long.");
-  // The URL parser drops tabs and newlines and reads \ as /; what is checked must be what is fetched.
+  // The URL parser drops tabs and newlines and reads \ as /; the checked URL must be the fetched URL.
   if (/[\\\p{Cc}]/u.test(trimmed)) throw refused("The URL contains control characters or backslashes.");
   if (!URL.canParse(trimmed, base?.href)) throw refused("This is not an absolute URL.");
   const url = new URL(trimmed, base?.href);

@@ -3,8 +3,8 @@ import { runtimeTimers } from "../async/timeout.ts";
 import { unreachable } from "./unreachable.ts";
 
 /**
- * Runs `work` under one limit for everything it does: resolving, connecting, every redirect and the body. Whatever the
- * network layers throw comes out as an `SvcError`; a caller gets the own reason of an abort back, and own errors.
+ * Runs `work` under one limit for everything it does: resolving, connecting, every redirect and the body. Errors of the
+ * network layers become an `SvcError`; the reason of the caller's abort and the caller's own errors pass unchanged.
  */
 export async function withTimeLimit<T>(
   timeoutMs: number,

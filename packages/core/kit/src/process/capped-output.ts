@@ -9,8 +9,8 @@ export interface CappedOutput {
 
 /**
  * Keeps the first `maxBytes` of a stream and drops the rest while it flows, so that a program with much to say can finish.
- * One that never stops (`yes`) would keep a processor busy until its timeout: `flooded` is called once it has gone far
- * beyond anything anybody reads.
+ * One that never stops (`yes`) would keep a processor busy until its timeout: `flooded` is called once the output is far
+ * longer than any reader needs.
  */
 export function cappedOutput(stream: Readable | null, maxBytes: number, flooded: () => void): CappedOutput {
   const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** What all sandboxes have in common: what a command may be, where it starts, what it sees, and that nothing is left of it. */
+/** Common to all sandboxes: validates a command, its folder and environment, and leaves none of its processes behind. */
 import type { ChildProcess } from "node:child_process";
 import { realpath, stat } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
@@ -32,9 +32,9 @@ export interface ConfinedCommand {
 export interface Confining {
   /** As `ProcessRequest.start` wants it. */
   start(command: ConfinedCommand): ChildProcess;
-  /** What `start` started holds all that it starts (a pid namespace): with its end nobody has to be looked for. Default false. */
+  /** The started process contains all its children (a pid namespace): they end with it, so no search is needed. Default false. */
   readonly holdsAll?: boolean;
-  /** What came of it, where the backend knows better. Throws when the command did not start inside. Default: as it is. */
+  /** Corrects the result where the backend knows more. Throws when the command did not start inside. Default: unchanged. */
   judge?(result: ExecResult, started: ChildProcess): ExecResult | Promise<ExecResult>;
   /** After the last command has ended. Once. */
   close?(): Promise<void>;
@@ -134,7 +134,7 @@ const shellWords = (line: string): readonly [string, ...string[]] =>
     ? [join(windowsFolder(), "System32", "cmd.exe"), "/d", "/s", "/c", `"${line}"`]
     : ["/bin/sh", "-c", "--", line];
 
-/** `MAX_ARG_STRLEN` of execve(2), of Linux; a shell that is asked to start more says so too late. */
+/** `MAX_ARG_STRLEN` of execve(2) on Linux; checked here, because a shell reports a longer word too late. */
 const LONGEST_WORD = 131_072;
 /** A quarter of the usual stack, less what the environment and the table of words take: execve(2). */
 const LONGEST_COMMAND = 1_500_000;

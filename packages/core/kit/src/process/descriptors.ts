@@ -1,7 +1,7 @@
 /**
- * Descriptors that a program started by this process would get beside its input, output and errors. Node marks what it opens
- * itself close-on-exec, and at its start what it inherited up to about number 16; a service manager, a shell or a container's
- * engine may have left more open. https://man7.org/linux/man-pages/man5/proc_pid_fdinfo.5.html
+ * Descriptors that a child process would inherit beside stdin, stdout and stderr. Node marks its own descriptors close-on-exec,
+ * and at start inherited ones up to about number 16; a service manager, a shell or a container engine may have left more open.
+ * https://man7.org/linux/man-pages/man5/proc_pid_fdinfo.5.html
  */
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { shellWord } from "./shell-word.ts";
@@ -22,7 +22,7 @@ export function inheritableDescriptors(): number[] {
   return names.map(Number).filter((fd) => fd > NODE_MARKED && isInheritable(fd, chunk));
 }
 
-/** `uv_disable_stdio_inheritance`, the first thing that Node does, marks 3 to 15 whatever they are, and on from there until one is free. */
+/** At start Node's `uv_disable_stdio_inheritance` marks 3 to 15 unconditionally, then goes on to the first free number. */
 const NODE_MARKED = 15;
 
 const FDINFO = "/proc/self/fdinfo";
@@ -33,7 +33,7 @@ function isInheritable(fd: number, chunk: Buffer): boolean {
   try {
     info = openSync(`${FDINFO}/${fd}`, "r");
   } catch {
-    return false; // the one that read the folder
+    return false; // the descriptor that read the folder
   }
   try {
     const flags = /^flags:\s*([0-7]+)/m.exec(chunk.toString("latin1", 0, readSync(info, chunk)))?.[1];
@@ -46,8 +46,8 @@ function isInheritable(fd: number, chunk: Buffer): boolean {
 }
 
 /**
- * For `sh -c`: closes what is open from 3 up but for `keep`, then runs `script` with the same arguments. Ends with 126 where it
- * can't: dash has no redirection of a number with two digits, and leaves those to bash.
+ * For `sh -c`: closes open descriptors from 3 up except `keep`, then runs `script` with the same arguments. Exits with 126 if it
+ * can't: dash can't redirect two-digit descriptors, and leaves those to bash.
  */
 export function withoutDescriptors(script: string, keep: readonly number[] = []): string {
   const inBash = closing(keep, script, NO_WAY);

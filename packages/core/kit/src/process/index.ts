@@ -1,4 +1,4 @@
-/** `@svc/kit/process`: programs that are run to their end, for sandboxes and whoever else starts one. */
+/** `@svc/kit/process`: runs programs to their end, for sandboxes and other features. */
 export { commandPath } from "./command-environment.ts";
 export * from "./confined-session.ts";
 export { withoutDescriptors } from "./descriptors.ts";

@@ -1,8 +1,8 @@
 import type { ExecResult, SandboxLimit, SandboxLimits } from "@svc/contract";
 
 /**
- * The limit that a command ran into, by how it ended. The kernel only makes the call fail that goes beyond an rlimit, so what is
- * left of it is what the program said. A guess that tells a person why; nothing is decided by it.
+ * Guesses the limit that a command hit, from how it ended. Beyond an rlimit the kernel only fails the call, so the program's
+ * output is the only sign. The guess informs a person; no decision depends on it.
  */
 export function limitBySigns(
   { exitCode, signal, stderr }: Pick<ExecResult, "exitCode" | "signal" | "stderr">,

@@ -7,9 +7,8 @@ import { windowsFolder } from "./command-environment.ts";
 export const MARK = "SVC_EXEC_ID";
 
 /**
- * Signals a command's process group and, on Linux, whoever left the group (`setsid`) but still carries its mark. Only a
- * process that did both, a new session and a cleared environment, gets away; a sandbox with its own pid namespace holds
- * that one too.
+ * Signals a command's process group and, on Linux, processes that left the group (`setsid`) but still carry its mark. Only a
+ * process with both a new session and a cleared environment escapes; a sandbox with its own pid namespace holds that one too.
  */
 export async function killTree(leader: number | undefined, mark: string, signal: NodeJS.Signals): Promise<void> {
   if (leader === undefined) return;

@@ -1,4 +1,4 @@
-/** What every sandbox is asked at its probe: to fail at what a hostile command would do. Its word is not taken for it. */
+/** The probe of every sandbox: hostile commands run inside it and must fail. A backend's own claim does not count. */
 import { randomUUID } from "node:crypto";
 import { chmod, lstat, writeFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -10,7 +10,7 @@ import { shellWord } from "./shell-word.ts";
 
 export interface ConfinementProof {
   readonly open: SandboxBackend["open"];
-  /** What it is to confine; limits that it can't hold are left out already. */
+  /** The requested confinement, without the limits that the backend can't enforce. */
   readonly confinement: Confinement;
   readonly signal: AbortSignal;
   /**
@@ -63,7 +63,7 @@ async function setScene({ workspace, user }: Confinement): Promise<Scene> {
   const canary = randomUUID();
   const file = join(hidden.path, "canary");
   await writeFile(file, `${canary}\n`, { flag: "wx" });
-  await chmod(file, 0o644); // whatever the umask is
+  await chmod(file, 0o644); // independent of the umask
   const note = `.svc-probe-${randomUUID()}`;
   stack.defer(async () => void (await removePath(join(workspace, note))));
   const made = stack.move();
@@ -131,7 +131,7 @@ async function listen(): Promise<Listener> {
   };
 }
 
-/** Every attempt fails in silence but for what it got hold of. Last it says that it came to its end. */
+/** Each attempt prints only what it got. The last command prints that the script reached its end. */
 const lineOf = ({ hidden, outside, workspace, note }: Scene, port: number | undefined, offline: string): string =>
   [
     `{ read -r SVC_TOKEN; export SVC_TOKEN; echo here >${shellWord(join(workspace, note))}`,

@@ -7,8 +7,8 @@ import { MARK, killTree } from "./process-tree.ts";
 
 export interface ProcessRequest {
   /**
-   * Starts it with these variables added to its environment, in a process group of its own (`detached`), its output in pipes,
-   * and its input too where there is any.
+   * Starts it with these variables added to its environment, in its own process group (`detached`), with its output in pipes,
+   * and its input too if the request has any.
    */
   readonly start: (marks: Readonly<Record<string, string>>) => ChildProcess;
   readonly stdin: string | undefined;
@@ -25,13 +25,13 @@ export interface ProcessRequest {
   /** Between SIGTERM and SIGKILL. */
   readonly graceMs: number;
   readonly clock: Pick<Clock, "after"> | undefined;
-  /** What it started ends with it by itself: looking for what got away, in every process of the machine, is left out. */
+  /** Its children end with it: skips the search for escaped ones among all processes of the machine. */
   readonly holdsAll?: boolean;
 }
 
 /**
- * Runs a program to its end and leaves no process behind: what it started in the background ends with it, and at a
- * timeout or an abort the whole tree is told to stop, then killed. Rejects with the signal's reason after an abort.
+ * Runs a program to its end and leaves no process behind: its background processes end with it. A timeout or an abort sends
+ * SIGTERM to the whole tree, then SIGKILL. Rejects with the signal's reason after an abort.
  */
 export async function runProcess(request: ProcessRequest): Promise<ExecResult> {
   request.signal.throwIfAborted();
@@ -69,7 +69,7 @@ export async function runProcess(request: ProcessRequest): Promise<ExecResult> {
   else feed(child, request.stdin);
   try {
     const exit = await exited(child);
-    // While ending, the grace is for the children too; otherwise nobody waits for what was left in the background.
+    // While ending, the children get the grace period too; otherwise kill background processes at once.
     if (!ending && !request.holdsAll) await killed("SIGKILL");
     // A process that got away from its group and hid its mark may hold the pipes open: it is not waited for.
     const late = new Promise<void>((resolve) => cancels.push(clock.after(request.graceMs * 2, resolve)));
@@ -101,7 +101,7 @@ function start(request: ProcessRequest, mark: string): ChildProcess {
   }
 }
 
-/** Resolves when the program itself has ended; `closed` when nobody holds its output any more. */
+/** Resolves when the program itself has ended; `closed` when no process holds its output any more. */
 function exited(child: ChildProcess): Promise<{ code: number | null; signal: string | null; closed: Promise<void> }> {
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   return new Promise((resolve, reject) => {

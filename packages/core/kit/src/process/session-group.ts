@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SandboxLimit, SandboxLimits } from "@svc/contract";
 
-/** A group of processes that is made for one session. Nobody is in it who does not join. */
+/** A control group for one session. It holds only processes that joined it. */
 export interface SessionGroup {
   /** Files that a process joins by: it writes `0` into each, before it starts anything. */
   readonly joins: readonly string[];
@@ -113,7 +113,7 @@ const makerOf = (controllers: Controllers): GroupMaker => ({
         const folder = join(controller.parent, name);
         await mkdir(folder, { recursive: true });
         folders.add(folder);
-        // In a folder that is none of the kernel's, files would be made that limit nothing.
+        // In a folder outside a cgroup file system, these writes would create plain files that limit nothing.
         if (!existsSync(join(folder, "cgroup.procs"))) throw new Error("no control group");
         for (const [file, value, needed] of controller.set(limits, spare)) {
           await writeFile(join(folder, file), value).catch((error: unknown) => {
@@ -146,7 +146,7 @@ const makerOf = (controllers: Controllers): GroupMaker => ({
 /** Then the number of the process that made it. */
 const PREFIX = "svc-sandbox-";
 
-/** Removes what daemons left that were killed. A group that somebody is in can't be removed. */
+/** Removes groups left by killed daemons. The kernel refuses to remove a group that has processes. */
 async function sweep({ memoryMb, pids }: Controllers): Promise<void> {
   for (const parent of new Set([memoryMb.parent, pids.parent])) {
     const names = await readdir(parent).catch(() => []);

@@ -1,4 +1,4 @@
-/** From what a sandbox refuses to the program that refuses it: what is true of every filter is here. */
+/** Compiles a sandbox's refusals into a seccomp program, with the parts common to every filter. */
 import {
   ALLOW,
   ARCHITECTURE,
@@ -16,7 +16,7 @@ import {
 } from "./assembler.ts";
 import { type Architecture, NEWEST_SYSCALL, type Syscall, syscallsOf } from "./syscalls.ts";
 
-/** What is not named, and known, may be called. */
+/** Known system calls that no list names are allowed. */
 export interface FilterPolicy {
   /** Refused with EPERM. */
   readonly refused: readonly Syscall[];
@@ -38,7 +38,7 @@ export const noneOf = (bits: number, argument: number): Instruction[] => [
   YES,
 ];
 
-/** What is mounted where: whoever changes it takes covers off, or brings files in. Namespaces of one's own are the way to it. */
+/** Calls that change mounts: they could uncover hidden files or bring files in. New namespaces would permit them. */
 export const MOUNTING: readonly Syscall[] = [
   "unshare",
   "setns",

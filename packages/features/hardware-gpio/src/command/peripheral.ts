@@ -72,7 +72,7 @@ async function flash({ args, ask, confirm, options, print, printJson, progress }
   if (!options.flag("yes")) {
     const answer = await confirm(`Replace the firmware of ${device}? All that is in its program memory is lost.`);
     if (answer === undefined) {
-      throw new SvcError("USAGE", "Nobody can be asked here whether the firmware may be replaced.", {
+      throw new SvcError("USAGE", "Replacing the firmware needs a confirmation, but there is no terminal.", {
         hint: "Add --yes.",
       });
     }

@@ -30,7 +30,7 @@ const PULLUP = 0x0b;
 
 const LONGEST_SYSEX = 4096;
 
-/** Undefined: nobody speaks it here. */
+/** Undefined: the board does not speak Firmata. */
 export async function greetFirmata(link: Link, what: string, signal: AbortSignal): Promise<Dialect | undefined> {
   await link.write(Uint8Array.of(START_SYSEX, REPORT_FIRMWARE, END_SYSEX));
   const [major = 0, minor = 0, ...name] = await link.incoming.take(sysex(REPORT_FIRMWARE), signal);

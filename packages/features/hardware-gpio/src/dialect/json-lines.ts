@@ -47,7 +47,7 @@ export function decodeAnswer(line: string): Answer | undefined {
   };
 }
 
-/** Undefined: nobody speaks it here. */
+/** Undefined: the board does not speak this dialect. */
 export async function greetJson(link: Link, what: string, signal: AbortSignal): Promise<Dialect | undefined> {
   const id = "svc-0";
   await link.write(encodeCommand("ping", {}, id));

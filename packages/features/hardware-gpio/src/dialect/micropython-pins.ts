@@ -8,7 +8,7 @@ export interface PinFunctions {
   readonly circuitPython: string;
 }
 
-/** Boards with `machine.Pin` (Pico, ESP32 …), else the micro:bit with pins of its own. An output that is read stays one. */
+/** Boards with `machine.Pin` (Pico, ESP32 …), else the micro:bit with its own pin API. Reading an output leaves it an output. */
 const READ_MACHINE_PIN = `def _svc_read(n, pull):
     try:
         from machine import Pin

@@ -25,7 +25,7 @@ const INTERRUPT_MS = 2000;
 const MOST_ERROR_BYTES = 4096;
 const MOST_PIN_OUTPUT_BYTES = 1024;
 
-/** Undefined: nobody speaks it here. Interrupts the program that the board runs. */
+/** Undefined: the board does not run MicroPython. Interrupts the program that the board runs. */
 export async function greetMicroPython(
   link: Link,
   { what, clock }: { readonly what: string; readonly clock: Clock },
@@ -136,7 +136,7 @@ class MicroPython implements Dialect {
     }
   }
 
-  /** Raw paste mode is asked for each time: the board answers by which form it takes. */
+  /** Requests raw paste mode each time: the board's answer says which form it takes. */
   async #send(code: Buffer, signal: AbortSignal): Promise<void> {
     const { incoming } = this.#link;
     if (this.#hasPasteMode !== false) {
@@ -193,7 +193,7 @@ class MicroPython implements Dialect {
     return { output: output.bytes, isCut: output.isCut, error: error.bytes.toString("utf8") };
   }
 
-  /** Reads to the mark; beyond `maxBytes` it is read and dropped, whatever its length. */
+  /** Reads to the mark; drops bytes beyond `maxBytes`. */
   async #until(mark: number, maxBytes: number, signal: AbortSignal): Promise<{ bytes: Buffer; isCut: boolean }> {
     const kept: Buffer[] = [];
     let left = maxBytes;

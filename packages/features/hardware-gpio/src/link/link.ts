@@ -12,7 +12,7 @@ export interface Link {
 /** Undefined: more bytes are needed. */
 export type Parse<T> = (bytes: Buffer) => { readonly value: T; readonly used: number } | undefined;
 
-/** Bytes that are kept while nobody reads; older ones are dropped. A board that prints in a loop must not fill the memory. */
+/** Limit of unread bytes; older ones are dropped. A board that prints in a loop must not fill the memory. */
 const MOST_UNREAD_BYTES = 65_536;
 
 export class Incoming {
@@ -87,6 +87,6 @@ export const lost = (what: string): SvcError =>
     "BOARD_LOST",
     `${what} was disconnected. A command that was running may have acted; it is not repeated.`,
     {
-      hint: "Plug the board in again, look at what it does, and then repeat the command if that is right.",
+      hint: "Reconnect the board, check its state, and repeat the command if that is safe.",
     },
   );

@@ -122,7 +122,7 @@ function refusal(what: string, path: string, cause: Error): SvcError {
     });
   }
   return new SvcError("BOARD_LOST", `${path}, the port of ${what}, can't be opened (${printable(message)}).`, {
-    hint: "Plug the board in again; svc hardware discover lists what is there.",
+    hint: "Reconnect the board; svc hardware discover lists the connected boards.",
     cause,
   });
 }

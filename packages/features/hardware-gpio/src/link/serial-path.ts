@@ -20,7 +20,7 @@ export async function terminalAt(path: string, root = "/"): Promise<string> {
   const found = target === undefined ? undefined : await stat(target).catch(() => undefined);
   if (target === undefined || !found) {
     throw new SvcError("BOARD_LOST", `There is nothing at ${path}.`, {
-      hint: "Plug the board in; svc hardware discover lists what is there.",
+      hint: "Connect the board; svc hardware discover lists the connected boards.",
     });
   }
   const kind = found.isCharacterDevice() ? "another kind of device" : kindOf(found);

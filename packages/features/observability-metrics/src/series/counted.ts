@@ -1,4 +1,4 @@
-/** What is counted and timed as it happens: name, meaning and labels of each series. docs/operations/monitoring.md has them all. */
+/** Counters and histograms: name, meaning and labels of each series. docs/operations/monitoring.md lists them. */
 import { counters, durations, type Family } from "./family.ts";
 import { LabelValues } from "./label-values.ts";
 

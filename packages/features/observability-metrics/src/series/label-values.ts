@@ -1,12 +1,12 @@
 /**
- * What a label may say. Memory and the text grow with every combination of values ever seen, so there is a bound on how many
- * a label has; and anybody may read `GET /metrics`, so a value is a name, never something that a person wrote.
+ * Values of a label. Memory and output grow with every combination of values ever seen, so each label has a bound. `GET /metrics`
+ * is public, so a value is a name, never text that a person wrote.
  */
 
 /** Different values of one label, `other` apart. */
 export const MAX_VALUES = 200;
 
-/** In place of what is no name, and of names beyond the bound. */
+/** Replaces values that are not names, and names beyond the bound. */
 export const OTHER = "other";
 
 /** Names of routes, models, tools, channels, agents and procedures; no space, quote or line break. */

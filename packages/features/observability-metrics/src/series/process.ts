@@ -11,7 +11,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 const LOOK_MS = 20;
 
 export interface ProcessSeries {
-  /** Makes the series say what is true now. Never rejects. */
+  /** Updates the series to current values. Never rejects. */
   refresh(): Promise<void>;
   close(): void;
 }
@@ -94,7 +94,7 @@ function reach(counter: Counter, total: number): void {
   counter.inc(total);
 }
 
-/** The monitor tells nanoseconds from look to look, of which most are the time between two looks. */
+/** The monitor reports nanoseconds between two samples; most of that is the sampling interval itself. */
 const lagSeconds = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - LOOK_MS / 1000);
 
 /** undefined where there is no /proc. */

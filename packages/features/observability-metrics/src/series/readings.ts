@@ -3,7 +3,7 @@ import { type Logger, type Readings, SvcError } from "@svc/contract";
 import { Gauge, type Registry } from "prom-client";
 import { LabelValues } from "./label-values.ts";
 
-/** The result makes the gauges say what is true now; where nobody can tell, they say nothing. Never throws. */
+/** The result sets the gauges to the current values; unknown ones are left out. Never throws. */
 export function openReadings(registry: Registry, read: () => Readings, log: Logger): () => void {
   const values = new LabelValues();
   const gauge = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>

@@ -1,9 +1,9 @@
-/** What is counted when something happens. */
+/** Counters driven by events. */
 import type { Observer } from "@svc/contract";
 import type { Counted } from "../series/counted.ts";
 
 export function watchEvents(counted: Counted): Observer["record"] {
-  // A counter that begins with its first event hides that event from whoever looks at increases.
+  // Start at 0: a counter that begins with its first event hides that event from `increase()`.
   for (const origin of ["external", "sop", "tool"]) counted.approvalsRequested.record({ origin }, 0);
   for (const outcome of ["approved", "rejected", "expired", "cancelled"]) {
     counted.approvalsResolved.record({ outcome }, 0);

@@ -1,4 +1,4 @@
-/** What is counted when a piece of work ends. */
+/** Counters and histograms driven by ended spans. */
 import type { ErrorCode, Observer, WorkFacts, WorkKind, WorkResults } from "@svc/contract";
 import type { Counted } from "../series/counted.ts";
 import { OTHER } from "../series/label-values.ts";
@@ -65,7 +65,7 @@ function endsOf(counted: Counted): Ends {
   };
 }
 
-/** Called off by somebody, or by the service as it stops. */
+/** Cancelled by a person, or by the daemon's shutdown. */
 const CANCELLED: ReadonlySet<ErrorCode> = new Set(["TURN_CANCELLED", "CANCELLED", "DRAINING"]);
 
 const outcomeOf = (error: ErrorCode | undefined): "ok" | "failed" | "cancelled" =>

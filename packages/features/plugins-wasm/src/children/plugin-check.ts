@@ -1,5 +1,5 @@
 /**
- * `svc __plugin-check <file>`: whether the file is a WebAssembly module that the engine takes. A process of its own, as a small
+ * `svc __plugin-check <file>`: whether the file is a WebAssembly module that the engine takes. A separate process, because a small
  * module can keep the engine busy for minutes, and nothing in the same process can end that.
  */
 import { readFile } from "node:fs/promises";

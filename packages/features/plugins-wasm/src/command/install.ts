@@ -79,8 +79,8 @@ const overtaken = (): SvcError =>
 // Nothing is installed that no one agreed to: a person who saw it, or options that name exactly this file and these hosts.
 
 /**
- * `isNew`: there is something to agree to. Throws PLUGIN_CHANGED when `--sha256` names another file, and PLUGIN_REFUSED. Where
- * the options say it all, no one is asked.
+ * `isNew`: consent is needed. Throws PLUGIN_CHANGED when `--sha256` names another file, and PLUGIN_REFUSED. Does not prompt if
+ * the options give the consent.
  */
 async function agreedTo(
   { manifest, source }: PluginPackage,
@@ -111,7 +111,7 @@ async function agreedTo(
       hint: "Look at both. With --yes this one takes its place.",
     });
   }
-  throw refused("Nobody can be asked here whether to install this.");
+  throw refused("Installing a plugin needs a confirmation, but there is no terminal.");
 }
 
 /** In the plugin's own order, so that each is said as it was typed elsewhere. */
@@ -128,7 +128,7 @@ const refused = (message: string): SvcError =>
     hint: "Look at the hash and the hosts, then say both: --sha256 <hash>, and --allow-host <host> for each host it may reach.",
   });
 
-// Whether the module may run here, before anyone is asked about it.
+// Whether the module can run here, checked before asking for consent.
 
 /** A module of 20 MiB that a compiler made takes less than a second. */
 const LONGEST_MS = 10_000;

@@ -30,7 +30,7 @@ export async function run(context: FeatureCommandContext<PluginsConfig>): Promis
   }
 }
 
-/** After a change: the feature is turned on where it is off, and a running daemon is told. */
+/** After a change: turns the feature on if it is off, and reloads a running daemon. */
 export interface InForce {
   /** The config turns plugins on. */
   readonly enabled: boolean;

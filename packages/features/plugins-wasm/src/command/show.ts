@@ -1,4 +1,4 @@
-/** `svc plugin list`: what is installed, and what is left out. */
+/** `svc plugin list`: installed plugins, and those that are left out. */
 import { EXIT, SvcError } from "@svc/contract";
 import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -48,7 +48,7 @@ const listJson = ({ plugins, problems }: Plugins, enabled: boolean): unknown => 
 
 // `svc plugin info`: all there is to know of one, and whether it runs now.
 
-/** Throws PLUGIN_UNKNOWN, and what is wrong with a plugin that is left out. */
+/** Throws PLUGIN_UNKNOWN, or the fault of a plugin that is left out. */
 export const info: PluginCommand = async (context) => {
   const { pluginsFolder, subject: name } = context;
   const installed = v.is(pluginName, name) ? await installedAt(pluginsFolder, name) : undefined;
@@ -110,7 +110,7 @@ async function runState({ subject, isEnabled, runningTools }: PluginContext): Pr
 
 // Plugins as a person and as a script sees them.
 
-/** What is to be agreed to. */
+/** The permissions that need consent. */
 export function shownPackage({ manifest, wasm, source }: PluginPackage, before: Installed | undefined): string {
   return rows([
     ["plugin", `${manifest.name} ${manifest.version}`],
@@ -123,7 +123,7 @@ export function shownPackage({ manifest, wasm, source }: PluginPackage, before: 
   ]);
 }
 
-/** What is other than it was agreed to before, each as a sentence. */
+/** Differences from the earlier consent, each as a sentence. */
 function changesOf(manifest: Manifest, source: string, before: Installed | undefined): string[] {
   if (before === undefined) return [];
   const was = before.approval;

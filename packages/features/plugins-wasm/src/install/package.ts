@@ -25,7 +25,7 @@ export async function readPackage(files: PluginFiles, source: string): Promise<P
   const wasm = await files.wasm(manifest.wasm);
   if (hashOf(wasm) !== manifest.sha256) {
     throw new SvcError("PLUGIN_CHANGED", "The wasm file's SHA-256 is not the one in plugin.toml.", {
-      hint: "Whoever made it: write the hash of the file as it is into plugin.toml. Whoever fetched it: don't use it.",
+      hint: "If you built the plugin, write the file's current hash into plugin.toml. If you downloaded it, don't use it.",
     });
   }
   return { manifest, toml: files.toml, wasm, source };

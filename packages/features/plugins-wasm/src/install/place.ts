@@ -48,7 +48,7 @@ export async function putPlugin(
   }
 }
 
-/** Only under the lock. Gone at once; what is left of it is cleared by the next change if it can't be cleared now. */
+/** Only under the lock. Takes effect at once; the next change deletes remaining files that can't be deleted now. */
 export async function removePlugin(pluginsFolder: string, name: string): Promise<void> {
   const aside = join(pluginsFolder, `${STAGED}${newReleaseName()}`);
   await rename(join(pluginsFolder, name), aside);
@@ -67,7 +67,7 @@ export async function clearLeftovers(pluginsFolder: string): Promise<void> {
 
 async function clearReleases(folder: string): Promise<void> {
   const approval = await readApproval(folder).catch(() => undefined);
-  // Without a record no one knows what is in effect.
+  // Without a record the active version is unknown.
   if (!approval) return;
   for (const name of await readdir(folder)) {
     if (RELEASE_NAME.test(name) && name !== approval.release) await removePath(join(folder, name));
@@ -79,7 +79,7 @@ export async function openPluginsFolder(pluginsFolder: string): Promise<void> {
   await mkdir(pluginsFolder, { recursive: true, mode: 0o700 });
 }
 
-/** What the system has against writing, as a person is told it. */
+/** The system's reason for a failed write, for a person. */
 export function unwritable(error: unknown): unknown {
   const { code = "" } = error as NodeJS.ErrnoException;
   if (error instanceof SvcError || !/^E[A-Z]+$/.test(code)) return error;
@@ -129,7 +129,7 @@ async function syncFolder(folder: string): Promise<void> {
  */
 const SQLITE_BUSY = 5;
 const RETRY_MS = 20;
-/** A change writes at most 20 MiB; no one is asked and nothing is fetched meanwhile. */
+/** A change writes at most 20 MiB; no prompt and no download happen under the lock. */
 const LONGEST_MS = 30_000;
 
 /** Throws BUSY when others change the plugins all the time. */
@@ -157,7 +157,7 @@ export async function withPluginLock<T>(
   }
 }
 
-/** What is in a plugin's place before an install changes it. */
+/** The installed state before an install changes it. */
 export interface Installed {
   /** undefined: it is missing that can be read. */
   readonly approval: Approval | undefined;

@@ -50,14 +50,14 @@ function sourceUrl(source: string): URL | undefined {
   const url = URL.canParse(source) ? new URL(source) : undefined;
   if (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url))) return url;
   throw new SvcError("PLUGIN_INVALID", "A plugin is installed from https URLs only, or http ones of this machine.", {
-    hint: "Whoever is between could put another plugin in its place.",
+    hint: "Use an https URL: over http, an attacker on the way could replace the plugin.",
   });
 }
 
 /** As `FeatureCommandContext.fetch` takes it: those hosts it reaches. */
 const isLoopback = ({ hostname }: URL): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 
-/** Throws PLUGIN_INVALID for what is no archive of at most 20 MiB, and what `context.fetch` throws. */
+/** Throws PLUGIN_INVALID unless it is an archive of at most 20 MiB, and the errors of `context.fetch`. */
 async function downloadPlugin(
   typed: URL,
   context: Pick<FeatureCommandContext, "fetch" | "progress" | "signal">,
@@ -114,7 +114,7 @@ function lengthOf(headers: FetchResult["headers"]): number | undefined {
 function redirectOf({ status, headers }: FetchResult, url: URL): URL | undefined {
   if (![301, 302, 303, 307, 308].includes(status) || headers["location"] === undefined) return undefined;
   if (URL.canParse(headers["location"], url)) return new URL(headers["location"], url);
-  throw new SvcError("REMOTE_UNREACHABLE", "The server redirects to what is no URL.");
+  throw new SvcError("REMOTE_UNREACHABLE", "The server redirects to an invalid URL.");
 }
 
 function archiveOf({ status, truncated }: FetchResult, bytes: Uint8Array): Uint8Array {
@@ -168,7 +168,7 @@ async function filesOf(tar: Uint8Array): Promise<Map<string, Uint8Array>> {
     const path = safePath(header);
     if (path === undefined) continue;
     const key = path.toLowerCase();
-    // Of two the one that someone looked at need not be the one that is taken.
+    // With two entries of one name, the reviewed file might not be the unpacked one.
     if (seen.has(key)) throw invalid("has two entries of one name");
     seen.add(key);
     if (header.type !== "directory") files.set(path, data ?? new Uint8Array());

@@ -22,7 +22,7 @@ export async function run(args: readonly string[]): Promise<number | undefined> 
   return 0;
 }
 
-/** Only who started it for this has handed it the pipe. */
+/** Only the parent that started it for this purpose passes the pipe. */
 function hasLifeline(): boolean {
   try {
     const pipe = fstatSync(LIFELINE_FD);
@@ -32,7 +32,7 @@ function hasLifeline(): boolean {
   }
 }
 
-/** The service goes first, whatever a file costs. */
+/** Low priority: an expensive file must not slow the daemon. */
 function makeWay(): void {
   try {
     setPriority(10);

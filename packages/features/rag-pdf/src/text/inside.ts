@@ -29,8 +29,8 @@ setInterval(() => process.memoryUsage.rss() > maxBytes && endNow(), intervalMs);
 const endNow = (): void => void process.kill(process.pid, "SIGKILL");
 
 /**
- * pdf.js can fetch fonts, CMaps and programs of WebAssembly, and would do so by URL. Here it has nothing to do it with: what it may
- * have is handed to it (cmaps.ts).
+ * pdf.js can fetch fonts, CMaps and WebAssembly modules by URL. Here it has no fetch function; it gets allowed files passed in
+ * (cmaps.ts).
  */
 export function withoutTheWorld(world: object, console: Console): void {
   for (const name of ["fetch", "WebSocket", "EventSource", "XMLHttpRequest", "WebAssembly", "Worker", "navigator"]) {

@@ -40,7 +40,7 @@ function joined(lines: readonly string[]): string {
 
 const PARTED = /\p{L}[-\u00AD\u2010]$/u;
 
-/** As written, but for blocks that lie above others of their column: those go first. */
+/** In file order, except that a block above others of its column goes first. */
 function inReadingOrder(blocks: readonly Block[]): Block[] {
   const waiting = blocks.map((block) => ({ block, above: blocks.filter((other) => isAbove(other, block)) }));
   const done = new Set<Block>();
@@ -178,7 +178,7 @@ function linesOf(pieces: readonly Piece[]): Line[] {
   return lines;
 }
 
-/** How far apart they are on their line, whichever way it runs; undefined: they are not on one. */
+/** Their distance along a common line, in any direction; undefined: they are not on one line. */
 function gapBetween(one: Piece, other: Piece): number | undefined {
   if (!one.isLevel || !other.isLevel) {
     // At an angle, only what touches belongs together.

@@ -40,7 +40,7 @@ async function pageLine(pdf: Pdf, page: number): Promise<PdfLine> {
   }
 }
 
-/** The names of pdf.js; whatever else it throws while it opens a file, the file is at fault. */
+/** Error names of pdf.js; any other error while opening means that the file is damaged. */
 const failureOf = (error: unknown): PdfFailure =>
   (error as { name?: unknown } | null)?.name === "PasswordException" ? "encrypted" : "invalid";
 
@@ -75,7 +75,7 @@ async function documentFacts(pdf: Pdf): Promise<DocumentFacts> {
   return { pages: pdf.numPages, info: told };
 }
 
-// D:YYYYMMDDHHmmSSOHH'mm, of which only the year must be there (ISO 32000-1, 7.9.4).
+// D:YYYYMMDDHHmmSSOHH'mm; only the year is required (ISO 32000-1, 7.9.4).
 const DATE = /^(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-])(\d\d)'?(\d\d)?)?/;
 
 /** As exact as the file says it, without a zone where it names none; undefined where it is no date. */
@@ -231,7 +231,7 @@ async function openPdf(data: Uint8Array<ArrayBuffer>): Promise<Pdf> {
   }).promise;
 }
 
-/** Whom pdf.js asks for what is not in the file. */
+/** Provides pdf.js with data that is not in the file. */
 class BinaryDataFactory {
   readonly #cMaps = new CMaps();
 
@@ -247,7 +247,7 @@ class BinaryDataFactory {
 class CMaps {
   #all: Promise<ReadonlyMap<string, Uint8Array>> | undefined;
 
-  /** Of a name such as `UniGB-UCS2-H.bcmap`, in the packed form of pdf.js. Rejects where it is missing of that name. */
+  /** The character map of a name such as `UniGB-UCS2-H.bcmap`, in the packed form of pdf.js. Rejects for an unknown name. */
   async find(name: string): Promise<Uint8Array> {
     const found = (await (this.#all ??= unpacked())).get(name);
     if (found === undefined) throw new Error("there is no such CMap");

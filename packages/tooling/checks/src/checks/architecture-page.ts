@@ -9,7 +9,7 @@ const END = "<!-- /layers -->";
 
 export const architecturePage: Check = {
   id: "architecture-page",
-  rule: "The layers table in docs/architecture.md says what the layers check enforces, and what is planned.",
+  rule: "The layers table in docs/architecture.md matches the layers check, with planned layers marked.",
   find(workspace) {
     const text = workspace.files.get(PAGE);
     if (text === undefined) return [{ file: PAGE, message: "The page is missing.", fix: "Write it." }];

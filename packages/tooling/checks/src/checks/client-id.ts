@@ -1,4 +1,4 @@
-/** Whoever can make a ClientId can be anybody. Only the gateway mints one; the store reads back what the gateway made. */
+/** Code that can make a ClientId can impersonate any client. Only the gateway mints one; the store reads stored ones back. */
 import type { Node } from "oxc-parser";
 import type { Check } from "../check.ts";
 import { isTest, walk } from "@svc/source";
@@ -7,7 +7,7 @@ const MINTS: Readonly<Record<string, string>> = {
   "packages/core/gateway/src/identity.ts": "the one place that mints",
   "packages/core/store/src/devices.ts": "reads a paired device's back from the database",
   "packages/core/store/src/session-rows.ts": "reads a session owner's back from the database",
-  "apps/svc/src/service/local-client.ts": "reads back the one of whoever sits at this machine, minted by the gateway",
+  "apps/svc/src/service/local-client.ts": "reads back the ClientId of the local operator, minted by the gateway",
 };
 
 export const clientId: Check = {

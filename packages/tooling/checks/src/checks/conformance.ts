@@ -30,12 +30,12 @@ function missing(one: PackageFile, suites: ReadonlySet<string>, workspace: Works
     }));
 }
 
-/** A channel that sends to no platform: what people see of a message there is nothing, whatever becomes of it. */
+/** A channel without a platform: people never see a message there, so the checks of visible effects don't apply. */
 const EXCEPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["packages/features/voice-wake", ["channelConformance"]],
 ]);
 
-/** The kind's suite, and a tool's for whoever contributes tools beside something else. */
+/** The suite of the package's kind, and the tool suite for any package that also contributes tools. */
 function wantedBy({ folder, json }: PackageFile): string[] {
   const manifest = (json["svc"] ?? {}) as { kind?: unknown; tools?: unknown };
   const kind = String(manifest.kind ?? "feature").replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());

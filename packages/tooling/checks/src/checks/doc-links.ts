@@ -1,4 +1,4 @@
-/** A link that leads nowhere tells the reader that nobody reads the page. */
+/** A dead link tells the reader that the page is not maintained. */
 import { posix } from "node:path";
 import type { Check, Finding } from "../check.ts";
 import { anchorsOf, markdownLines } from "@svc/docs/markdown";

@@ -34,7 +34,7 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
   },
   {
     path: /^packages\/core\/agent\/src\/attachments\/attachments\.ts$/,
-    why: "lists names in state/uploads of $SVC_HOME, which is 0700 and ours, and unlinks what is left over there",
+    why: "lists names in state/uploads of $SVC_HOME, which is 0700 and ours, and unlinks left-over files there",
   },
   {
     path: /^apps\/svc\/src\/backup\/copy-home\.ts$/,

@@ -36,7 +36,7 @@ function judge(source: Source, one: Import, folders: ReadonlyMap<string, string>
   const wanted = room.imports.length === 0 ? "nothing of this workspace" : room.imports.join(", ");
   return tell(
     `${room.name} may not import ${folder}.`,
-    `It may import ${wanted}. Move what is shared down, or hand it in at construction.`,
+    `It may import ${wanted}. Move shared code down, or pass it in at construction.`,
   );
 }
 
@@ -49,7 +49,7 @@ function outside(
   const matches = (prefix: string): boolean =>
     one.specifier === prefix || one.specifier.startsWith(/[:/]$/.test(prefix) ? prefix : `${prefix}/`);
   if (room.never?.some(matches) && !isTest(source.file)) {
-    return tell(`${room.name} may not import ${one.specifier}.`, "Take what is needed as an argument.");
+    return tell(`${room.name} may not import ${one.specifier}.`, "Pass the dependency as an argument.");
   }
   const owner = ROOMS.find(({ owns }) => owns?.some(matches));
   if (!owner || owner === room || OUTSIDE.has(room.name)) return [];

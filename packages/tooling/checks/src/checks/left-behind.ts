@@ -24,7 +24,7 @@ const MARKS: readonly { readonly pattern: RegExp; readonly message: string; read
 /** Files that may, and why. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   "packages/tooling/checks/": "these patterns and their tests",
-  "packages/tooling/bootstrap/wine/": "paths inside of a root folder of its own, the same on every machine",
+  "packages/tooling/bootstrap/wine/": "paths inside a separate root folder, the same on every machine",
 };
 
 export const leftBehind: Check = {

@@ -1,6 +1,6 @@
 /**
- * A regular expression that takes time in proportion to the square of a text, or worse, lets whoever sends the text stop the
- * one thread that serves everybody. `recheck` judges each; what it has judged is in a list, for that takes minutes.
+ * A regular expression with quadratic time, or worse, lets the sender of a text block the one thread that serves all clients.
+ * `recheck` judges each; its results are in a list, because judging takes minutes.
  */
 import type { Check, Finding } from "../check.ts";
 import { essenceOf, fingerprint, readWritten, type Regex, regexesOf, slowness, written } from "../regexes.ts";
@@ -30,7 +30,7 @@ interface Made {
   readonly because?: string;
 }
 
-/** Of what is made at run time, one as it comes out, or why none is judged. */
+/** For a regular expression built at run time: an example of the result, or why none is judged. */
 const MADE: readonly Made[] = [
   {
     file: "packages/core/gateway/src/routes/channel-events.ts",
@@ -65,7 +65,7 @@ const MADE: readonly Made[] = [
   {
     file: "packages/core/kit/src/markdown/bounded-lexer.ts",
     made: 'Lexer.rules.block.normal.paragraph.source.replace("(?!", `(?!${TABLE_START}|`)',
-    because: "it is the library's; the lexer counts what it reads, up to MAX_EFFORT",
+    because: "it is the library's; the lexer bounds the characters that it scans by MAX_EFFORT",
   },
   {
     file: "packages/core/kit/src/markdown/dialect.ts",
@@ -191,9 +191,9 @@ function judged(workspace: Workspace, made: readonly Made[], exceptions: readonl
 const placeOf = ({ file, line }: Regex) => ({ file, line });
 
 const REWRITE =
-  "Use a loop, String methods or trimOf; or parts of which none begins with what the one before may end with.";
+  "Use a loop, String methods or trimOf; or make each part begin with a character that the part before can't end with.";
 const UNLISTED = { message: "A regular expression is linear and not in the list.", fix: "npm run checks -- --write" };
 const UNKNOWN = {
-  message: "A regular expression is made at run time, and nothing says what it is like.",
+  message: "A regular expression is built at run time, and the list has no example of it.",
   fix: "Add one to MADE in linear-regexes.ts.",
 };

@@ -70,7 +70,7 @@ function judge(one: PackageFile, profiles: Profiles, workspace: Workspace): Find
     found.push({
       file: one.folder,
       message: "No README.md.",
-      fix: "Write what it does, its config and how to try it.",
+      fix: "Describe the feature, its config and how to try it.",
     });
   }
   const block = one.json["svc"];

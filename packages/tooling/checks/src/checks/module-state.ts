@@ -1,10 +1,10 @@
 /**
- * No state at module level in what the binary holds: it would be shared by all clients, survive a reload and leak from
+ * No state at module level in shipped code: it would be shared by all clients, survive a reload and leak from
  * one test into the next (the specification's shared-state rule 1). State lives in what `create` returns, or in what it was
  * given at construction (`FeatureContext.shared`, `perClient`).
  *
- * It goes by what is written. It can't see what is behind the functions of npm packages (a client that is one for the whole
- * process), nor what a function does to a table that it is handed.
+ * The check reads only our source. It can't see state inside npm packages (a client shared by the whole process), nor changes
+ * that a function makes to a table passed to it.
  */
 import type { Check } from "../check.ts";
 import { findModuleState, isExcepted } from "@svc/source/module-state";

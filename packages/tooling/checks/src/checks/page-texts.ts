@@ -135,7 +135,7 @@ function unused({ file, entries }: Catalogue, pages: readonly Source[]): Finding
     .map(([key, { line }]) => ({ file, line, message: `Nothing uses ${key}.`, fix: "Remove it from every language." }));
 }
 
-/** A feature may come with keys of its own, whose labels and help are English until they are translated: a warning. */
+/** A feature may add its own keys, whose labels and help are English until they are translated: a warning. */
 function labelsOf({ file, program }: Source, page: string): Finding[] {
   const named = new Set<string>();
   walk(program, (node) => {

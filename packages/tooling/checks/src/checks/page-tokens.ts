@@ -1,6 +1,6 @@
 /**
- * Colours, type sizes and radii of the page are tokens of one file. A colour that is written anywhere else has no dark counterpart that
- * somebody has looked at, and a size has no place in the scale.
+ * Colours, type sizes and radii of the page are tokens of one file. A colour elsewhere has no reviewed dark counterpart, and a size
+ * elsewhere is outside the scale.
  */
 import type { Check, Finding } from "../check.ts";
 

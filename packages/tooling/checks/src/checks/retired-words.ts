@@ -10,11 +10,12 @@ export const RETIRED_LIST = "packages/tooling/checks/retired-words.toml";
 const TEXT = v.pipe(v.string(), v.nonEmpty());
 
 const LIST = v.strictObject({
+  source_folders: v.optional(v.array(TEXT), []),
   retired: v.array(
     v.strictObject({
       words: v.pipe(v.array(TEXT), v.nonEmpty()),
       use: TEXT,
-      in: v.pipe(v.array(v.picklist(["docs", "code"])), v.nonEmpty()),
+      in: v.pipe(v.array(v.picklist(["docs", "source", "code"])), v.nonEmpty()),
     }),
   ),
   exempt: v.array(v.strictObject({ path: TEXT, why: TEXT })),
@@ -22,22 +23,38 @@ const LIST = v.strictObject({
 
 export const retiredWords: Check = {
   id: "retired-words",
-  rule: `No word that ${RETIRED_LIST} retires from docs is in the prose of a Markdown page.`,
+  rule: `No word that ${RETIRED_LIST} retires is in the prose of a Markdown page, or in the text of a source file in its folders.`,
   find(workspace) {
-    const { retired, exempt } = readList(workspace);
-    const entries = retired
-      .filter((entry) => entry.in.includes("docs"))
-      .map((entry) => ({ ...entry, ...matcher(entry.words) }));
-    return [...workspace.files]
-      .filter(([file]) => file.endsWith(".md") && !exempt.some(({ path }) => file.startsWith(path)))
-      .flatMap(([file, text]) => {
-        const prose = proseOf(text);
-        return entries.flatMap(({ use, pattern }) =>
-          [...prose.matchAll(pattern)].map((match) => found(file, lineAt(prose, match.index), match[0], use)),
-        );
-      });
+    const { source_folders: folders, retired, exempt } = readList(workspace);
+    const entriesFor = (place: "docs" | "source") =>
+      retired
+        .filter((entry) => entry.in.includes(place))
+        .map(({ words, use }) => ({ use, pattern: matcher(words, LINE_BREAK[place]) }));
+    const [docs, source] = [entriesFor("docs"), entriesFor("source")];
+    return [...workspace.files].flatMap(([file, text]) => {
+      if (SOURCE.test(file)) {
+        return folders.some((folder) => file.startsWith(folder)) ? wordsIn(file, text, source).filter(isProse) : [];
+      }
+      return file.endsWith(".md") && !exempt.some(({ path }) => file.startsWith(path))
+        ? wordsIn(file, proseOf(text), docs)
+        : [];
+    });
   },
 };
+
+const SOURCE = /\.(?:ts|tsx|mjs)$/;
+/** A phrase may go over the end of a line: in source, into the next line of the same comment. */
+const LINE_BREAK = { docs: "\\n *", source: "\\n *(?:\\*|//)? *" } as const;
+
+type Entry = { readonly use: string; readonly pattern: RegExp };
+
+const wordsIn = (file: string, text: string, entries: readonly Entry[]): Finding[] =>
+  entries.flatMap(({ use, pattern }) =>
+    [...text.matchAll(pattern)].map((match) => found(file, lineAt(text, match.index), match[0], use)),
+  );
+
+/** Names are not checked: `NOBODY` and `anyBody` may stay. */
+const isProse = ({ message }: Finding): boolean => /"[A-Za-z][a-z ]*"/.test(message);
 
 /** Throws when the list is missing or malformed. */
 function readList({ files }: Workspace): v.InferOutput<typeof LIST> {
@@ -47,14 +64,14 @@ function readList({ files }: Workspace): v.InferOutput<typeof LIST> {
 }
 
 /** Whole words, in upper or lower case; a phrase may go over the end of a line, but not of a paragraph. */
-function matcher(words: readonly string[]): { readonly pattern: RegExp } {
+function matcher(words: readonly string[], lineBreak: string): RegExp {
   const forms = words.map((word) =>
     word
       .split(" ")
       .map((part) => RegExp.escape(part))
-      .join("(?: |\\n *)"),
+      .join(`(?: |${lineBreak})`),
   );
-  return { pattern: new RegExp(`(?<![\\w-])(?:${forms.join("|")})(?![\\w-])`, "gi") };
+  return new RegExp(`(?<![\\w-])(?:${forms.join("|")})(?![\\w-])`, "gi");
 }
 
 /** The page with its line numbers, without fenced blocks, inline code, comments and the targets of links. */
@@ -73,6 +90,6 @@ const lineAt = (text: string, index: number): number => text.slice(0, index).spl
 const found = (file: string, line: number, word: string, use: string): Finding => ({
   file,
   line,
-  message: `The word "${word.replace(/\s+/g, " ")}" is retired.`,
+  message: `The word "${word.replace(/\s+(?:(?:\*|\/\/)\s*)?/g, " ")}" is retired.`,
   fix: `Write instead: ${use}.`,
 });

@@ -1,4 +1,4 @@
-/** A page that says what is defended is believed: each of its lines must name a test that is there, and no door may be missing. */
+/** Readers rely on the security page: each defence must name an existing test, and no entry point may be missing. */
 import { markdownLines } from "@svc/docs/markdown";
 import type { Check, Finding } from "../check.ts";
 import { packagesOf } from "../package-files.ts";
@@ -75,18 +75,18 @@ function wrongDoors(rows: readonly Line[], workspace: Workspace): Finding[] {
     ...named
       .filter(({ path }) => !known.has(path))
       .map(({ path, line }) =>
-        wrong(line, `Nobody serves ${path}.`, "Take it out, or write the path as it is declared."),
+        wrong(line, `No route serves ${path}.`, "Remove it, or write the path as it is declared."),
       ),
   ];
 }
 
-/** A feature that `pnpm new` has just made is in no profile yet, and nobody's door: its row comes with the profile. */
+/** A feature that `pnpm new` has just made is in no profile yet, so no build exposes it: its row comes with the profile. */
 function isInProfile(from: string, { files }: Workspace): boolean {
   const id = JSON.stringify(from.replace(/^@svc\//, ""));
   return from === "core" || [...files].some(([file, text]) => file.startsWith("profiles/") && text.includes(id));
 }
 
-/** By path, who declares it: core's, and those of all manifests, whichever build has them. */
+/** The declaring package of each path: core's paths, and those of all manifests in any build. */
 function publicPaths(workspace: Workspace): ReadonlyMap<string, string> {
   const paths = new Map<string, string>();
   for (const { program } of workspace.sources((file) => file === CORE_PATHS)) {
@@ -102,7 +102,7 @@ function publicPaths(workspace: Workspace): ReadonlyMap<string, string> {
   return paths;
 }
 
-/** A threat is an item of a list; what is below it belongs to it. */
+/** A threat is a list item with its nested items. */
 function unproven(lines: readonly Line[]): Finding[] {
   const threats: { line: number; text: string }[] = [];
   for (const { text, line } of lines) {
@@ -116,7 +116,7 @@ function unproven(lines: readonly Line[]): Finding[] {
       wrong(
         line,
         "No test is named for this.",
-        `Name one as \`file${THEN}title\`, or move the line to what is not shown.`,
+        `Name one as \`file${THEN}title\`, or move the line to the section without tests.`,
       ),
     );
 }
@@ -163,7 +163,7 @@ function isMeant(
 const begins = (title: string, words: string): boolean =>
   words !== "" && title.startsWith(words) && (title === words || /^\W/.test(title.slice(words.length)));
 
-/** Of a file; undefined: there is none, or it is no code. */
+/** The tests of a file; undefined: the file is missing, or no code. */
 type Tests = (file: string) => readonly TestTitles[] | undefined;
 
 function testsOf(workspace: Workspace): Tests {

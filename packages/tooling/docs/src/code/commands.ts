@@ -13,8 +13,7 @@ export interface Command {
 }
 
 /**
- * By path: the app is nobody's dependency, and its table is data. The code of a command is behind a `load` that is not
- * called here.
+ * By path: no package depends on the app, and its table is data. A command's code is behind a `load` that is not called here.
  */
 export async function readCommands(root: string): Promise<readonly Command[]> {
   const table = pathToFileURL(join(root, "apps/svc/src/cli/table/index.ts")).href;

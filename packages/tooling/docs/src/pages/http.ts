@@ -1,4 +1,4 @@
-/** docs/reference/http.md: what is served at all, to whom, and what it may answer. */
+/** docs/reference/http.md: all routes, who may call them, and their answers. */
 import { markdownTable, slugOf } from "../markdown.ts";
 import { type OpenApi, type Operation, routesOf } from "./document.ts";
 import { cell, codeCell, type GeneratedPage, madeFrom, prose } from "./page.ts";

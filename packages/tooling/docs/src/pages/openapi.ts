@@ -1,4 +1,4 @@
-/** docs/reference/openapi.md: what is in /openapi.json, for people. */
+/** docs/reference/openapi.md: /openapi.json for people. */
 import { markdownTable } from "../markdown.ts";
 import { type Answer, type OpenApi, type Operation, routesOf } from "./document.ts";
 import { cell, codeCell, type GeneratedPage, madeFrom, prose } from "./page.ts";

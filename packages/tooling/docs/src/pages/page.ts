@@ -7,10 +7,10 @@ export interface GeneratedPage {
   render(files: ReadonlyMap<string, string>): string;
 }
 
-/** Below the title: who made the page, so that nobody mends it by hand. */
+/** Below the title: the page's source, so that contributors don't edit the page by hand. */
 export const madeFrom = (source: string): string => `<!-- Made by \`npm run checks -- --write\` from ${source}. -->`;
 
-/** A sentence of the code in running text: the site would take `<name>` for a tag, and `{{` for one of its own. */
+/** A sentence of the code in running text: the site would read `<name>` as a tag, and `{{` as a template. */
 export const prose = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("{{", "&#123;&#123;");
 

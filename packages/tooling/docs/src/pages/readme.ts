@@ -1,4 +1,4 @@
-/** The table of profiles in the README: each profile's own words, what it adds, and what is not written yet. */
+/** The table of profiles in the README: each profile's description, its additions, and planned features. */
 import { codeCell, cell, type GeneratedPage } from "./page.ts";
 
 export const readmePage: GeneratedPage = {
@@ -22,7 +22,7 @@ interface ProfileRow {
   readonly planned: readonly string[];
 }
 
-/** A profile comes after the one that it extends. */
+/** A profile comes after the profile that it extends. */
 function profilesIn(files: ReadonlyMap<string, string>): ProfileRow[] {
   const rows = [...files].flatMap(([path, text]) => {
     const name = /^profiles\/([a-z-]+)\.toml$/.exec(path)?.[1];

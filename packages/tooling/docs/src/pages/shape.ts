@@ -54,7 +54,7 @@ function objectShape({ properties = {}, required = [], additionalProperties }: S
 
 const withNote = (line: string, note: string): string => (note === "" ? line : `${line} // ${note}`);
 
-/** What a type does not say: the meaning, and what is allowed. */
+/** Meaning and limits, which the type does not show. */
 export function noteOf({ description, format, minimum, maximum, minLength, maxLength }: Schema): string {
   const notes = [description, format, range(minimum, maximum, ""), range(minLength, maxLength, " characters")].filter(
     (note) => note !== undefined,

@@ -14,7 +14,7 @@ export const site: UserConfig = {
   title: "svc",
   description: "A self-hosted agent gateway in one binary",
   lang: "en",
-  // Both are ignored by git: what is built is judged by its sources.
+  // Both are ignored by git: checks read the sources, not the built site.
   outDir: "../dist/docs",
   cacheDir: "./.vitepress/.gen",
   // A page opened from a disk or below a path of any name works with these; a server needs no rule for them.

@@ -1,4 +1,4 @@
-/** What the built site would load from elsewhere. It is read without a network, and nobody is to be told that it is read. */
+/** Finds requests of the built site to other hosts. The site must work offline and must not report its readers. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -8,7 +8,7 @@ const HARMLESS: readonly (readonly [address: RegExp, why: string])[] = [
   [/^http:\/\/a\.com$/, "a base to read paths against"],
   [/^https:\/\/vuejs\.org\/error-reference\//, "the text of an error"],
   [/^https:\/\/github\.com\/focus-trap\//, "the comment with a licence"],
-  [/^https:\/\/api\.iconify\.design\//, "icons of social links, of which the site has none"],
+  [/^https:\/\/api\.iconify\.design\//, "icons of social links; the site has no social links"],
   [/^https:\/\/docsearch\.algolia\.com$/, "the style of a search that the site does not have"],
 ];
 
@@ -20,7 +20,7 @@ export function requestsElsewhere(folder: string): string[] {
     .flatMap((file) => addressesIn(file, readFileSync(join(folder, file), "utf8")).map((one) => `${file}: ${one}`));
 }
 
-/** A page is text with links, and only what it embeds is loaded; in what the theme is made of, every address counts. */
+/** Pages load only embedded resources, so links don't count; in the theme's code every address counts. */
 export function addressesIn(file: string, text: string): string[] {
   const isPage = file.endsWith(".html") || /\.md\.[^/]+\.js$/.test(file) || file.includes("@localSearchIndex");
   const found = [...text.matchAll(isPage ? EMBEDDED : ANY)].map((match) => match.groups?.["address"] ?? match[0]);

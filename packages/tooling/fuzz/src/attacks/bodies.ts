@@ -1,4 +1,4 @@
-/** Whole requests whose body is not what it should be: wrong JSON, wrong encoding, wrong type, wrong size. */
+/** Complete requests with an invalid body: wrong JSON, encoding, type or size. */
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import * as fc from "fast-check";
 import type { Attack } from "../attack.ts";
@@ -62,7 +62,7 @@ function otherEncodings(mark: string): fc.Arbitrary<readonly [Buffer, Header]> {
   );
 }
 
-/** Ten megabytes in ten kilobytes: whoever unpacks it has lost already. */
+/** Ten megabytes in ten kilobytes: a server that unpacks it has lost already. */
 const BOMB = gzipSync(Buffer.alloc(10_000_000, 0x20), { level: 9 });
 
 function compressed(mark: string): fc.Arbitrary<readonly [Buffer, Header]> {

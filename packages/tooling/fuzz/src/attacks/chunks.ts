@@ -52,7 +52,7 @@ function sound(body: Buffer): fc.Arbitrary<Buffer> {
   );
 }
 
-/** What comes after is another request, for whoever lost count. */
+/** The bytes after it are a request, for a reader that miscounts. */
 function next(): string {
   const headers: Header[] = [
     ["Host", "localhost"],

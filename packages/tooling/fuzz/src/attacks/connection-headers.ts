@@ -23,7 +23,7 @@ export const expectations = (mark: string): fc.Arbitrary<Header> =>
     .constantFrom("100-continue", "100-Continue", "100-continue, 100-continue", "200-ok", mark, "", "103-early-hints")
     .map((value) => ["Expect", value]);
 
-/** Headers by which one hop tells the next what to drop; whoever obeys without thought drops the wrong ones. */
+/** Hop-by-hop headers that name headers to drop; a hop that obeys blindly drops the wrong ones. */
 export const hopByHop = (mark: string): fc.Arbitrary<readonly Header[]> =>
   fc.subarray<Header>([
     ["Connection", "authorization"],

@@ -1,7 +1,7 @@
 /**
- * Request smuggling: bytes in which two readers see different requests. Behind the doubtful one stands a hidden request,
+ * Request smuggling: bytes in which two readers see different requests. Behind the ambiguous one stands a hidden request,
  * and behind that the request of a victim, with a token, as a proxy would send it on the same connection. The one right
- * answer is to refuse the first and to end the connection: then nothing that follows is ever read by anybody's cut.
+ * answer is to refuse the first and to end the connection: then no reader interprets the bytes that follow.
  */
 import * as fc from "fast-check";
 import type { Attack } from "../attack.ts";
@@ -26,7 +26,7 @@ export function framingAttacks(subject: Subject): fc.Arbitrary<Attack> {
   });
 }
 
-/** Without a token: what it is answered, it would be answered by right. With the victim's, it would not. */
+/** Without a token, an answer would be legitimate. With the victim's token, it would not. */
 function hidden(): Buffer {
   const body = Buffer.from(JSON.stringify({ message: HIDDEN }));
   const headers: Header[] = [

@@ -66,7 +66,7 @@ const garbageBehind = (subject: Subject): fc.Arbitrary<Attack> =>
   fc.constantFrom("GARBAGE\r\n\r\n", "\0\0\0\0", "GET", "\x16\x03\x01\0", "x".repeat(40_000)).map((garbage) => ({
     kind: "garbage behind a request",
     steps: [{ write: Buffer.concat([bytesOf(subject), Buffer.from(garbage, "latin1")]) }],
-    // One answer for the request, one for what is behind it.
+    // One answer for the request, one for the bytes behind it.
     ending: "fin",
     requests: 2,
     marks: [subject.mark],

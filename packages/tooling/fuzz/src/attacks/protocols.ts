@@ -12,7 +12,7 @@ export const protocolAttacks = (subject: Subject): fc.Arbitrary<Attack> =>
     { weight: 2, arbitrary: mutated(subject).map((bytes) => strange("mutated", bytes, subject)) },
   );
 
-/** Whether there is a request in it nobody can say beforehand; more than one there can't be. */
+/** It may or may not contain a request, but never more than one. */
 const strange = (kind: string, bytes: Buffer, { mark }: Subject): Attack =>
   whole(kind, bytes, [mark], { ending: "fin", mute: true, requests: 2 });
 

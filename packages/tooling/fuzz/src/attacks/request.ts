@@ -1,4 +1,4 @@
-/** Requests as bytes, put together without any library that would refuse to write what is wrong. */
+/** Requests as bytes, built without a library, which would refuse to send malformed ones. */
 import type { Attack } from "../attack.ts";
 
 export type Header = readonly [name: string, value: string];
@@ -28,7 +28,7 @@ export function bytesOf(parts: RequestParts): Buffer {
   return Buffer.concat([headOf({ ...parts, headers: [...parts.headers, ...length] }), parts.body]);
 }
 
-/** The same, in chunks of the given sizes (the last takes what is left). */
+/** The same, in chunks of the given sizes (the last takes the rest). */
 export function chunked(body: Buffer, sizes: readonly number[], lineEnd = CRLF): Buffer {
   const parts: Buffer[] = [];
   let at = 0;

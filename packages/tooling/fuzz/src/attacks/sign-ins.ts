@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { type Header, without } from "./request.ts";
 import type { Subject } from "./subject.ts";
 
-/** Without whatever would say who it is. */
+/** Without any credentials. */
 export const anonymous = ({ headers }: Subject): Header[] => without(headers, "authorization", "cookie", "x-svc-csrf");
 
 /** Halves of a page's sign-in, and what stands beside them. */
@@ -29,7 +29,7 @@ export function signIns({ credentials: { page }, mark }: Subject): fc.Arbitrary<
   ]);
 }
 
-/** Where somebody says that he stands in the stream of events. */
+/** Event positions that a client claims. */
 export const positions = (mark: string): fc.Arbitrary<Header> =>
   fc
     .constantFrom(mark, "", "-", "x-0", "x-1", "0-0", `${mark}-${"9".repeat(40)}`, `${"b".repeat(9_000)}-1`, "x-1, x-2")

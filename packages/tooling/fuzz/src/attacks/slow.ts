@@ -45,7 +45,7 @@ const drops = (subject: Subject): fc.Arbitrary<Attack> =>
     };
   });
 
-/** Slow, but it comes to its end: it is served like anybody. */
+/** Slow but complete: it is served like any request. */
 function sluggish(subject: Subject): Attack {
   const bytes = bytesOf(subject);
   const size = Math.ceil(bytes.length / 30);

@@ -110,7 +110,7 @@ const MANY_FRAGMENTS = Buffer.concat(
   Array.from({ length: 2_000 }, (_, index) => frame(index === 0 ? 1 : 0, Buffer.from("x"))),
 );
 
-/** Each ends the connection: nobody knows where the next frame begins, or what it belongs to. */
+/** Each ends the connection: the start of the next frame, or its message, is unknown. */
 const broken = (mark: string): fc.Arbitrary<Buffer> =>
   fc.constantFrom(
     Buffer.of(0x81, 0x01, 0x78),
@@ -130,6 +130,6 @@ const broken = (mark: string): fc.Arbitrary<Buffer> =>
     Buffer.of(0x81, 0xff, 0, 0, 0, 1, 0, 0, 0, 0, 1, 2, 3, 4),
     Buffer.of(0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4),
     MANY_FRAGMENTS,
-    // A request that somebody hopes to hide behind the handshake.
+    // A request smuggled behind the handshake.
     Buffer.from(`GET /api/devices HTTP/1.1\r\nHost: localhost\r\nX-Mark: ${mark}\r\n\r\n`),
   );

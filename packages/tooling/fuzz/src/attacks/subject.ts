@@ -1,4 +1,4 @@
-/** What is attacked: an endpoint, and a request to it that would be served. Every attack is one change to such a request. */
+/** The target: an endpoint, and a valid request to it. Every attack is one change to such a request. */
 import * as fc from "fast-check";
 import { EMPTY, type Header, type RequestParts } from "./request.ts";
 
@@ -23,7 +23,7 @@ export interface Credentials {
   /** A token that opens the endpoint. */
   readonly token: string;
   readonly webhookSecret: string;
-  /** Of a page that is signed in. */
+  /** Credentials of a signed-in page. */
   readonly page: { readonly cookie: string; readonly csrf: string };
 }
 
@@ -55,7 +55,7 @@ export function subjectOf(endpoint: Endpoint, credentials: Credentials): fc.Arbi
         ["Host", "localhost"],
         ...authority,
         ...header("Connection", connection),
-        // Every request from a client of its own, or all but the first few would only ever see the limit.
+        // Each request comes from a new client; otherwise all but the first few would only hit the rate limit.
         ...header("X-Forwarded-For", endpoint.isLocal ? undefined : address),
         ...(endpoint.headers ?? []),
         ["X-Webhook-Secret", credentials.webhookSecret],

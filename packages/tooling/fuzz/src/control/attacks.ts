@@ -1,4 +1,4 @@
-/** Attacks on the control socket: nobody but the owner can open it, but svc and daemon may differ in version. */
+/** Attacks on the control socket: only the owner can open it, but svc and daemon may differ in version. */
 import * as fc from "fast-check";
 import type { Attack } from "../attack.ts";
 import { jsonTexts } from "../attacks/json.ts";

@@ -1,4 +1,4 @@
-/** Attacks the control socket of a daemon of its own, and asks afterwards whether it still works. */
+/** Attacks the control socket of a separate daemon, and checks afterwards that it still works. */
 import { connect } from "node:net";
 import { join } from "node:path";
 import { runBinary } from "@svc/testkit/binary/run-binary";
@@ -89,7 +89,7 @@ function call(path: string, name: string, body: Buffer): Promise<string> {
       let text = "";
       let isRefused = false;
       socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
-      // The kernel's queue of a Unix socket is full: it waits for nobody, as TCP would.
+      // The kernel's queue of a Unix socket is full: unlike TCP, connect fails at once.
       socket.on("error", (cause: NodeJS.ErrnoException) => (isRefused = cause.code === "EAGAIN"));
       socket.on("close", () => (isRefused ? setTimeout(open, 10) : resolve(text)));
       socket.write(bytes);

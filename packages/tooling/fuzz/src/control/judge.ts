@@ -3,7 +3,7 @@ import { ERRORS } from "@svc/contract";
 import type { Attack, Exchange } from "../attack.ts";
 import { readAnswers } from "../wire/answers.ts";
 
-/** What is no HTTP has no command that could be answered; Node says so, without a length, and that is enough here. */
+/** Bytes that are not HTTP have no command to answer; Node's own 400 without a length is enough here. */
 const NO_HTTP = /^HTTP\/1\.1 4\d\d [\w ]+\r\nConnection: close\r\n\r\n$/;
 
 export function judgeControl(attack: Attack, exchange: Exchange): string[] {

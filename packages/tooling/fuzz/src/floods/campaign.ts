@@ -98,7 +98,7 @@ export async function runFloods(options: FloodOptions): Promise<FloodReport> {
   }
 }
 
-/** Resolves with what is wrong. */
+/** Resolves with the problems. */
 async function carryOut(
   flood: Flood,
   victim: Victim,
@@ -131,7 +131,7 @@ const served = (bystander: Bystander, phase: string): Promise<void> =>
 function judged(name: string, peakMb: number, pace: Pace | undefined): string[] {
   const found: string[] = [];
   if (peakMb > LIMIT_MB) found.push(`${name}: the daemon takes ${Math.round(peakMb)} of ${LIMIT_MB} MB`);
-  if (pace === undefined || pace.served === 0) found.push(`${name}: nobody else is served`);
+  if (pace === undefined || pace.served === 0) found.push(`${name}: no other client is served`);
   for (const [status, count] of Object.entries(pace?.others ?? {}))
     found.push(`${name}: well-behaved clients were answered ${status} ${count} times`);
   return found;

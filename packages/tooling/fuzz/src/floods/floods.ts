@@ -5,9 +5,9 @@ import { Sockets } from "./sockets.ts";
 
 export interface Flood {
   readonly name: string;
-  /** By clients with a token. What these ask for is work that others wait for: their pace is told, and not judged. */
+  /** By clients with a token. Their requests cause real work that delays others: the pace is reported, not judged. */
   readonly isAuthorized?: boolean;
-  /** What it does until `sockets` is disposed of. Resolves when all of it has begun. */
+  /** Runs until `sockets` is disposed of. Resolves when all of it has begun. */
   begin(sockets: Sockets, victim: Victim): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ function keepAsking(sockets: Sockets, count: number, bytes: Buffer): Promise<voi
   });
 }
 
-/** One after the other, each on a connection of its own. */
+/** One after the other, each on a new connection. */
 function keepOpening(sockets: Sockets, width: number, bytes: Buffer): Promise<void> {
   const again = (): void => {
     if (sockets.isOver) return;
@@ -51,7 +51,7 @@ function pour(socket: Socket, bytes: Buffer): void {
   more();
 }
 
-/** Of a client, as RFC 6455 has it. The mask is zeros. */
+/** A client's frame (RFC 6455). The mask is zeros. */
 function frame(first: number, payload: Buffer, declared = payload.length): Buffer {
   const size = Buffer.alloc(9, 0x80 | 127);
   size.writeBigUInt64BE(BigInt(declared), 1);
@@ -66,7 +66,7 @@ const handshake = (victim: Victim): string =>
       "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
   );
 
-/** WebSockets, and what is written to each. */
+/** WebSockets, and the bytes sent to each. */
 const onSockets =
   (count: number, write: (socket: Socket) => void): Flood["begin"] =>
   (sockets, victim) =>

@@ -9,10 +9,10 @@ interface Frame {
 }
 
 const CLOSE = 8;
-/** Of RFC 6455 section 7.4.1: told to a client that broke the protocol, sent too much, or does what it may not. */
+/** Close codes of RFC 6455 section 7.4.1 for a client that breaks the protocol, sends too much, or violates the policy. */
 const WRONG: ReadonlySet<number> = new Set([1002, 1003, 1007, 1008, 1009]);
 
-/** `bytes`: what came after the handshake. */
+/** `bytes`: received after the handshake. */
 export function judgeSocket(bytes: Buffer, attack: Attack, { endedBy }: Exchange, rules: Rules): string[] {
   if (attack.frames === undefined) return [];
   const { frames, problem } = readFrames(bytes);

@@ -1,4 +1,4 @@
-/** What a server may do with an attack, and what it did: every difference is a sentence. */
+/** Compares the allowed answers to an attack with the actual ones: each difference is a sentence. */
 import type { Attack, Exchange } from "../attack.ts";
 import { type Answer, readAnswers } from "../wire/answers.ts";
 import { judgeAnswer } from "./judge-answer.ts";

@@ -5,7 +5,7 @@ import type { BystanderOptions, Pace } from "../bystander.ts";
 import type { Victim } from "./daemon.ts";
 
 export interface Bystander extends Disposable {
-  /** What it does from now on counts under this name. */
+  /** Later requests count under this name. */
   phase(name: string): void;
   /** Resolves when one of its requests was answered in that phase. */
   served(name: string): Promise<void>;

@@ -26,7 +26,7 @@ export interface Victim extends AsyncDisposable {
 }
 
 export interface VictimOptions {
-  /** Believe X-Forwarded-For: every request can come from a client of its own. */
+  /** Trust X-Forwarded-For, so that every request can come from a new client. */
   readonly trusting: boolean;
   readonly binary?: string;
 }
@@ -75,7 +75,7 @@ export async function startVictim({ trusting, binary }: VictimOptions): Promise<
   }
 }
 
-/** A device of its own: whoever signs in with the attacker's token again and again signs out only himself. */
+/** A separate device: repeated sign-ins with the attacker's token end only the attacker's own sign-ins. */
 async function signIn(daemon: RunningBinary, code: string): Promise<Credentials["page"]> {
   const headers = { origin: daemon.url, "x-pairing-code": code };
   const answer = await daemon.request("/api/session", { method: "POST", headers });

@@ -6,7 +6,7 @@ export function judgeLog(output: string, secrets: readonly string[], forbidden: 
   if (secrets.some((secret) => output.includes(secret))) found.push("the log tells a secret");
   if (forbidden.some((text) => output.includes(text))) found.push("the log quotes what was sent");
   for (const line of output.split("\n")) {
-    // What is no JSON was printed for a person when the daemon started, or by a runtime that is about to end.
+    // A line that is not JSON comes from the start of the daemon, or from a crashing runtime.
     const entry = line.startsWith("{") ? entryOf(line) : undefined;
     if (/^\s+at |^node:|Uncaught|Error:|\(node:\d+\)/.test(line))
       found.push(`the log has a stack or a warning of Node: ${line}`);

@@ -1,11 +1,11 @@
-/** A daemon that is killed when it takes more memory than it may: by a control group of its own, where this process may make one. */
+/** A daemon that is killed beyond its memory limit, by its own control group if this process can make one. */
 import { chmodSync, existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface MemoryLimit {
-  /** What to start in place of the binary. */
+  /** The command to start instead of the binary. */
   readonly binary: string;
-  /** False: nothing holds it to the limit, so that what it takes must be watched. */
+  /** False: the limit is not enforced, so its memory must be watched. */
   readonly isEnforced: boolean;
   /** Call when the daemon has ended. */
   remove(): Promise<void>;
@@ -13,7 +13,7 @@ export interface MemoryLimit {
 
 interface Hierarchy {
   readonly folder: string;
-  /** Files and what is written to them; those that are not there are passed over. */
+  /** Files and their new content; missing files are skipped. */
   readonly limits: (bytes: number) => readonly (readonly [string, string])[];
 }
 

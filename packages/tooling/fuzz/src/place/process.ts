@@ -18,7 +18,7 @@ export function heldBy(pid: number): Held | undefined {
   }
 }
 
-/** Looks until it holds no more than `most`, or for so long; resolves with what it holds then. */
+/** Polls until it holds no more than `most`, or until the timeout; resolves with the last value. */
 export async function settled(pid: number, most: Held, forMs: number): Promise<Held | undefined> {
   const endsAt = performance.now() + forMs;
   for (;;) {

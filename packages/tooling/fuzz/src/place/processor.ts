@@ -7,7 +7,7 @@
 import { execFileSync } from "node:child_process";
 
 export interface StoodBack extends Disposable {
-  /** Everybody else comes first. */
+  /** Other processes come first. */
   readonly apart: boolean;
 }
 

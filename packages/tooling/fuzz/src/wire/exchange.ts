@@ -1,4 +1,4 @@
-/** Carries one attack out on a connection of its own. */
+/** Runs one attack on a separate connection. */
 import { connect, type Socket } from "node:net";
 import type { Attack, Exchange } from "../attack.ts";
 import { readAnswers } from "./answers.ts";
@@ -78,7 +78,7 @@ async function perform(attack: Attack, socket: Socket, isOver: () => boolean): P
   }
 }
 
-/** What it asked for has no end by itself: a stream, also when the client says that it sends no more. */
+/** The answer does not end by itself: a stream, also after the client has half-closed. */
 const goesOn = (attack: Attack, received: Buffer): boolean =>
   !attack.broken && readAnswers(received, attack.head).streaming === true;
 

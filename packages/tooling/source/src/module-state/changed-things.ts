@@ -1,4 +1,4 @@
-/** What a file changes though it outlives the change: of its own module, of another, of the whole process. */
+/** Long-lived values that a file changes: of its own module, of another, or of the whole process. */
 import type { Node } from "oxc-parser";
 import type { Change } from "./changes.ts";
 import type { Facts } from "./facts.ts";

@@ -8,7 +8,7 @@ export interface Change extends Root {
   readonly parents: readonly Node[];
 }
 
-/** What is changed, or what holds it. */
+/** The changed value, or its holder. */
 export interface Root {
   /** As it is written there; `this` is one. */
   readonly name: string;
@@ -104,7 +104,7 @@ function membersIn(target: Node): Node[] {
   }
 }
 
-/** What an expression's value is kept by: `a` of `a`, `a.b[0]`, `a.get(x)!`, `b ?? a`; nothing for what is made there. */
+/** The holder of an expression's value: `a` of `a`, `a.b[0]`, `a.get(x)!`, `b ?? a`; none for a new value. */
 function rootsOf(expression: Node, parents: readonly Node[], scopes: Scopes, depth = 0): Root[] {
   const at = bare(expression);
   const further = (...nodes: Node[]): Root[] => nodes.flatMap((node) => rootsOf(node, parents, scopes, depth));

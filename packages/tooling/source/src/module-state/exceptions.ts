@@ -20,12 +20,12 @@ const EXCEPTIONS: readonly Exception[] = [
   {
     file: /^packages\/core\/kernel\/src\/scope\.ts$/,
     names: ["outside"],
-    why: "It holds nothing: it is the place where nobody works for anything.",
+    why: "It holds nothing: it marks code that runs outside any request or turn.",
   },
   {
     file: /^packages\/features\/observability-otel\/src\/export\/without-environment\.ts$/,
     names: ["process"],
-    why: "It is put back before anybody else runs.",
+    why: "It is restored before other code runs.",
   },
   {
     file: /^packages\/features\/channel-federated\/src\/crypto-store\/crypto-store\.ts$/,

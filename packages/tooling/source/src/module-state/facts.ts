@@ -1,4 +1,4 @@
-/** What is known of a file, worked out once. */
+/** Facts about a file, computed once. */
 import type { Source } from "../source.ts";
 import { type Change, changesOf, reassignmentsOf } from "./changes.ts";
 import { type Scopes, scopesOf } from "./scopes.ts";

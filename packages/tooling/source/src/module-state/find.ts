@@ -25,7 +25,8 @@ export interface ModuleStateOptions {
   readonly isExcepted?: (file: string, name: string) => boolean;
 }
 
-const FIX = "Keep it in what create() returns, or ask for it at construction: context.shared, context.perClient.";
+const FIX =
+  "Keep it in the object that create() returns, or request it at construction: context.shared, context.perClient.";
 
 /** The sources are judged together: what one makes, another may change. */
 export function findModuleState(sources: readonly Source[], options: ModuleStateOptions = {}): FoundState[] {
@@ -52,7 +53,7 @@ function stateIn(facts: Facts, modules: Modules, isStrict: boolean): State[] {
   const tables = new Set<unknown>(initials.filter(isSideTable).map(({ declarator }) => declarator));
   const told = [...variables(facts), ...changedThings(facts)].filter(({ node }) => !tables.has(node));
   const known = new Set(told.map(({ node }) => node));
-  // What changes is told once, whatever it began with.
+  // Report each changing value once, whatever its initial value.
   const kept = initials
     .filter(({ declarator }) => declarator === undefined || !known.has(declarator))
     .flatMap((initial) => madeAt(initial, facts, modules));

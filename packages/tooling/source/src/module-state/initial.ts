@@ -12,7 +12,7 @@ export interface Initial {
   /** Undefined: of `export default`. */
   readonly declarator?: VariableDeclarator;
   readonly isExported: boolean;
-  /** Of a feature: its rule knows one way only. */
+  /** For a feature, with the stricter rule. */
   readonly isStrict: boolean;
 }
 
@@ -22,9 +22,9 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Instances that nobody can change, or only for whoever does: an error, the store of an asynchronous context. */
+/** Instances that can't change, or change only for their own caller: an error, the store of an asynchronous context. */
 const LASTING = /^(?:Map|Set|RegExp|URL|TextEncoder|TextDecoder|AsyncLocalStorage|\w*Error)$|^Intl\./;
-/** Functions that remember, whoever wrote them. */
+/** Names of functions that cache, from any library. */
 const REMEMBERS = /^(?:once|memo(?:i[sz]e)?(?:d|One)?|cached?|lazy|debounce|throttle|singleton|withResolvers)$/i;
 
 export function problemsOf(initial: Initial, facts: Facts, modules: Modules): Problem[] {
@@ -60,7 +60,7 @@ function problemOf(
     const name = callee.type === "Identifier" ? callee.name : (nameOf(callee) ?? "");
     if (REMEMBERS.test(name)) return `is made by ${name}(), which remembers.`;
     const code = modules.codeOf(callee, [program, ...parents], facts);
-    if (code && keepsState(code, modules)) return "is made by a function that keeps what it changes.";
+    if (code && keepsState(code, modules)) return "is made by a function that keeps changing state.";
     const isBlank = name === "create" && node.arguments.length === 1 && isDirect;
     return isBlank && isOpen(initial) ? "is empty at module level, exported for others to fill." : undefined;
   }
@@ -69,7 +69,7 @@ function problemOf(
     : undefined;
 }
 
-/** Nobody makes an empty one but to fill it. */
+/** Code makes an empty table only to fill it. */
 function problemOfTable(name: string, isNew: boolean, isDirect: boolean, initial: Initial): string | undefined {
   if (name.startsWith("Weak")) return isSideTable(initial) ? undefined : "is a table at module level.";
   if (!isNew || isReadonly(initial)) return undefined;

@@ -65,7 +65,7 @@ const AT_ONCE = new Set(
   "every filter find findIndex flatMap forEach from map reduce replace replaceAll some sort toSorted".split(" "),
 );
 
-/** What it calls or instantiates itself keeps something. */
+/** A function or class that it uses keeps state. */
 function madeIn({ facts, node }: Code, modules: Modules, seen: ReadonlySet<Node>): boolean {
   let keeps = false;
   walk(node, (inner, parents) => {

@@ -1,4 +1,4 @@
-/** From a name in one file to what it is in another: imports by path, and of the core's packages by name. */
+/** Resolves an imported name to its declaration: imports by path, and of core packages by name. */
 import type { Node } from "oxc-parser";
 import { posix } from "node:path";
 import type { Source } from "../source.ts";

@@ -9,12 +9,12 @@ export interface Binding {
   readonly node: Node;
   /** Lives as long as its module. */
   readonly isModule: boolean;
-  /** What its value is, or is a part of, where the declaration says so. */
+  /** The expression of its value, or one that contains it, if the declaration has one. */
   readonly from?: Node | undefined;
 }
 
 interface Place {
-  /** What opens the scope that it is declared in. Default: what is around it. */
+  /** The node that opens its scope. Default: the enclosing one. */
   readonly in?: Node;
   readonly from?: Node | null | undefined;
 }
@@ -29,7 +29,7 @@ export interface Scopes {
 export const isFunction = ({ type }: Node): boolean =>
   type === "FunctionDeclaration" || type === "FunctionExpression" || type === "ArrowFunctionExpression";
 
-/** What is declared in one of these is made anew each time. */
+/** Declarations inside these are created anew on each call. */
 const isCalled = (node: Node): boolean => isFunction(node) || node.type === "StaticBlock";
 
 const OPENS =

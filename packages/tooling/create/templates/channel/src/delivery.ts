@@ -1,4 +1,4 @@
-/** What comes in: who posted it, what it says, and one of our own making to try the set-up. */
+/** Incoming deliveries: signature, message, and a sample delivery to try the set-up. */
 import type { Ingress, RawRequest, Verdict } from "@svc/contract";
 import { hmacSha256Hex, readJson, verifyHmacSha256 } from "@svc/kit";
 import * as v from "valibot";
@@ -20,7 +20,7 @@ export function ingressOf(
       const conversation = { channel: "__channel__", id: room };
       return { inbound: [{ id, conversation, sender: user, text, ...(sentAtMs !== undefined && { sentAtMs }) }] };
     },
-    sample({ text, from = allowed.find((user) => user !== "*") ?? "somebody", id, atMs }) {
+    sample({ text, from = allowed.find((user) => user !== "*") ?? "someone", id, atMs }) {
       const body = Buffer.from(JSON.stringify({ id, room: `room of ${from}`, user: from, text, sent_at_ms: atMs }));
       const timestamp = String(Math.floor(atMs / 1000));
       const signature = secret === undefined ? {} : { "x-signature": hmacSha256Hex(secret, [timestamp, ".", body]) };
@@ -29,7 +29,7 @@ export function ingressOf(
   };
 }
 
-/** A delivery that somebody recorded is worth nothing after this time. */
+/** A recorded delivery can't be replayed after this time. */
 const TOLERANCE_MS = 300_000;
 
 function verified({ headers, body, receivedAtMs }: RawRequest, secret: string): Verdict {
@@ -41,7 +41,7 @@ function verified({ headers, body, receivedAtMs }: RawRequest, secret: string): 
   return { ok: false, code: "BAD_SIGNATURE", why: "the signature does not fit the secret" };
 }
 
-/** An id, a room or a user of the platform. What is longer was made up by somebody else. */
+/** An id, a room or a user of the platform. The platform sends no longer ones. */
 const word = v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(200));
 
 const MESSAGE = v.object({
@@ -52,7 +52,7 @@ const MESSAGE = v.object({
     v.string(),
     v.check((text) => text.trim() !== ""),
   ),
-  // What is odd counts as missing: no message is lost for it.
+  // An undocumented value counts as missing, so that no message is lost.
   sent_at_ms: v.fallback(v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(8.64e15))), undefined),
   from_bot: v.fallback(v.optional(v.boolean()), undefined),
 });

@@ -6,7 +6,7 @@ import type { Config } from "./index.ts";
 const TURNS = v.object({ finished: integer(0), failed: integer(0), slow: integer(0) });
 
 export function create({ config }: FeatureContext<Config>): Contributions {
-  // Numbers about all clients, none of any single one: they may be shared.
+  // Totals over all clients, not data of a single one: they may be shared.
   const turns = { finished: 0, failed: 0, slow: 0 };
   return {
     observer: {

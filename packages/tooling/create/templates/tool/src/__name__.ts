@@ -2,7 +2,7 @@
 import { type Contributions, defineTool } from "@svc/contract";
 import * as v from "valibot";
 
-/** What is beyond is not counted, and the result says so: a huge log must not fill the memory. */
+/** Further input is not counted, and the result says so: a huge log must not fill the memory. */
 const MAX_BYTES = 1_048_576;
 
 export const tool = defineTool({
