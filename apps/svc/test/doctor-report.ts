@@ -34,7 +34,8 @@ export async function doctor(
 /** The default port may be taken by an svc that runs on this machine. */
 function anyPort(home: string): Record<string, string> {
   const config = join(home, "config.toml");
-  if (lstatSync(config, { throwIfNoEntry: false })?.isFile() && /^port = /m.test(readFileSync(config, "utf8"))) return {};
+  if (lstatSync(config, { throwIfNoEntry: false })?.isFile() && /^port = /m.test(readFileSync(config, "utf8")))
+    return {};
   return { SVC__GATEWAY__PORT: "0" };
 }
 
