@@ -60,7 +60,10 @@ export class SearchIndex {
     this.#commitNow = commitNow;
     // Turns are added in the order of their numbers, and each has a row, so that what is newer than the newest row waits.
     this.#newest = db.prepare("SELECT coalesce(max(id), 0) AS n FROM turn_words_docsize");
-    this.#waiting = db.prepare("SELECT n FROM turns WHERE n > ? ORDER BY n LIMIT ?");
+    // As one text: a row object for each of them costs three times as much.
+    this.#waiting = db.prepare(
+      "SELECT json_group_array(n) AS numbers FROM (SELECT n FROM turns WHERE n > ? ORDER BY n LIMIT ?)",
+    );
     this.#messages = db.prepare("SELECT messages FROM turns WHERE n = ?");
     this.#add = db.prepare("INSERT INTO turn_words (rowid, words) VALUES (?, ?)");
     this.#remove = db.prepare("DELETE FROM turn_words WHERE rowid = ?");
@@ -102,7 +105,7 @@ export class SearchIndex {
   /** Adds all turns that wait. When the disk refuses that, the newest are not found. */
   catchUp(): void {
     try {
-      while (this.#waiting.get(this.#newestAdded(), 1) !== undefined) this.#commitNow(() => this.#addBatch());
+      while (this.#waitingTurns(1).length > 0) this.#commitNow(() => this.#addBatch());
     } catch {
       // They wait until it can be written.
     }
@@ -111,7 +114,7 @@ export class SearchIndex {
   #addBatch(): void {
     let chars = 0;
     let newest = 0;
-    for (const { n } of this.#waiting.all(this.#newestAdded(), BATCH) as { n: number }[]) {
+    for (const n of this.#waitingTurns(BATCH)) {
       const known = this.#words.get(n);
       const text = known ?? (this.#messages.get(n) as { messages: string }).messages;
       chars += text.length;
@@ -131,8 +134,11 @@ export class SearchIndex {
     }
   }
 
-  #newestAdded(): number {
-    return (this.#newest.get() as { n: number }).n;
+  /** Numbers of the oldest turns that are not in the index. */
+  #waitingTurns(limit: number): readonly number[] {
+    const { n } = this.#newest.get() as { n: number };
+    const { numbers } = this.#waiting.get(n, limit) as { numbers: string };
+    return JSON.parse(numbers) as number[];
   }
 
   /** Inside a transaction. */

@@ -25,8 +25,8 @@ const STORED_CHARS = 400;
 
 // oxlint-disable-next-line no-control-regex
 const ASCII = /^[\0-\x7f]*$/;
-/** Has more than single spaces between its words. */
-const UNEVEN = /[^\S ]|\p{Cc}| {2}/u;
+/** Whatever is between two words and not a single space. */
+const UNEVEN = /(?:[^\S ]|\p{Cc}| (?=[\s\p{Cc}]))[\s\p{Cc}]*/gu;
 
 /** The words of a text in their order. */
 export function wordsOf(text: string): Word[] {
@@ -145,8 +145,10 @@ export function previewOf(spoken: readonly SpokenText[]): string {
 /** One line of at most `most` characters, cut between words where it can be. */
 export function shortened(text: string, most: number): string {
   // Of a long text only as much is looked at as can be shown.
-  const beginning = text.slice(0, most * 4);
-  const line = (UNEVEN.test(beginning) ? beginning.replaceAll(/[\s\p{Cc}]+/gu, " ") : beginning).trim();
+  const line = text
+    .slice(0, most * 4)
+    .replaceAll(UNEVEN, " ")
+    .trim();
   if (line.length <= most) return line;
   const cut = line.slice(0, most - 1);
   const atWord = cut.slice(0, Math.max(cut.lastIndexOf(" "), 0));
