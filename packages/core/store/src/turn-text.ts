@@ -25,8 +25,7 @@ const STORED_CHARS = 400;
 
 // oxlint-disable-next-line no-control-regex
 const ASCII = /^[\0-\x7f]*$/;
-/** Whatever is between two words and not a single space. */
-const UNEVEN = /(?:[^\S ]|\p{Cc}| (?=[\s\p{Cc}]))[\s\p{Cc}]*/gu;
+const OTHER_SPACE = /[^\S ]|\p{Cc}/gu;
 
 /** The words of a text in their order. */
 export function wordsOf(text: string): Word[] {
@@ -147,7 +146,8 @@ export function shortened(text: string, most: number): string {
   // Of a long text only as much is looked at as can be shown.
   const line = text
     .slice(0, most * 4)
-    .replaceAll(UNEVEN, " ")
+    .replaceAll(OTHER_SPACE, " ")
+    .replaceAll(/ {2,}/g, " ")
     .trim();
   if (line.length <= most) return line;
   const cut = line.slice(0, most - 1);
