@@ -18,6 +18,7 @@ import { measureMemory } from "./memory.ts";
 import { measureBackends } from "./observability/backends.ts";
 import { measureScrape } from "./observability/scrape.ts";
 import { backendTable, scrapeTable } from "./observability/table.ts";
+import { measureModel, modelRow, modelTable } from "./model.ts";
 import { measurePdf } from "./pdf/pdf.ts";
 import { pdfTable } from "./pdf/table.ts";
 import { measurePlugins } from "./plugins/plugins.ts";
@@ -72,6 +73,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
     "throughput",
     tabled(({ seconds, say }) => measureThroughput(seconds, (line) => say(throughputRow(line))), throughputTable),
   ],
+  ["model", tabled(({ seconds, say }) => measureModel(seconds, (line) => say(modelRow(line))), modelTable)],
   ["memory", tabled(({ requests = 1_000_000 }) => measureMemory(requests), memoryTable)],
   ["channels", tabled(({ rounds = 5 }) => measureChannels(rounds), channelsTable)],
   ["rooms", tabled(({ rounds = 5 }) => measureRooms(rounds), roomsTable, "all")],

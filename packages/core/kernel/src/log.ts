@@ -108,10 +108,14 @@ function redacted(
   fields: LogFields,
   redact: (text: string) => string,
 ): Pick<LogEntry, "message" | "fields"> {
-  const pairs = Object.entries(fields).filter((pair): pair is [string, LogPair[1]] => pair[1] !== undefined);
+  const pairs: LogPair[] = [];
   // Nearly every line has no secret in it, and is looked through once, not by a dozen of its parts.
   let whole = message;
-  for (const [name, value] of pairs) whole += `\n${name}\n${value}`;
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    pairs.push([name, value]);
+    whole += `\n${name}\n${value}`;
+  }
   if (redact(whole) === whole) return { message, fields: pairs };
   return { message: redact(message), fields: pairs.map(([name, value]) => [redact(name), cleanValue(value, redact)]) };
 }

@@ -30,7 +30,7 @@ export type { ActiveStatus, SopRunStore } from "./sop-runs.ts";
 export type { SopStepStore } from "./sop-steps.ts";
 export type { OpenTurnStore } from "./open-turns.ts";
 export { phrasesOf, type SoughtPhrase } from "./search-index.ts";
-export { shortened, titleOf, type Word, wordsOf } from "./turn-text.ts";
+export { shortened, spokenTexts, titleOf, type Word, wordsOf } from "./turn-text.ts";
 export type { SessionStore } from "./sessions.ts";
 export type { StateTexts } from "./state.ts";
 export type { JournalledCall, ToolCallStore, ToolCallRecord } from "./tool-calls.ts";

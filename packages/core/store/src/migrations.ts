@@ -13,7 +13,7 @@ import { SOP_RETRIES_STEP, SOP_STEP } from "./sop-schema.ts";
 import { TRACES_STEP } from "./traces-schema.ts";
 import { UPLOADS_STEP } from "./uploads-schema.ts";
 import { USAGE_BY_CHANNEL_STEP } from "./usage-schema.ts";
-import { indexedWords, previewOf, titleOf } from "./turn-text.ts";
+import { indexedWords, previewOf, spokenTexts, type SpokenText, titleOf } from "./turn-text.ts";
 
 /** Exported for tests: a step that was released stays as it is, byte for byte. */
 export const STEPS: readonly string[] = [
@@ -152,9 +152,9 @@ export function migrate(db: DatabaseSync, to: number = STEPS.length): boolean {
 
 /** What steps read out of the messages of turns. For the steps alone: nothing in the schema names a function. */
 export function addStepFunctions(db: DatabaseSync): void {
-  const ofMessages = (name: string, read: (messages: Json) => string): void =>
+  const ofMessages = (name: string, read: (spoken: readonly SpokenText[]) => string): void =>
     db.function(name, { deterministic: true, directOnly: true }, (messages) =>
-      read(JSON.parse(String(messages)) as Json),
+      read(spokenTexts(JSON.parse(String(messages)) as Json)),
     );
   ofMessages("indexed_words", indexedWords);
   ofMessages("title_of", titleOf);

@@ -5,7 +5,7 @@ import type { ConversationStore } from "./conversations.ts";
 import { SessionFiles } from "./session-files.ts";
 import type { SearchIndex, SoughtPhrase } from "./search-index.ts";
 import { sessionOf, type SessionRow, turnOf, type TurnRow, type UsageRow } from "./session-rows.ts";
-import { previewOf, titleOf } from "./turn-text.ts";
+import { previewOf, type SpokenText, spokenTexts, titleOf } from "./turn-text.ts";
 import type {
   FoundTurn,
   ListPosition,
@@ -143,7 +143,7 @@ export class SessionStore {
 
   #firstWords({ n, first_turn: first }: SessionRow): string {
     const turn = this.#turn.get(first) as unknown as TurnRow | undefined;
-    return turn?.session === n ? titleOf(turnOf(turn).messages) : "";
+    return turn?.session === n ? titleOf(spokenTexts(turnOf(turn).messages)) : "";
   }
 
   /** Inside a transaction: a title of the model's, unless a person chose one. Tells whether it was taken. */
@@ -225,13 +225,14 @@ export class SessionStore {
   /** Inside a transaction: the turn, and its session when `place` is undefined. Returns where the session stands then. */
   append(session: SessionName, place: SessionPlace | undefined, turn: NewTurn): SessionPlace {
     const { id, clientId, name } = session;
-    const { at, messages, title = titleOf(messages) } = turn;
-    const preview = previewOf(messages);
+    const spoken = spokenTexts(turn.messages);
+    const { at, title = titleOf(spoken) } = turn;
+    const preview = previewOf(spoken);
     if (place === undefined) {
       const begun = Number(this.#insertSession.run(id, clientId, name, at, at, title, preview).lastInsertRowid);
-      return { session: begun, lastTurn: this.#insert(begun, null, turn) };
+      return { session: begun, lastTurn: this.#insert(begun, null, turn, spoken) };
     }
-    const lastTurn = this.#insert(place.session, place.lastTurn, turn);
+    const lastTurn = this.#insert(place.session, place.lastTurn, turn, spoken);
     const move = [at, lastTurn, preview, title, place.session, place.lastTurn, clientId, name] as const;
     const { changes } = this.#moveSession.run(...move);
     if (Number(changes) > 0) return { session: place.session, lastTurn };
@@ -241,7 +242,7 @@ export class SessionStore {
     return this.append(session, this.find(clientId, name), turn);
   }
 
-  #insert(session: number, previous: number | null, turn: NewTurn): number {
+  #insert(session: number, previous: number | null, turn: NewTurn, spoken: readonly SpokenText[]): number {
     const { lastInsertRowid } = this.#insertTurn.run(
       session,
       previous,
@@ -257,7 +258,7 @@ export class SessionStore {
       turn.meta ? JSON.stringify(turn.meta) : null,
     );
     const n = Number(lastInsertRowid);
-    this.#search.stored(n, turn.messages);
+    this.#search.stored(n, spoken);
     return n;
   }
 

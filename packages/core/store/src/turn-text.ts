@@ -12,7 +12,7 @@ export interface Word {
   readonly end: number;
 }
 
-interface SpokenText {
+export interface SpokenText {
   readonly role: "user" | "assistant";
   readonly text: string;
 }
@@ -25,8 +25,7 @@ const STORED_CHARS = 400;
 
 // oxlint-disable-next-line no-control-regex
 const ASCII = /^[\0-\x7f]*$/;
-/** One more than `WORD_CHARS`. */
-const LONG_WORD = /[0-9A-Za-z]{65}/;
+const OTHER_SPACE = /[^\S ]|\p{Cc}/gu;
 
 /** The words of a text in their order. */
 export function wordsOf(text: string): Word[] {
@@ -74,49 +73,71 @@ const fold = (run: string): readonly string[] =>
     .match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /** Texts of a turn's messages. Whatever has another form than a model's messages has none. */
-function spokenTexts(messages: Json): SpokenText[] {
+export function spokenTexts(messages: Json): readonly SpokenText[] {
   if (!Array.isArray(messages)) return [];
-  return messages.flatMap((message) => {
+  const spoken: SpokenText[] = [];
+  for (const message of messages as readonly Json[]) {
     const { role, content } = isObject(message) ? message : {};
-    if ((role !== "user" && role !== "assistant") || !Array.isArray(content)) return [];
-    const text = content
-      .map((part) =>
-        isObject(part) && part["type"] === "text" && typeof part["text"] === "string" ? part["text"] : "",
-      )
-      .join("");
-    return text === "" ? [] : [{ role, text }];
-  });
+    if ((role !== "user" && role !== "assistant") || !Array.isArray(content)) continue;
+    let text = "";
+    for (const part of content as readonly Json[]) {
+      if (isObject(part) && part["type"] === "text" && typeof part["text"] === "string") text += part["text"];
+    }
+    if (text !== "") spoken.push({ role, text });
+  }
+  return spoken;
 }
 
 /** What the index is told of a turn: its words, with a space or other ASCII characters between them. */
-export function indexedWords(messages: Json): string {
-  const all = spokenTexts(messages)
+export function indexedWords(spoken: readonly SpokenText[]): string {
+  const all = spoken
     .map(({ text }) => text)
     .join("\n")
     .slice(0, INDEXED_CHARS);
   // The index's own tokenizer makes the same words of it.
-  if (ASCII.test(all) && !LONG_WORD.test(all)) return all.toLowerCase();
+  if (ASCII.test(all) && !hasLongWord(all)) return all.toLowerCase();
   return wordsOf(all)
     .map(({ word }) => word)
     .join(" ");
 }
 
+/** Of an ASCII text. A word that is too long covers one of these places, so the characters between them are not looked at. */
+function hasLongWord(text: string): boolean {
+  for (let at = WORD_CHARS; at < text.length; at += WORD_CHARS + 1) {
+    const following = wordCharacters(text, at, 1);
+    if (following > 0 && following + wordCharacters(text, at - 1, -1) > WORD_CHARS) return true;
+  }
+  return false;
+}
+
+/** How many follow each other from `start` on; the count ends past the longest word. */
+function wordCharacters(text: string, start: number, step: 1 | -1): number {
+  let count = 0;
+  while (count <= WORD_CHARS && isWordCharacter(text.charCodeAt(start + count * step))) count += 1;
+  return count;
+}
+
+/** False for NaN: there is no character. */
+const isWordCharacter = (code: number): boolean =>
+  (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 65 && code <= 90);
+
 /** The first words of what a person said first; empty: they said nothing in words. */
-export function titleOf(messages: Json): string {
-  const said = spokenTexts(messages).find(({ role }) => role === "user");
+export function titleOf(spoken: readonly SpokenText[]): string {
+  const said = spoken.find(({ role }) => role === "user");
   return said === undefined ? "" : shortened(withoutFiles(said.text), STORED_CHARS);
 }
 
 /** Without what stands for files: where they were put is no word of a person's. With nothing else, by their names. */
 function withoutFiles(text: string): string {
+  if (!text.includes(":media/")) return text;
   const marker = /\[(?:IMAGE|AUDIO|VIDEO|DOCUMENT|STICKER):media\/[\d-]+\/[\da-f.]+-([^[\]/]+)\]/g;
   const words = text.replaceAll(marker, "");
   return words.trim() === "" ? text.replaceAll(marker, "$1") : words;
 }
 
 /** The beginning of what was said last. */
-export function previewOf(messages: Json): string {
-  const last = spokenTexts(messages).at(-1);
+export function previewOf(spoken: readonly SpokenText[]): string {
+  const last = spoken.at(-1);
   return last === undefined ? "" : shortened(last.text, STORED_CHARS);
 }
 
@@ -125,7 +146,8 @@ export function shortened(text: string, most: number): string {
   // Of a long text only as much is looked at as can be shown.
   const line = text
     .slice(0, most * 4)
-    .replaceAll(/[\s\p{Cc}]+/gu, " ")
+    .replaceAll(OTHER_SPACE, " ")
+    .replaceAll(/ {2,}/g, " ")
     .trim();
   if (line.length <= most) return line;
   const cut = line.slice(0, most - 1);

@@ -4,7 +4,7 @@ import type { ClientId } from "@svc/contract";
 import * as fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import { checkDatabase, phrasesOf, type Store, wordsOf } from "../src/index.ts";
-import { shortened } from "../src/turn-text.ts";
+import { indexedWords, shortened } from "../src/turn-text.ts";
 import { house, type House, session, turn } from "./house.ts";
 
 let home: House;
@@ -243,7 +243,27 @@ test("words are told apart in every script, and know where they stand", () => {
   expect(wordsOf("a".repeat(1000))).toEqual([{ word: "a".repeat(64), start: 0, end: 1000 }]);
 });
 
+test("a word of more than 64 characters is indexed by its first 64, wherever it stands", () => {
+  for (let before = 0; before < 200; before += 1) {
+    const text = (word: string): string => `${"ab ".repeat(before).slice(0, before)} ${word} end`;
+    const wordsIn = (word: string): string => indexedWords([{ role: "user", text: text(word) }]);
+    expect(wordsIn("x".repeat(65))).not.toContain("x".repeat(65));
+    expect(wordsIn("x".repeat(65))).toContain(`${"x".repeat(64)} end`);
+    expect(wordsIn("x".repeat(64))).toBe(text("x".repeat(64)));
+    expect(wordsIn(`${"x".repeat(64)}-${"y".repeat(64)}`)).toBe(text(`${"x".repeat(64)}-${"y".repeat(64)}`));
+  }
+});
+
+test("turns that are stored together are found, however many there are", async () => {
+  await Promise.all(Array.from({ length: 1300 }, (_, n) => say(`s${n}`, [`word${n} shared`])));
+  for (const n of [0, 511, 512, 575, 576, 1023, 1024, 1152, 1299]) {
+    expect(store.sessions.search(phrasesOf(`"word${n}"`), {}, 10)).toHaveLength(1);
+  }
+});
+
 test.each([
+  ["a\u0007bell", 20, "a bell"],
+  [" one line ", 20, "one line"],
   ["one  line\n\tonly", 20, "one line only"],
   ["cut between words here", 16, "cut between…"],
   ["nospacesinthisonehere", 10, "nospacesi…"],

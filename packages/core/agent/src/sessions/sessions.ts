@@ -1,7 +1,7 @@
 /** The conversations of all owners, on disk and under way. Who may see which is for the caller to decide. */
 import { type Clock, type Conversation, type Inbound, type Json, type SessionEvent, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
-import { type ListPosition, type SessionSummary, type Store, titleOf } from "@svc/store";
+import { type ListPosition, type SessionSummary, spokenTexts, type Store, titleOf } from "@svc/store";
 import { authorOfSender, laneOfSession } from "../messaging/session-message.ts";
 import { choosableNames } from "../models/chosen-models.ts";
 import type { AgentProfile } from "../profiles.ts";
@@ -244,7 +244,7 @@ function begunInfo(id: string, turn: ActiveTurn, redact: (text: string) => strin
     turns: 0,
     running: true,
     channel: conversationIn(name),
-    title: redact(request.title ?? titleOf([said])),
+    title: redact(request.title ?? titleOf(spokenTexts([said]))),
     titledBy: "words",
     preview: "",
     unread: 0,

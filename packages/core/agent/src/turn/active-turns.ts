@@ -169,7 +169,9 @@ export class ActiveTurns {
 
   /** How many run or wait in a conversation. */
   count(key: string): number {
-    return this.#turns.filter((turn) => turn.key === key).length;
+    let count = 0;
+    for (const turn of this.#turns) if (turn.key === key) count += 1;
+    return count;
   }
 
   /** Those whose messages are on disk by themselves, in order of arrival. `key`: of one conversation. */

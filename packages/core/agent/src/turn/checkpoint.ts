@@ -32,6 +32,8 @@ interface KeptStep {
 export const keepQuestion = (store: Pick<Store, "steps">, turnId: string, text: string): void =>
   store.steps.add(turnId, questionStep(userMessage(text)));
 
+const NO_CALLS: ReadonlyMap<string, JournalledCall> = new Map();
+
 export interface StepCheckpointsDeps {
   readonly store: StepStore;
   readonly turnId: string;
@@ -46,7 +48,7 @@ export class StepCheckpoints {
   readonly #turnId: string;
   readonly #spent: () => Unsettled | undefined;
   readonly #toolOf: (name: string) => CoreTool | undefined;
-  #journal: ReadonlyMap<string, JournalledCall> = new Map();
+  #journal: ReadonlyMap<string, JournalledCall> = NO_CALLS;
   #unwritten: TurnStep[] = [];
   #results: LanguageModelV4Message[] = [];
   #cost: Unsettled | undefined;

@@ -103,7 +103,8 @@ export class History {
     conversation.tokens += tokens;
     while (conversation.tokens > this.#maxTokens && conversation.turns.length > 0) {
       const oldest = conversation.turns.shift()!;
-      conversation.messages.splice(0, oldest.messages);
+      // Moves nothing, where `splice` moves all that stays.
+      for (let left = oldest.messages; left > 0; left -= 1) conversation.messages.shift();
       conversation.tokens -= oldest.tokens;
     }
   }

@@ -253,7 +253,8 @@ function firstOf(arrived: Arrived): KeptMessage {
 
 /** Among other preferences, in any case, with or without parameters. What can't be read is no preference. */
 export function prefersAsync({ prefer }: IncomingHttpHeaders): boolean {
-  const text = Array.isArray(prefer) ? prefer.join(",") : (prefer ?? "");
+  if (prefer === undefined) return false;
+  const text = Array.isArray(prefer) ? prefer.join(",") : prefer;
   // A comma within quotes separates nothing.
   const preferences = replaceQuoted(text, "").split(",");
   return preferences.some((preference) => /^\s*respond-async\s*(?:;|$)/i.test(preference));
