@@ -1,5 +1,6 @@
 /** What features and core's own tools reach of a service that is put together after them. */
-import { type Agent, type Alongside, callerOf, type Messaging } from "@svc/agent";
+import { type Agent, callerOf } from "@svc/agent";
+import { type Alongside, type Messaging } from "@svc/messaging";
 import {
   type AgentAccess,
   type Inbound,

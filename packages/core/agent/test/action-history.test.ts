@@ -6,7 +6,7 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { ActionHistories, type ActionJournal } from "../src/policy/action-history.ts";
 import { createPolicy } from "../src/policy/index.ts";
-import { ask, call, house, scripted, text } from "./house.ts";
+import { ask, call, house, scripted, text } from "./agent-fixture.ts";
 
 const HOUR_MS = 3_600_000;
 const tool = defineTool({ name: "act", description: "", input: v.any(), approval: "ask", run: async () => null });

@@ -1,7 +1,7 @@
 // One agent answering with the instructions, the model or the tools of another; a name that nobody has.
 import { describe, expect, test } from "vitest";
 import type { ModelOpener } from "../src/models/agent-models.ts";
-import { act, ask, call, failure, house, read, scripted, type Scripted, text } from "./house.ts";
+import { act, ask, call, failure, house, read, scripted, type Scripted, text } from "./agent-fixture.ts";
 
 /** Each agent's model by the name in its config. */
 const byName =

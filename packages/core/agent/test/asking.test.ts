@@ -2,7 +2,19 @@
 // waits for one.
 import { describe, expect, test } from "vitest";
 import { type AskPerson, isPostponed, type PersonAnswer, type ToolQuestion } from "../src/index.ts";
-import { act, ask, call, client, failure, gate, house, type HouseOptions, scripted, text, until } from "./house.ts";
+import {
+  act,
+  ask,
+  call,
+  client,
+  failure,
+  gate,
+  house,
+  type HouseOptions,
+  scripted,
+  text,
+  until,
+} from "./agent-fixture.ts";
 
 const resumable = { turnId: "t-1", resumable: true, session: "s", owner: client } as const;
 

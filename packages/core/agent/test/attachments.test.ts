@@ -8,7 +8,7 @@ import { captureLogger } from "@svc/testkit/capture-logger";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Attachments, MAX_FILE_BYTES, MAX_UNSENT, openWorkspace, type UploadBody } from "../src/index.ts";
-import { ask, client, failure, gate, type House, house, lastSent, scripted, text, until } from "./house.ts";
+import { ask, client, failure, gate, type House, house, lastSent, scripted, text, until } from "./agent-fixture.ts";
 
 const DAY_MS = 86_400_000;
 const TODAY = new Date(fakeClock().now()).toISOString().slice(0, 10);

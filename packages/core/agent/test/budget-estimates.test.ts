@@ -1,7 +1,7 @@
 // Tokens that nobody counted: a limit must hold for them too, while no invented cost is ever shown.
 import { describe, expect, test } from "vitest";
-import { ask, counting, failure, hang, house, scripted, text, until } from "./house.ts";
-import { rawServer } from "./provider-house.ts";
+import { ask, counting, failure, hang, house, scripted, text, until } from "./agent-fixture.ts";
+import { rawServer } from "./provider-fixture.ts";
 
 const priced = { provider: "openai", name: "m" } as const;
 const refused = { code: "COST_LIMIT", status: 429 };

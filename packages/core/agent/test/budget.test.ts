@@ -5,7 +5,19 @@ import { fakeClock } from "@svc/testkit/fake-clock";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Budget } from "../src/money/budget.ts";
-import { act, ask, call, failure, gate, hang, house, type HouseOptions, scripted, text, until } from "./house.ts";
+import {
+  act,
+  ask,
+  call,
+  failure,
+  gate,
+  hang,
+  house,
+  type HouseOptions,
+  scripted,
+  text,
+  until,
+} from "./agent-fixture.ts";
 
 const DAY_MS = 86_400_000;
 /** A dollar a call: 10 tokens in, 5 out. */

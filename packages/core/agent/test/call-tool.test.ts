@@ -2,7 +2,7 @@
 import { defineTool, SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { callTool, type CallRequest, type ToolEnvironment } from "../src/index.ts";
-import { act, client, house, type HouseOptions, read } from "./house.ts";
+import { act, client, house, type HouseOptions, read } from "./agent-fixture.ts";
 
 const environmentOf = (options: HouseOptions): ToolEnvironment =>
   house({}).set(options).profiles.get("default")!.environment;

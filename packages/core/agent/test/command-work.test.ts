@@ -5,7 +5,7 @@ import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
 import { describe, expect, test } from "vitest";
 import * as v from "valibot";
 import { createExec } from "../src/index.ts";
-import { ask, call, house, scripted, text } from "./house.ts";
+import { ask, call, house, scripted, text } from "./agent-fixture.ts";
 
 describe("a command", () => {
   const END: ExecResult = { exitCode: 0, signal: null, stdout: "", stderr: "", truncated: false, timedOut: false };

@@ -1,7 +1,7 @@
 // Conversations: in order, apart from each other's, bounded, and there again after a restart.
 import type { ClientId } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { ask, house, scripted, text } from "./house.ts";
+import { ask, house, scripted, text } from "./agent-fixture.ts";
 
 describe("conversations", () => {
   test("turns of one session run in order; another client's session of the same name is another one", async () => {

@@ -19,7 +19,7 @@ import {
   streamOf,
   text,
   until,
-} from "./house.ts";
+} from "./agent-fixture.ts";
 
 const inLane = { session: "s" };
 const desk: Author = { kind: "device", id: "d-1", name: "desk" };

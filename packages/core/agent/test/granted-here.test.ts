@@ -4,7 +4,7 @@ import type { ClientId } from "@svc/contract";
 import { defineTool } from "@svc/contract";
 import { expect, test } from "vitest";
 import { lastingOf } from "../src/policy/lasting.ts";
-import { ask, call, house, scripted, text } from "./house.ts";
+import { ask, call, house, scripted, text } from "./agent-fixture.ts";
 
 const owner = "cl-1" as ClientId;
 const send = defineTool({

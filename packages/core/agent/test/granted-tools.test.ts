@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Verdict } from "../src/policy/index.ts";
 import type { ToolQuestion } from "../src/index.ts";
-import { act, ask, call, client, failure, house, read, scripted, text } from "./house.ts";
+import { act, ask, call, client, failure, house, read, scripted, text } from "./agent-fixture.ts";
 
 const resumable = { turnId: "t-1", resumable: true, session: "s", owner: client } as const;
 const results = (model: ReturnType<typeof scripted>) =>

@@ -1,7 +1,7 @@
 // `svc model test`: tells what is wrong instead of throwing it, ends by itself, and is not a way around the budget.
 import { describe, expect, test } from "vitest";
-import { counting, failure, hang, house, scripted, text, until } from "./house.ts";
-import { KEY, rawServer } from "./provider-house.ts";
+import { counting, failure, hang, house, scripted, text, until } from "./agent-fixture.ts";
+import { KEY, rawServer } from "./provider-fixture.ts";
 
 const never = new AbortController().signal;
 const priced = {

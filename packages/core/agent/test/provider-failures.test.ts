@@ -7,7 +7,7 @@ import { modelError } from "../src/models/model-error.ts";
 import { modelProblem } from "../src/models/open-model.ts";
 import { turnFailure } from "@svc/contract";
 import { selfSigned } from "@svc/testkit/self-signed";
-import { ask, failure } from "./house.ts";
+import { ask, failure } from "./agent-fixture.ts";
 import {
   against,
   failureOf,
@@ -18,7 +18,7 @@ import {
   sendEvents,
   sleeping,
   throughBackoffs,
-} from "./provider-house.ts";
+} from "./provider-fixture.ts";
 
 const modes = [
   ["whole", {}],

@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers";
 import { defineTool } from "@svc/contract";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { ask } from "./house.ts";
-import { houseAt, type Provider, rawServer, sendEvents } from "./provider-house.ts";
+import { ask } from "./agent-fixture.ts";
+import { houseAt, type Provider, rawServer, sendEvents } from "./provider-fixture.ts";
 
 describe("reasoning goes back", () => {
   const look = defineTool({

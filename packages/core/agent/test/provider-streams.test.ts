@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import type { TurnEvent } from "@svc/contract";
 import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { describe, expect, test } from "vitest";
-import { ask } from "./house.ts";
+import { ask } from "./agent-fixture.ts";
 import {
   against,
   failureOf,
@@ -13,7 +13,7 @@ import {
   rawServer,
   sendEvents,
   throughBackoffs,
-} from "./provider-house.ts";
+} from "./provider-fixture.ts";
 
 function listener(): { readonly heard: string[]; readonly onEvent: (event: TurnEvent) => void } {
   const heard: string[] = [];

@@ -6,8 +6,20 @@ import * as fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { RedactedStream } from "../src/turn/redacted-stream.ts";
-import { redactJson } from "../src/tools/redact-json.ts";
-import { act, ask, call, client, failure, house, type HouseOptions, lastSent, read, scripted, text } from "./house.ts";
+import { redactJson } from "@svc/kernel";
+import {
+  act,
+  ask,
+  call,
+  client,
+  failure,
+  house,
+  type HouseOptions,
+  lastSent,
+  read,
+  scripted,
+  text,
+} from "./agent-fixture.ts";
 
 const SECRET = "sk-live-0123456789";
 const redactor = createRedactor([SECRET, "two words", "1234567"]);

@@ -3,7 +3,21 @@ import { defineTool } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import type { ModelOpener } from "../src/models/agent-models.ts";
 import type { PersonAnswer } from "../src/types.ts";
-import { act, ask, call, failure, gate, hang, house, lastSent, read, rolesOf, scripted, text, until } from "./house.ts";
+import {
+  act,
+  ask,
+  call,
+  failure,
+  gate,
+  hang,
+  house,
+  lastSent,
+  read,
+  rolesOf,
+  scripted,
+  text,
+  until,
+} from "./agent-fixture.ts";
 
 const acting = (run: () => void) => defineTool({ ...act, run: async () => (run(), "done") });
 

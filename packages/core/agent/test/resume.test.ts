@@ -16,7 +16,7 @@ import {
   rolesOf,
   scripted,
   text,
-} from "./house.ts";
+} from "./agent-fixture.ts";
 
 const resumable = {
   turnId: "t-1",

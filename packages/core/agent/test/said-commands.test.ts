@@ -2,7 +2,7 @@
 import type { ClientId } from "@svc/contract";
 import type { Store } from "@svc/store";
 import { expect, test } from "vitest";
-import { ask, failure, gate, hang, house, rolesOf, scripted, text, until } from "./house.ts";
+import { ask, failure, gate, hang, house, rolesOf, scripted, text, until } from "./agent-fixture.ts";
 
 const inLane = { session: "s", takesCommands: true } as const;
 const claimOf = (key: string) => ({ scope: "client", key });

@@ -2,7 +2,7 @@
 import type { ClientId } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { exportSession } from "../src/index.ts";
-import { ask, call, failure, house, scripted, text, until } from "./house.ts";
+import { ask, call, failure, house, scripted, text, until } from "./agent-fixture.ts";
 
 const SECRET = "sk-hunter2hunter2";
 const redact = (said: string): string => said.replaceAll(SECRET, "[secret]");

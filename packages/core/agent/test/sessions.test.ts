@@ -4,7 +4,7 @@ import type { ClientId } from "@svc/contract";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Agent, SessionMessage } from "../src/index.ts";
-import { act, ask, call, failure, gate, hang, house, read, rolesOf, scripted, text, until } from "./house.ts";
+import { act, ask, call, failure, gate, hang, house, read, rolesOf, scripted, text, until } from "./agent-fixture.ts";
 
 const idOf = (agent: Agent, name: string): string => agent.sessions.list({}, 100).find((one) => one.name === name)!.id;
 const other = "other" as ClientId;

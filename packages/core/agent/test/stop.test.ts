@@ -1,7 +1,7 @@
 // Stopping a turn: from the conversation itself, from outside, while it waits, and in the instant in which it ends.
 import { describe, expect, test } from "vitest";
 import type { Store } from "@svc/store";
-import { act, ask, call, client, failure, gate, hang, house, rolesOf, scripted, text, until } from "./house.ts";
+import { act, ask, call, client, failure, gate, hang, house, rolesOf, scripted, text, until } from "./agent-fixture.ts";
 
 const claimOf = (key: string) => ({ scope: "client", key });
 const isNew = (store: Store, key: string) => store.idempotency.claim(claimOf(key)) === "new";

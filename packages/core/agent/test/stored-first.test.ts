@@ -4,7 +4,7 @@ import { openStore, type Store } from "@svc/store";
 import { describe, expect, test } from "vitest";
 import type { StoredMessage } from "../src/types.ts";
 import { fakeClock } from "@svc/testkit/fake-clock";
-import { act, ask, call, failure, gate, hang, house, scripted, text, until } from "./house.ts";
+import { act, ask, call, failure, gate, hang, house, scripted, text, until } from "./agent-fixture.ts";
 
 /** A store whose commits wait for the gate, and are counted. */
 function slowDisk(refuses: () => SvcError | undefined = () => undefined) {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { SvcError } from "@svc/contract";
 import type { Store } from "@svc/store";
-import { act, ask, call, failure, house, rolesOf, scripted, text } from "./house.ts";
+import { act, ask, call, failure, house, rolesOf, scripted, text } from "./agent-fixture.ts";
 
 const claim = { scope: "client", key: "k" };
 const claimed = (store: Store) => store.idempotency.claim(claim);

@@ -1,6 +1,6 @@
 // Time in a turn: its limit, cancelling it, people who are waited for, and providers who ask to be left alone.
 import { describe, expect, test } from "vitest";
-import { act, ask, call, failure, hang, house, scripted, text, until } from "./house.ts";
+import { act, ask, call, failure, hang, house, scripted, text, until } from "./agent-fixture.ts";
 
 describe("the time limit", () => {
   test("a turn past its limit is 504", async () => {

@@ -5,7 +5,7 @@ import { fakeClock, settled } from "@svc/testkit/fake-clock";
 import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
 import type { RecordedWork } from "@svc/testkit/observe/recording-observer";
 import { describe, expect, test } from "vitest";
-import { ask, call, failure, hang, house, type HouseOptions, read, scripted, text } from "./house.ts";
+import { ask, call, failure, hang, house, type HouseOptions, read, scripted, text } from "./agent-fixture.ts";
 import { watchedAgent } from "./watched-agent.ts";
 
 const errorIn = ({ kind, result }: RecordedWork): string =>

@@ -1,7 +1,7 @@
 // What observers are told of a turn: what is part of it, what it cost, and whose its lines of the log are.
 import { currentScope, inScope } from "@svc/kernel";
 import { describe, expect, test } from "vitest";
-import { ask, call, counting, failure, gate, house, read, scripted, text } from "./house.ts";
+import { ask, call, counting, failure, gate, house, read, scripted, text } from "./agent-fixture.ts";
 import { watchedAgent } from "./watched-agent.ts";
 
 const PRICED = { provider: "openai", name: "m-1", price: { input_per_million: 1e6, output_per_million: 1e6 } } as const;

@@ -2,7 +2,7 @@
 import type { LanguageModelV4Content } from "@ai-sdk/provider";
 import { defineTool } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { ask, call, failure, house, read, rolesOf, scripted, text } from "./house.ts";
+import { ask, call, failure, house, read, rolesOf, scripted, text } from "./agent-fixture.ts";
 
 describe("a turn", () => {
   test("goes model, tool, model; the model sees the result; the conversation remembers all of it", async () => {

@@ -2,7 +2,7 @@
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { type RecordedInstruments, recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
 import type { RecordingOptions } from "@svc/testkit/observe/recording-observer";
-import { type House, house, type HouseOptions } from "./house.ts";
+import { type House, house, type HouseOptions } from "./agent-fixture.ts";
 
 export function watchedAgent(
   options: HouseOptions = {},

@@ -1,8 +1,8 @@
 // A turn that somebody looks on at is told in pieces; it must end exactly as it would with nobody looking.
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { expect, test } from "vitest";
-import { ask, failure, house, scripted, streamOf, text } from "./house.ts";
-import { throughBackoffs } from "./provider-house.ts";
+import { ask, failure, house, scripted, streamOf, text } from "./agent-fixture.ts";
+import { throughBackoffs } from "./provider-fixture.ts";
 
 const deltasOf = ({ events }: ReturnType<typeof house>): string[] =>
   events.flatMap((event) => (event.type === "text-delta" ? [event.text] : []));

@@ -33,9 +33,11 @@ export {
 } from "./observe/instruments.ts";
 export type { Backend } from "./observe/backend.ts";
 export { logBackend } from "./observe/log-backend.ts";
+export { codeOf, watched } from "./observe/watched.ts";
 export { Ongoing } from "./ongoing.ts";
 export { absentBrowser, type AbsentBrowser } from "./config/browser-backend.ts";
 export * from "./redact.ts";
+export { redactJson } from "./redact-json.ts";
 export { SecretPrint } from "./secret-print.ts";
 export { type HashedSecret, hashedSecret } from "./config/hashed-secret.ts";
 export * from "./registry/frozen-map.ts";

@@ -4,7 +4,7 @@ import type { ToolCallRecord } from "@svc/store";
 import { approvalOf } from "./approval-of.ts";
 import type { CallRequest } from "./call-tool.ts";
 import type { PermittedCall } from "./permit.ts";
-import { redactJson } from "./redact-json.ts";
+import { redactJson } from "@svc/kernel";
 
 export function recordOf(call: PermittedCall, { turnId, callId, redact }: CallRequest): ToolCallRecord {
   const { environment, tool } = call;

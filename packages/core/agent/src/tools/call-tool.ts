@@ -5,13 +5,13 @@
 import { type ClientId, type Json, SvcError } from "@svc/contract";
 import { type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
 import type { ToolCallRecord } from "@svc/store";
-import { codeOf, watched } from "../observe/watched.ts";
+import { codeOf, watched } from "@svc/kernel";
 import type { AskPerson } from "../types.ts";
 import { recordOf } from "./call-record.ts";
 import type { CoreToolContext } from "./core-tool-context.ts";
 import type { ToolEnvironment } from "./environment.ts";
 import { type PermittedCall, whenPermitted } from "./permit.ts";
-import { redactJson } from "./redact-json.ts";
+import { redactJson } from "@svc/kernel";
 
 export interface CallRequest {
   readonly turnId: string;

@@ -9,7 +9,7 @@ import { modelName } from "../models/open-model.ts";
 import type { Budget } from "../money/budget.ts";
 import { Meter } from "../money/meter.ts";
 import type { Spending } from "../money/spending.ts";
-import { watched } from "../observe/watched.ts";
+import { watched } from "@svc/kernel";
 import type { AgentProfile } from "../profiles.ts";
 import type { CoreTool } from "../tools/core-tool-context.ts";
 import type { ToolEnvironment } from "../tools/environment.ts";
