@@ -2,6 +2,9 @@
 import { type Inbound, postponed, SvcError } from "@svc/contract";
 import type { InboxMessage } from "@svc/store";
 
+/** Of deliveries, of messages whose model is down, and of notices. */
+export const BACKOFF = { firstMs: 1_000, longestMs: 300_000 };
+
 /** The result of an attempt: the message has ended, or is attempted again after a delay. */
 export type Attempted = "over" | { readonly retryDelayMs: number };
 

@@ -1,6 +1,6 @@
 /** Takes the buttons off questions that are settled: best effort, one after the other in each channel. */
 import { type Channel, type Clock, type Logger, type PostedPrompt, SvcError } from "@svc/contract";
-import { within } from "./within.ts";
+import { unlessAborted } from "@svc/kit/async";
 
 export interface ClosePromptsDeps {
   readonly clock: Clock;
@@ -48,7 +48,7 @@ export class ClosingPrompts {
     const signal = AbortSignal.any([limit.signal, this.#stopping.signal]);
     const cancel = clock.after(LIMIT_MS, () => limit.abort(new SvcError("REMOTE_TIMEOUT")));
     try {
-      await within(signal, async () => channelOf(channel)?.prompts?.close?.(posted, outcome, signal));
+      await unlessAborted(() => channelOf(channel)?.prompts?.close?.(posted, outcome, signal), signal);
     } catch (error) {
       // Its name only: its words may be the platform's.
       const reason = error instanceof SvcError ? error.code : error instanceof Error ? error.name : typeof error;

@@ -13,15 +13,15 @@ import {
   SvcError,
 } from "@svc/contract";
 import { inScope, type Instruments } from "@svc/kernel";
+import { retryDelayMs, unlessAborted } from "@svc/kit/async";
 import type { Delivery, Store } from "@svc/store";
+import { BACKOFF } from "./attempt.ts";
 import { codeOf, watched } from "@svc/kernel";
 import type { DeliveryQuarantine } from "./crash-quarantine.ts";
 import type { FileOpener } from "./media/outgoing-file.ts";
 import { outgoingId } from "./message-id.ts";
-import { retryDelayMs } from "./retry-delay.ts";
 import { isSpoken, type SpokenAnswers } from "./speech/spoken-answers.ts";
 import type { PromptSource, PromptState } from "./types.ts";
-import { within } from "./within.ts";
 
 export interface DelivererDeps {
   readonly store: Pick<Store, "outbox" | "write">;
@@ -166,13 +166,13 @@ export class Deliverer {
     const limitMs = isSpoken(delivery) ? SPOKEN_LIMIT_MS : LIMIT_MS;
     const cancel = this.#deps.clock.after(limitMs, () => limit.abort(new SvcError("REMOTE_TIMEOUT")));
     try {
-      const receipt = await within(signal, async () => {
+      const post = async (): Promise<Receipt> => {
         const message = await this.#messageOf(channel, delivery, signal);
         signal.throwIfAborted();
         if (prompt && channel.prompts) return channel.prompts.post(message, prompt, signal);
         return sendOrEdit(channel, message, delivery.draft, signal);
-      });
-      return { state: "sent", receipt };
+      };
+      return { state: "sent", receipt: await unlessAborted(post, signal) };
     } catch (error) {
       if (called.aborted) return { state: "unknown" };
       // What a channel throws because it was aborted does not matter.
@@ -228,7 +228,7 @@ export class Deliverer {
     }
     if (FINAL.has(code) || attempts >= maxAttempts) return this.#settleDead(delivery, code, 1, signal);
     const { store, clock, random } = this.#deps;
-    const waitMs = retryDelayMs(attempts, retryAfterMs, random());
+    const waitMs = retryDelayMs(attempts, BACKOFF, { askedMs: retryAfterMs, random });
     const noted = await this.#commit(
       delivery,
       () => store.outbox.retry(delivery.n, code, clock.now() + waitMs),

@@ -1,8 +1,8 @@
 /** What the sender sees while a message is answered: that it was read, and "… is writing". Nothing waits for either. */
 import { type Channel, type Clock, type Inbound, type Logger, SvcError } from "@svc/contract";
 import { keepScope, LinkedList } from "@svc/kernel";
+import { unlessAborted } from "@svc/kit/async";
 import type { InboxMessage } from "@svc/store";
-import { within } from "./within.ts";
 
 export interface PresenceDeps {
   readonly clock: Clock;
@@ -174,7 +174,7 @@ export class BestEffortCalls {
     open.add(end);
     const cancel = this.#deps.clock.after(LIMIT_MS, () => end.abort());
     try {
-      await within(end.signal, () => call.call(end.signal));
+      await unlessAborted(() => call.call(end.signal), end.signal);
     } catch (error) {
       this.note(call, error);
     } finally {

@@ -19,12 +19,13 @@ import {
   type Workspace,
 } from "@svc/contract";
 import { DEFAULT_AGENT, type Instruments, type Scope } from "@svc/kernel";
+import { retryDelayMs, unlessAborted } from "@svc/kit/async";
 import type { Author, Delivery, InboxMessage, NewDelivery, Store } from "@svc/store";
 import { type Command, commandOf } from "@svc/agent";
 import { mayPass, ModelError } from "@svc/agent";
 import { keepQuestion } from "@svc/agent";
 import type { Agent, AskPerson } from "@svc/agent";
-import type { Attempt, Attempted } from "./attempt.ts";
+import { type Attempt, type Attempted, BACKOFF } from "./attempt.ts";
 import { InboxSpans } from "./inbox-spans.ts";
 import { incomingFiles, withMedia } from "./media/incoming-files.ts";
 import { incomingId } from "./message-id.ts";
@@ -38,7 +39,6 @@ import {
   spokenRows,
 } from "./outgoing-rows.ts";
 import { Presence, type Typing } from "./presence.ts";
-import { retryDelayMs } from "./retry-delay.ts";
 import { authorOfSender, sessionIn } from "@svc/agent";
 import type { SpeechPlaces } from "./speech/places.ts";
 import type { RunProgram } from "./speech/program.ts";
@@ -46,7 +46,6 @@ import { Draft } from "./streaming/draft.ts";
 import { ParagraphSender } from "./streaming/paragraphs.ts";
 import { DraftIds, type Streaming, type StreamingDeps, type TargetSource } from "./streaming/streaming.ts";
 import type { AskPlace, ChannelIdentity, MessagingSettings, ReplyTaker } from "./types.ts";
-import { within } from "./within.ts";
 
 export interface MessageDeps {
   readonly store: Pick<Store, "audit" | "inbox" | "outbox" | "steps" | "write" | "writable">;
@@ -263,14 +262,15 @@ export class MessageProcessor {
     }
     const verdict = judge(error, message, settings().maxAttempts);
     log.warn("a message could not be answered", { messageId: incomingId(n), code, attempts: attempts + 1, verdict });
-    if (verdict === "again, not counted") return { retryDelayMs: retryDelayMs(2, error.retryAfterMs, random()) };
+    if (verdict === "again, not counted")
+      return { retryDelayMs: retryDelayMs(2, BACKOFF, { askedMs: error.retryAfterMs, random }) };
     if (verdict === "end") {
       const note = (): string | undefined => (inbox.end(n, "failed", code) ? apologyFor(code, error) : undefined);
       const more = { code, error, keeps: true as const, ...(draft !== undefined && { draft }) };
       return over(this.endTurn(message, { note, ...more }));
     }
     await store.write(() => inbox.failed(n, code));
-    return { retryDelayMs: retryDelayMs(attempts + 1, error.retryAfterMs, random()) };
+    return { retryDelayMs: retryDelayMs(attempts + 1, BACKOFF, { askedMs: error.retryAfterMs, random }) };
   }
 
   /**
@@ -338,7 +338,7 @@ export class MessageProcessor {
       // The wait takes minutes, in which the process may be stopped: that is no crash of this message, however often.
       await store.write(() => store.inbox.calledOff(n));
       try {
-        const wait = () => within(signal, () => ask(question, signal));
+        const wait = () => unlessAborted(() => ask(question, signal), signal);
         return await typing.whileSilent(() => attempt.permit.whileAsking(wait));
       } finally {
         // If the turn goes on in the next process, the end of the attempt notes that.
@@ -362,7 +362,7 @@ export class MessageProcessor {
       return "over";
     }
     try {
-      await within(signal, async () => channel.onNotice?.(body, signal));
+      await unlessAborted(() => channel.onNotice?.(body, signal), signal);
     } catch (error) {
       if (attempt.calledOff === "shutdown") await store.write(() => store.inbox.calledOff(n));
       if (signal.aborted) return "over";
@@ -371,7 +371,7 @@ export class MessageProcessor {
       const reason = known?.message ?? (error instanceof Error ? error.name : typeof error);
       log.warn("a notice could not be handled", { messageId, channel: message.channel, code, reason });
       await store.write(() => store.inbox.failed(n, code));
-      return { retryDelayMs: retryDelayMs(attempts + 1, known?.retryAfterMs, random()) };
+      return { retryDelayMs: retryDelayMs(attempts + 1, BACKOFF, { askedMs: known?.retryAfterMs, random }) };
     }
     await this.retryUntilStored(n, () => store.write(() => store.inbox.end(n, "done")));
     return "over";

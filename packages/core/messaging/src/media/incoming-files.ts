@@ -10,6 +10,7 @@ import {
   SvcError,
   type Workspace,
 } from "@svc/contract";
+import { unlessAborted } from "@svc/kit/async";
 import type { WhileReleased } from "../attempt.ts";
 import { incomingId } from "../message-id.ts";
 import type { SpeechPlaces } from "../speech/places.ts";
@@ -17,7 +18,6 @@ import type { RunProgram } from "../speech/program.ts";
 import { tooLarge, transcribe } from "../speech/transcribe.ts";
 import { NOT_TRANSCRIBED, transcriptText } from "@svc/agent";
 import type { TranscriptionSettings } from "../types.ts";
-import { within } from "../within.ts";
 import { mediaPath } from "@svc/agent";
 import { mediaTypeOf } from "./media-type.ts";
 
@@ -190,7 +190,7 @@ async function fetchOnce({ media, file, workspace, path, clock, signal }: FileFe
       if (size > media.maxBytes) throw new SvcError("MEDIA_REFUSED", "The file is larger than the channel's limit.");
       await write(chunk);
     };
-    return within(until, () => media.fetch(file, capped, until));
+    return unlessAborted(() => media.fetch(file, capped, until), until);
   };
   try {
     await workspace.write(path, fill, "replace");

@@ -3,10 +3,10 @@
  * takes the place of what is there. So nothing here has to succeed: a failure is logged, and the next edit says more.
  */
 import { type Channel, DEFAULT_MAX_CHARS, type Drafts, type Inbound, type SentMessage, SvcError } from "@svc/contract";
+import { unlessAborted } from "@svc/kit/async";
 import type { NewDelivery } from "@svc/store";
 import type { Attempt } from "../attempt.ts";
 import { answerRows, inPlaceOf, isMarkerBegun, linesOf } from "../outgoing-rows.ts";
-import { within } from "../within.ts";
 import type { Streaming, StreamingDeps, TargetSource } from "./streaming.ts";
 
 export interface DraftTarget {
@@ -111,7 +111,7 @@ export class Draft implements Streaming {
     const callOff = (this.#callOff = new AbortController());
     const cancel = this.#deps.clock.after(LIMIT_MS, () => callOff.abort(new SvcError("REMOTE_TIMEOUT")));
     try {
-      await within(callOff.signal, () => this.#sendOrEdit(text, callOff.signal));
+      await unlessAborted(() => this.#sendOrEdit(text, callOff.signal), callOff.signal);
     } catch (error) {
       if (this.#isOver) return undefined;
       if (this.#delays.isFirstFailure) this.#note(error);
