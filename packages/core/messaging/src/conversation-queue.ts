@@ -1,21 +1,31 @@
 /**
- * The queue of messages by conversation: one of a conversation at a time and in order, conversations side by side up to a limit,
- * in the order in which they became ready. It holds only the numbers of messages: a message is read from disk when its turn has
- * come.
+ * The queue of messages by conversation, for both directions: one of a conversation at a time and in the order of their numbers,
+ * conversations side by side up to a limit, in the order in which they became ready. It holds only the numbers of messages: a
+ * message is read from disk when its turn has come.
  */
 import type { Clock } from "@svc/contract";
 import { inScope, LinkedList } from "@svc/kernel";
-import type { WaitingMessage } from "@svc/store";
 import type { Attempted, Permit } from "./attempt.ts";
 import { CrashQuarantine, suspectDelayMs } from "./crash-quarantine.ts";
 
-export interface ConversationQueueDeps {
+export interface QueuedMessage {
+  readonly n: number;
+  /** Key of its conversation. */
+  readonly lane: string;
+  readonly channel: string;
+  /** Of one that an earlier process left: how many processes died while they worked on it. */
+  readonly crashes?: number;
+}
+
+export interface ConversationQueueDeps<Message> {
   readonly clock: Clock;
   /** Never rejects. */
-  readonly attempt: (message: WaitingMessage, permit: Permit) => Promise<Attempted>;
+  readonly attempt: (message: Message, permit: Permit) => Promise<Attempted>;
   /** Whether a channel can begin anything now. */
   readonly canBegin: (channel: string) => boolean;
   readonly maxParallel: number;
+  /** Whether all conversations share the permits, or those of each channel. Default: all. */
+  readonly permitsPer?: "queue" | "channel";
 }
 
 /** How often a channel that can't begin anything is asked again. */
@@ -23,12 +33,19 @@ const CHECK_AGAIN_MS = 1_000;
 /** Messages of one channel without a permit at the same time; each has a connection and a file open. */
 const MAX_RELEASED = 64;
 
+/** Conversations that share permits. */
+interface Group<Message> {
+  readonly ready: LinkedList<Conversation<Message>>;
+  running: number;
+}
+
 /** The messages of one conversation. */
-interface Conversation {
+interface Conversation<Message> {
   readonly key: string;
   readonly channel: string;
-  /** The one that runs is the first. */
-  readonly messages: LinkedList<WaitingMessage>;
+  readonly group: Group<Message>;
+  /** The one that runs is the first; the others are in the order of their numbers. */
+  messages: Message[];
   isRunning: boolean;
   /** Is among the ready, or among the held. */
   isQueued: boolean;
@@ -38,23 +55,22 @@ interface Conversation {
   holds: number;
 }
 
-export class ConversationQueue {
-  readonly #deps: ConversationQueueDeps;
-  readonly #conversations = new Map<string, Conversation>();
-  readonly #ready = new LinkedList<Conversation>();
+export class ConversationQueue<Message extends QueuedMessage> {
+  readonly #deps: ConversationQueueDeps<Message>;
+  readonly #conversations = new Map<string, Conversation<Message>>();
+  readonly #groups = new Map<string, Group<Message>>();
   /** By channel: conversations whose channel can't begin anything now. */
-  readonly #held = new Map<string, Conversation[]>();
-  readonly #quarantine = new CrashQuarantine<Conversation>();
+  readonly #held = new Map<string, Conversation<Message>[]>();
+  readonly #quarantine = new CrashQuarantine<Conversation<Message>>();
   /** By channel: messages that run without a permit. */
   readonly #released = new Map<string, number>();
   #maxParallel: number;
-  #running = 0;
   #size = 0;
   #isStarted = false;
   #isFilling = false;
   #cancelCheck: (() => void) | undefined;
 
-  constructor(deps: ConversationQueueDeps) {
+  constructor(deps: ConversationQueueDeps<Message>) {
     this.#deps = deps;
     this.#maxParallel = deps.maxParallel;
   }
@@ -65,7 +81,7 @@ export class ConversationQueue {
   }
 
   sizeOf(key: string): number {
-    return this.#conversations.get(key)?.messages.size ?? 0;
+    return this.#conversations.get(key)?.messages.length ?? 0;
   }
 
   /** Until then what is added waits. */
@@ -88,39 +104,43 @@ export class ConversationQueue {
     this.#fillSoon();
   }
 
-  add(message: WaitingMessage): void {
+  /** One that is there already is not added again. */
+  add(message: Message): void {
     const conversation = this.#conversationOf(message);
     const delayMs = suspectDelayMs(message.crashes);
-    if (delayMs > 0 && conversation.messages.size === 0) {
+    if (delayMs > 0 && conversation.messages.length === 0) {
       conversation.cancelDelay ??= this.#deps.clock.after(delayMs, () => this.#endDelay(conversation));
     }
-    conversation.messages.add(message);
-    this.#size += 1;
+    if (insert(conversation, message)) this.#size += 1;
     this.#queue(conversation);
   }
 
   /** Removes, in order, the messages of a conversation that do not run and for which `isWanted`. */
-  take(key: string, isWanted: (message: WaitingMessage) => boolean): WaitingMessage[] {
+  take(key: string, isWanted: (message: Message) => boolean): Message[] {
     const conversation = this.#conversations.get(key);
     if (!conversation) return [];
-    const { first } = conversation.messages;
-    const taken = takeOut(conversation, isWanted);
+    const { messages, isRunning } = conversation;
+    const [first] = messages;
+    const taken = messages.filter((message, at) => !(at === 0 && isRunning) && isWanted(message));
+    if (taken.length === 0) return [];
+    const isTaken = new Set(taken);
+    conversation.messages = messages.filter((message) => !isTaken.has(message));
     this.#size -= taken.length;
     // The message that the delay was for is gone.
-    if (taken[0] !== undefined && taken[0] === first) this.#endDelay(conversation);
+    if (taken[0] === first) this.#endDelay(conversation);
     this.#forget(conversation);
     return taken;
   }
 
   /** Messages that wait for their next attempt, and for which `isWanted`, are attempted now. */
-  endDelays(isWanted: (message: WaitingMessage) => boolean): void {
+  endDelays(isWanted: (message: Message) => boolean): void {
     for (const conversation of this.#conversations.values()) {
-      if (conversation.cancelDelay && isWanted(conversation.messages.first!)) this.#endDelay(conversation);
+      if (conversation.cancelDelay && isWanted(conversation.messages[0]!)) this.#endDelay(conversation);
     }
   }
 
   /** Begins nothing more in this conversation until the result is called. */
-  hold(of: Pick<WaitingMessage, "lane" | "channel">): () => void {
+  hold(of: Pick<QueuedMessage, "lane" | "channel">): () => void {
     const conversation = this.#conversationOf(of);
     conversation.holds += 1;
     return () => {
@@ -131,34 +151,44 @@ export class ConversationQueue {
   }
 
   /** All messages, those that run included. */
-  all(): WaitingMessage[] {
-    return [...this.#conversations.values()].flatMap(({ messages }) => messages.items());
+  all(): Message[] {
+    return [...this.#conversations.values()].flatMap(({ messages }) => messages);
   }
 
-  #conversationOf({ lane: key, channel }: Pick<WaitingMessage, "lane" | "channel">): Conversation {
+  #conversationOf({ lane: key, channel }: Pick<QueuedMessage, "lane" | "channel">): Conversation<Message> {
     let conversation = this.#conversations.get(key);
     if (!conversation) {
-      const messages = new LinkedList<WaitingMessage>();
       const idle = { isRunning: false, isQueued: false, cancelDelay: undefined, holds: 0 };
-      this.#conversations.set(key, (conversation = { key, channel, messages, ...idle }));
+      conversation = { key, channel, group: this.#groupOf(channel), messages: [], ...idle };
+      this.#conversations.set(key, conversation);
     }
     return conversation;
   }
 
-  #queue(conversation: Conversation): void {
+  #groupOf(channel: string): Group<Message> {
+    const key = this.#deps.permitsPer === "channel" ? channel : "";
+    let group = this.#groups.get(key);
+    if (!group) this.#groups.set(key, (group = { ready: new LinkedList(), running: 0 }));
+    return group;
+  }
+
+  #queue(conversation: Conversation<Message>): void {
     const { isRunning, isQueued, cancelDelay, holds, messages } = conversation;
-    if (isRunning || isQueued || cancelDelay || holds > 0 || messages.size === 0) return;
+    if (isRunning || isQueued || cancelDelay || holds > 0 || messages.length === 0) return;
     conversation.isQueued = true;
-    this.#ready.add(conversation);
+    conversation.group.ready.add(conversation);
     this.#fillSoon();
   }
 
-  #readyAgain(conversations: readonly Conversation[]): void {
-    for (const conversation of conversations) this.#ready.add(conversation);
+  #readyAgain(conversations: readonly Conversation<Message>[]): void {
+    for (const conversation of conversations) conversation.group.ready.add(conversation);
     this.#fillSoon();
   }
 
-  /** Not at once: callers that wait for the commit, above all the platform, are answered before turns begin. */
+  /**
+   * Not at once: callers that wait for the commit, above all the platform, are answered before turns begin; and of the rows of one
+   * commit the first may be added last.
+   */
   #fillSoon(): void {
     if (!this.#isStarted || this.#isFilling) return;
     this.#isFilling = true;
@@ -170,15 +200,16 @@ export class ConversationQueue {
   }
 
   #fill(): void {
-    while (this.#running < this.#maxParallel) {
-      const conversation = this.#ready.shift();
+    for (const group of this.#groups.values()) this.#fillGroup(group);
+  }
+
+  #fillGroup(group: Group<Message>): void {
+    while (group.running < this.#maxParallel) {
+      const conversation = group.ready.shift();
       if (!conversation) return;
       // Its messages may have been taken out, or a caller holds it.
-      const canRun = conversation.messages.size > 0 && conversation.holds === 0;
-      if (
-        canRun &&
-        (this.#isHeld(conversation) || this.#quarantine.holds(conversation, conversation.messages.first!))
-      ) {
+      const canRun = conversation.messages.length > 0 && conversation.holds === 0;
+      if (canRun && (this.#isHeld(conversation) || this.#quarantine.holds(conversation, conversation.messages[0]!))) {
         continue;
       }
       conversation.isQueued = false;
@@ -187,22 +218,22 @@ export class ConversationQueue {
     }
   }
 
-  async #run(conversation: Conversation): Promise<void> {
-    const message = conversation.messages.first!;
+  async #run(conversation: Conversation<Message>): Promise<void> {
+    const { group } = conversation;
+    const message = conversation.messages[0]!;
     conversation.isRunning = true;
-    this.#running += 1;
+    group.running += 1;
     this.#quarantine.begin(message);
     const attempted = await this.#deps.attempt(message, {
-      whileReleased: (work) => this.#whileReleased(conversation.channel, work),
-      whileAsking: (work) => this.#whileAsking(message, work),
+      whileReleased: (work) => this.#whileReleased(conversation, work),
+      whileAsking: (work) => this.#whileAsking(conversation, message, work),
     });
     this.#readyAgain(this.#quarantine.end(message));
-    this.#running -= 1;
+    group.running -= 1;
     conversation.isRunning = false;
-    if (attempted === "over") {
-      conversation.messages.shift();
-      this.#size -= 1;
-    } else if (this.#isStarted) {
+    conversation.messages.shift();
+    if (attempted === "over" || !insert(conversation, message)) this.#size -= 1;
+    if (attempted !== "over" && this.#isStarted) {
       conversation.cancelDelay = this.#deps.clock.after(attempted.retryDelayMs, () => this.#endDelay(conversation));
     }
     this.#queue(conversation);
@@ -210,43 +241,45 @@ export class ConversationQueue {
     this.#fillSoon();
   }
 
-  async #whileReleased<T>(channel: string, work: () => Promise<T>): Promise<T> {
+  async #whileReleased<T>({ channel, group }: Conversation<Message>, work: () => Promise<T>): Promise<T> {
     const others = this.#released.get(channel) ?? 0;
     // The message keeps its permit.
     if (others >= MAX_RELEASED) return work();
     this.#released.set(channel, others + 1);
-    return this.#withoutPermit(work).finally(() => this.#released.set(channel, this.#released.get(channel)! - 1));
+    return this.#withoutPermit(group, work).finally(() =>
+      this.#released.set(channel, this.#released.get(channel)! - 1),
+    );
   }
 
   /** Nothing is done meanwhile that a process could die of. */
-  async #whileAsking<T>(message: WaitingMessage, work: () => Promise<T>): Promise<T> {
+  async #whileAsking<T>({ group }: Conversation<Message>, message: Message, work: () => Promise<T>): Promise<T> {
     this.#readyAgain(this.#quarantine.end(message));
-    return this.#withoutPermit(work).finally(() => this.#quarantine.begin(message));
+    return this.#withoutPermit(group, work).finally(() => this.#quarantine.begin(message));
   }
 
-  async #withoutPermit<T>(work: () => Promise<T>): Promise<T> {
-    this.#running -= 1;
+  async #withoutPermit<T>(group: Group<Message>, work: () => Promise<T>): Promise<T> {
+    group.running -= 1;
     this.#fillSoon();
     try {
       return await work();
     } finally {
-      this.#running += 1;
+      group.running += 1;
     }
   }
 
-  #endDelay(conversation: Conversation): void {
+  #endDelay(conversation: Conversation<Message>): void {
     conversation.cancelDelay?.();
     conversation.cancelDelay = undefined;
     this.#queue(conversation);
   }
 
-  #forget(conversation: Conversation): void {
+  #forget(conversation: Conversation<Message>): void {
     const isInUse = conversation.isRunning || conversation.isQueued || conversation.holds > 0;
-    if (!isInUse && conversation.messages.size === 0) this.#conversations.delete(conversation.key);
+    if (!isInUse && conversation.messages.length === 0) this.#conversations.delete(conversation.key);
   }
 
   /** Whether its channel can't begin anything now. A channel that is held already is not asked again. */
-  #isHeld(conversation: Conversation): boolean {
+  #isHeld(conversation: Conversation<Message>): boolean {
     const held = this.#held.get(conversation.channel);
     if (!held && this.#deps.canBegin(conversation.channel)) return false;
     if (held) held.push(conversation);
@@ -275,15 +308,18 @@ export class ConversationQueue {
   }
 }
 
-/** In order, those that do not run and for which `isWanted`. */
-function takeOut(
-  { messages, isRunning }: Conversation,
-  isWanted: (message: WaitingMessage) => boolean,
-): WaitingMessage[] {
-  const all = messages.items();
-  const stays = new Set(all.filter((message, at) => (at === 0 && isRunning) || !isWanted(message)));
-  if (stays.size === all.length) return [];
-  while (messages.size > 0) messages.shift();
-  for (const message of stays) messages.add(message);
-  return all.filter((message) => !stays.has(message));
+/**
+ * Behind the one that runs, by its number; from the end, where nearly all of them belong. False: it waits already. The one that runs
+ * may wait once more: it was dropped and replayed meanwhile.
+ */
+function insert<Message extends QueuedMessage>(
+  { messages, isRunning }: Conversation<Message>,
+  message: Message,
+): boolean {
+  const least = isRunning ? 1 : 0;
+  let at = messages.length;
+  while (at > least && messages[at - 1]!.n >= message.n) at -= 1;
+  if (messages[at]?.n === message.n) return false;
+  messages.splice(at, 0, message);
+  return true;
 }

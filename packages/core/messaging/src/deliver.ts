@@ -14,10 +14,9 @@ import {
 } from "@svc/contract";
 import { inScope, type Instruments } from "@svc/kernel";
 import { retryDelayMs, unlessAborted } from "@svc/kit/async";
-import type { Delivery, Store } from "@svc/store";
+import { type Delivery, MAX_CRASHES, type Store, type WaitingDelivery } from "@svc/store";
 import { BACKOFF } from "./attempt.ts";
 import { codeOf, watched } from "@svc/kernel";
-import type { DeliveryQuarantine } from "./crash-quarantine.ts";
 import type { FileOpener } from "./media/outgoing-file.ts";
 import { outgoingId } from "./message-id.ts";
 import { isSpoken, type SpokenAnswers } from "./speech/spoken-answers.ts";
@@ -40,6 +39,13 @@ export interface DelivererDeps {
   /** 0 ≤ x < 1, for the jitter of retries. */
   readonly random: () => number;
 }
+
+/**
+ * `crashes`: of one that the last process left. It is noted on disk before it is sent; a note that a start finds has killed a
+ * process. A delivery that was added later needs no note, which would be a commit of its own: if it kills, it is among those that the
+ * next start finds.
+ */
+export type QueuedDelivery = Pick<WaitingDelivery, "n" | "lane" | "channel"> & { readonly crashes?: number };
 
 export interface Sending {
   readonly channel: Channel;
@@ -70,15 +76,13 @@ const FINAL: ReadonlySet<ErrorCode> = new Set(["DELIVERY_REFUSED", "DELIVERY_FIL
 
 export class Deliverer {
   readonly #deps: DelivererDeps;
-  readonly #quarantine: Pick<DeliveryQuarantine<unknown>, "isDeadly" | "note" | "takeBack">;
 
-  constructor(deps: DelivererDeps, quarantine: Pick<DeliveryQuarantine<unknown>, "isDeadly" | "note" | "takeBack">) {
+  constructor(deps: DelivererDeps) {
     this.#deps = deps;
-    this.#quarantine = quarantine;
   }
 
   /** Resolves with the milliseconds after which it is tried again; undefined: it has ended. Never rejects. */
-  async deliver(n: number, sending: Sending): Promise<number | undefined> {
+  async deliver({ n, crashes }: QueuedDelivery, sending: Sending): Promise<number | undefined> {
     const { store, log } = this.#deps;
     let delivery: Delivery | undefined;
     let question: PromptState | undefined;
@@ -92,26 +96,32 @@ export class Deliverer {
     if (delivery?.state !== "waiting") return undefined;
     const waiting = delivery;
     const { turnId: turn, traceparent } = waiting;
-    return inScope({ turn, traceparent }, () => this.#deliverWaiting(waiting, question, sending));
+    return inScope({ turn, traceparent }, () => this.#deliverWaiting(waiting, crashes, question, sending));
   }
 
   async #deliverWaiting(
     delivery: Delivery,
+    crashes: number | undefined,
     question: PromptState | undefined,
     { channel, maxAttempts, signal }: Sending,
   ): Promise<number | undefined> {
+    const { store } = this.#deps;
     const { n } = delivery;
     // A question that was resolved, or has expired, would be answered a second time.
     if (this.#isMoot(delivery, question)) return this.#settleMoot(delivery, signal);
-    if (this.#quarantine.isDeadly(n)) return this.#settleDead(delivery, "DELIVERY_CRASHED", 0, signal);
+    if (crashes !== undefined && crashes >= MAX_CRASHES) {
+      return this.#settleDead(delivery, "DELIVERY_CRASHED", 0, signal);
+    }
     try {
-      await this.#quarantine.note(n);
+      // Awaited: what kills at once would never be noted.
+      if (crashes !== undefined) await store.write(() => store.outbox.begin(n));
     } catch {
       return REFUSED_DELAY_MS;
     }
     const outcome = await this.#tracedAttempt(channel, delivery, question?.prompt, signal);
     if (outcome.state === "unknown") {
-      await this.#quarantine.takeBack(n);
+      // A shutdown aborted the send, which killed no process.
+      if (crashes !== undefined) await store.write(() => store.outbox.calledOff(n)).catch(() => undefined);
       return undefined;
     }
     if (outcome.state === "failed") this.#deps.onFailed?.(n, outcome);

@@ -40,8 +40,8 @@ export class Inbox {
   readonly #deps: ProcessorDeps;
   readonly #processor: MessageProcessor;
   readonly #priority: PriorityMessages;
-  readonly #turns: ConversationQueue;
-  readonly #notices: ConversationQueue;
+  readonly #turns: ConversationQueue<WaitingMessage>;
+  readonly #notices: ConversationQueue<WaitingMessage>;
   readonly #attempts = new Map<number, Attempt>();
   readonly #ongoing = new Ongoing();
   readonly #admission: Admission;
@@ -56,7 +56,7 @@ export class Inbox {
     const { clock } = deps;
     this.#deps = deps;
     this.#processor = new MessageProcessor(deps);
-    const queueDeps: Omit<ConversationQueueDeps, "maxParallel"> = {
+    const queueDeps: Omit<ConversationQueueDeps<WaitingMessage>, "maxParallel"> = {
       clock,
       attempt: (waiting, permit) => this.#ongoing.during(() => this.#attempt(waiting, permit)),
       canBegin: (channel) => this.#canBegin(channel),
@@ -170,7 +170,7 @@ export class Inbox {
     this.#processor.stop();
   }
 
-  #queueOf(kind: WaitingMessage["kind"]): ConversationQueue {
+  #queueOf(kind: WaitingMessage["kind"]): ConversationQueue<WaitingMessage> {
     return kind === "notice" ? this.#notices : this.#turns;
   }
 
@@ -244,13 +244,16 @@ const CONVERSATION_AGAIN_MS = 30_000;
 /** The bounds of the inbox. Beyond them the platforms are told to come again: they keep what the inbox can't. */
 class Admission {
   /** What was admitted before, and is on disk. */
-  readonly #queues: readonly Pick<ConversationQueue, "size" | "sizeOf">[];
+  readonly #queues: readonly Pick<ConversationQueue<WaitingMessage>, "size" | "sizeOf">[];
   readonly #isReply: (inbound: Inbound) => boolean;
   /** On their way to the disk. */
   #arriving = 0;
   readonly #arrivingIn = new Map<string, number>();
 
-  constructor(queues: readonly Pick<ConversationQueue, "size" | "sizeOf">[], isReply: (inbound: Inbound) => boolean) {
+  constructor(
+    queues: readonly Pick<ConversationQueue<WaitingMessage>, "size" | "sizeOf">[],
+    isReply: (inbound: Inbound) => boolean,
+  ) {
     this.#queues = queues;
     this.#isReply = isReply;
   }

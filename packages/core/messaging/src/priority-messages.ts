@@ -20,7 +20,7 @@ export interface PriorityDeps extends Pick<
   "store" | "agent" | "clock" | "dispatcher" | "replies" | "settings" | "stopping"
 > {
   readonly processor: MessageProcessor;
-  readonly queue: ConversationQueue;
+  readonly queue: ConversationQueue<WaitingMessage>;
   /** Those that run. */
   readonly attempts: ReadonlyMap<number, Attempt>;
   /** Runs work that a shutdown waits for. */

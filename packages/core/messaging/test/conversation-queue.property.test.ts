@@ -44,7 +44,7 @@ describe("the conversation queue", () => {
           };
         };
         let limit = 2;
-        const queue = new ConversationQueue({
+        const queue = new ConversationQueue<WaitingMessage>({
           clock,
           maxParallel: limit,
           canBegin: (channel) => !isDown.has(channel),
@@ -128,7 +128,12 @@ describe("the conversation queue", () => {
     const begun: WaitingMessage[] = [];
     const ends: ((attempted: Attempted) => void)[] = [];
     const attempt = (message: WaitingMessage) => (begun.push(message), new Promise<Attempted>((end) => ends.push(end)));
-    const queue = new ConversationQueue({ clock: fakeClock(), maxParallel: 1, canBegin: () => true, attempt });
+    const queue = new ConversationQueue<WaitingMessage>({
+      clock: fakeClock(),
+      maxParallel: 1,
+      canBegin: () => true,
+      attempt,
+    });
     const add = (n: number, lane: string) => queue.add({ n, lane, channel: "c", kind: "message" });
     queue.start();
     add(1, "other");
@@ -144,5 +149,53 @@ describe("the conversation queue", () => {
     for (const end of ends) end("over");
     await quiet();
     expect(begun.map(({ n }) => n)).toEqual([1, 3, 4]);
+  });
+
+  test("runs by number, and once more what is added again while it runs", async () => {
+    const begun: number[] = [];
+    const ends: ((attempted: Attempted) => void)[] = [];
+    const attempt = ({ n }: WaitingMessage) => (begun.push(n), new Promise<Attempted>((end) => ends.push(end)));
+    const clock = fakeClock();
+    const queue = new ConversationQueue<WaitingMessage>({ clock, maxParallel: 1, canBegin: () => true, attempt });
+    const add = (n: number) => queue.add({ n, lane: "lane", channel: "c", kind: "message" });
+    queue.start();
+    add(5);
+    await quiet();
+    for (const n of [7, 5, 6, 3, 7]) add(n);
+    expect(queue.size).toBe(5);
+    const next = async (attempted: Attempted): Promise<void> => {
+      ends.pop()!(attempted);
+      await quiet();
+      await clock.advance(1_000);
+      await quiet();
+    };
+    // It waits already, so the retry adds nothing.
+    await next({ retryDelayMs: 1_000 });
+    expect([begun, queue.size]).toEqual([[5, 3], 4]);
+    for (let left = 4; left > 0; left -= 1) await next("over");
+    expect([begun, queue.size]).toEqual([[5, 3, 5, 6, 7], 0]);
+  });
+
+  test("gives each channel permits of its own where it is told to", async () => {
+    const begun: string[] = [];
+    const attempt = ({ channel, lane }: WaitingMessage) => (
+      begun.push(`${channel} ${lane}`),
+      new Promise<never>(() => {})
+    );
+    const queue = new ConversationQueue<WaitingMessage>({
+      clock: fakeClock(),
+      maxParallel: 2,
+      permitsPer: "channel",
+      canBegin: () => true,
+      attempt,
+    });
+    queue.start();
+    for (const [n, lane] of ["a", "b", "c"].entries()) {
+      for (const [at, channel] of ["one", "two"].entries()) {
+        queue.add({ n: 2 * n + at, lane: `${lane} ${channel}`, channel, kind: "message" });
+      }
+    }
+    await quiet();
+    expect(begun.toSorted()).toEqual(["one a one", "one b one", "two a two", "two b two"]);
   });
 });
