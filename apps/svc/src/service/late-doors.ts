@@ -17,7 +17,7 @@ import {
 import { proceduresIdentity } from "@svc/gateway/identity";
 import { receivedEvents } from "@svc/gateway/sop-events";
 import { DEFAULT_AGENT, type Registry } from "@svc/kernel";
-import type { Approvals, SopDoors, Sops } from "@svc/sop";
+import type { Approvals, SopToolDeps, Sops } from "@svc/sop";
 import type { Store } from "@svc/store";
 import { named } from "./feature-secrets.ts";
 import type { FeatureDoors, OwnedMore } from "./features.ts";
@@ -37,7 +37,7 @@ interface Opened {
   readonly refresh: () => void;
 }
 
-export class LateDoors implements FeatureDoors, SopDoors {
+export class LateDoors implements FeatureDoors, SopToolDeps {
   #store: Store | undefined;
   #opened: Opened | undefined;
   readonly #turnEnds = new Set<(turnId: string) => void>();

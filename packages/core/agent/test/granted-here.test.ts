@@ -1,7 +1,6 @@
 // What a person allowed for the rest of a conversation: for the one who was answered, and in a group for nobody else.
 import * as v from "valibot";
-import type { ClientId } from "@svc/contract";
-import { defineTool } from "@svc/contract";
+import { type ClientId, defineTool } from "@svc/contract";
 import { expect, test } from "vitest";
 import { lastingOf } from "../src/policy/lasting.ts";
 import { ask, call, house, scripted, text } from "./agent-fixture.ts";

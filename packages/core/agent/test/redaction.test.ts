@@ -1,12 +1,11 @@
 // A configured secret that a model repeats, or that a tool reads, must not go out: not whole, not in two halves.
 import { defineTool, type Json, SvcError } from "@svc/contract";
-import { createRedactor, DOTS } from "@svc/kernel";
+import { createRedactor, DOTS, redactJson } from "@svc/kernel";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { RedactedStream } from "../src/turn/redacted-stream.ts";
-import { redactJson } from "@svc/kernel";
 import {
   act,
   ask,

@@ -5,13 +5,13 @@ import type { SearchRequest, SessionInfo, SessionMessage, SessionService, TurnRe
 import type { Messaging } from "@svc/messaging";
 import {
   createEventHub,
-  NO_INSTRUMENTS,
+  hashedSecret,
   type Instruments,
+  NO_INSTRUMENTS,
   type RegisteredIngress,
   type RegisteredRoute,
 } from "@svc/kernel";
 import type { Arrival, Arrived, Delivery, Device, IdempotencyClaim, Scope } from "@svc/store";
-import { hashedSecret } from "@svc/kernel";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { onTestFinished } from "vitest";

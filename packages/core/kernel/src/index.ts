@@ -1,4 +1,5 @@
 /** `@svc/kernel`: config, secrets, lifecycle, registry. */
+export { DEFAULT_AGENT } from "./config/agent-schema.ts";
 export * from "./config/agents.ts";
 export * from "./config/core-schema.ts";
 export * from "./events/activity.ts";

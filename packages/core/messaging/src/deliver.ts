@@ -12,11 +12,10 @@ import {
   type Receipt,
   SvcError,
 } from "@svc/contract";
-import { inScope, type Instruments } from "@svc/kernel";
+import { codeOf, inScope, type Instruments, watched } from "@svc/kernel";
 import { retryDelayMs, unlessAborted } from "@svc/kit/async";
 import { type Delivery, MAX_CRASHES, type Store, type WaitingDelivery } from "@svc/store";
 import { BACKOFF } from "./attempt.ts";
-import { codeOf, watched } from "@svc/kernel";
 import type { FileOpener } from "./media/outgoing-file.ts";
 import { outgoingId } from "./message-id.ts";
 import { isSpoken, type SpokenAnswers } from "./speech/spoken-answers.ts";

@@ -21,10 +21,17 @@ import {
 import { DEFAULT_AGENT, type Instruments, type Scope } from "@svc/kernel";
 import { retryDelayMs, unlessAborted } from "@svc/kit/async";
 import type { Author, Delivery, InboxMessage, NewDelivery, Store } from "@svc/store";
-import { type Command, commandOf } from "@svc/agent";
-import { mayPass, ModelError } from "@svc/agent";
-import { keepQuestion } from "@svc/agent";
-import type { Agent, AskPerson } from "@svc/agent";
+import {
+  type Agent,
+  type AskPerson,
+  authorOfSender,
+  type Command,
+  commandOf,
+  keepQuestion,
+  mayPass,
+  ModelError,
+  sessionIn,
+} from "@svc/agent";
 import { type Attempt, type Attempted, BACKOFF } from "./attempt.ts";
 import { InboxSpans } from "./inbox-spans.ts";
 import { incomingFiles, withMedia } from "./media/incoming-files.ts";
@@ -39,7 +46,6 @@ import {
   spokenRows,
 } from "./outgoing-rows.ts";
 import { Presence, type Typing } from "./presence.ts";
-import { authorOfSender, sessionIn } from "@svc/agent";
 import type { SpeechPlaces } from "./speech/places.ts";
 import type { RunProgram } from "./speech/program.ts";
 import { Draft } from "./streaming/draft.ts";

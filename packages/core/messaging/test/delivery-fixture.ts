@@ -7,9 +7,8 @@ import { type Delivery, type NewDelivery, openStore, type Store } from "@svc/sto
 import { captureLogger, type CapturedLogger } from "@svc/testkit/capture-logger";
 import { type FakeClock, fakeClock, settled } from "@svc/testkit/fake-clock";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { OutboxDispatcher } from "../src/outbox.ts";
+import { type DeliverySettings, type OutboxDeps, OutboxDispatcher } from "../src/outbox.ts";
 import { SpokenAnswers } from "../src/speech/spoken-answers.ts";
-import type { DeliverySettings, OutboxDeps } from "../src/outbox.ts";
 
 /** What a platform does with one message. */
 export type Mood = "take" | "hang" | "deaf" | SvcError | Error | Promise<void>;

@@ -6,8 +6,7 @@ import { temporaryHome } from "@svc/testkit/temporary-home";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { openWorkspace } from "@svc/agent";
-import { mediaPath } from "@svc/agent";
+import { mediaPath, openWorkspace } from "@svc/agent";
 import { withMedia } from "../src/media/incoming-files.ts";
 
 const file: InboundMedia = { kind: "image", ref: "r", placeholder: "[IMAGE]" };

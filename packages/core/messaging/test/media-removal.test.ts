@@ -11,8 +11,7 @@ import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { removeFiles, removeLeftovers } from "../src/index.ts";
-import { openWorkspace } from "@svc/agent";
-import { mediaPath } from "@svc/agent";
+import { mediaPath, openWorkspace } from "@svc/agent";
 
 const RECEIVED = Date.UTC(2026, 0, 1);
 const FOLDER = "media/2026-01-01";

@@ -3,8 +3,7 @@
 import type { ClientId, Inbound } from "@svc/contract";
 import { laneOf } from "@svc/kit";
 import { describe, expect, test } from "vitest";
-import { sessionMessageOf } from "@svc/agent";
-import { lanesOfOwner, sessionIn } from "@svc/agent";
+import { lanesOfOwner, sessionIn, sessionMessageOf } from "@svc/agent";
 import { act, call, read, text, until } from "@svc/agent/agent-fixture";
 import { afterKill, echo, lastAsked, messagingHouse, type MessagingHouse, quiet, said } from "./messaging-fixture.ts";
 import { temporaryHome } from "@svc/testkit/temporary-home";

@@ -16,9 +16,8 @@ import { incomingId } from "../message-id.ts";
 import type { SpeechPlaces } from "../speech/places.ts";
 import type { RunProgram } from "../speech/program.ts";
 import { tooLarge, transcribe } from "../speech/transcribe.ts";
-import { NOT_TRANSCRIBED, transcriptText } from "@svc/agent";
+import { mediaPath, NOT_TRANSCRIBED, transcriptText } from "@svc/agent";
 import type { TranscriptionSettings } from "../types.ts";
-import { mediaPath } from "@svc/agent";
 import { mediaTypeOf } from "./media-type.ts";
 
 export interface IncomingFilesDeps {
