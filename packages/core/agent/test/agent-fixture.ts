@@ -125,7 +125,7 @@ export interface AgentWords {
   readonly promptContext?: () => string;
 }
 
-export interface HouseOptions extends Pick<
+export interface AgentFixtureOptions extends Pick<
   AgentOptions,
   "model" | "redact" | "partialSecret" | "isListened" | "ask" | "attachments" | "instruments"
 > {
@@ -141,12 +141,12 @@ export interface HouseOptions extends Pick<
   };
   /** Beside the default one. */
   readonly agents?: Readonly<Record<string, AgentWords>>;
-  /** Of an earlier house, to go on where it stopped. */
+  /** Of an earlier fixture, to go on where it stopped. */
   readonly store?: Store;
   readonly clock?: FakeClock;
 }
 
-export interface House {
+export interface AgentFixture {
   readonly agent: Agent;
   readonly store: Store;
   readonly clock: FakeClock;
@@ -155,10 +155,10 @@ export interface House {
   readonly changed: SessionEvent[];
   readonly log: CapturedLogger;
   /** Agents as another config would make them, for `reconfigure`. */
-  set(options: HouseOptions): AgentSet;
+  set(options: AgentFixtureOptions): AgentSet;
 }
 
-export function house(options: HouseOptions): House {
+export function agentFixture(options: AgentFixtureOptions): AgentFixture {
   const { clock = fakeClock() } = options;
   const idempotency = { ttlMs: 300_000, maxKeys: 10 };
   const store = options.store ?? openStore({ file: ":memory:", clock, idempotency, traceparent: traceparentNow });
@@ -166,7 +166,8 @@ export function house(options: HouseOptions): House {
   const changed: SessionEvent[] = [];
   const log = captureLogger();
   const { model, redact, partialSecret, isListened, instruments } = options;
-  const set = (of: HouseOptions): AgentSet => setOf(of, { store, clock, log, ...(instruments && { instruments }) });
+  const set = (of: AgentFixtureOptions): AgentSet =>
+    setOf(of, { store, clock, log, ...(instruments && { instruments }) });
   const agent = createAgent({
     agents: set(options),
     store,
@@ -189,7 +190,7 @@ export const traceparentNow = (): string | undefined => currentScope().tracepare
 
 type Surroundings = Pick<ToolEnvironment, "store" | "clock" | "log" | "instruments">;
 
-function setOf({ config = {}, agents = {}, ...own }: HouseOptions, around: Surroundings): AgentSet {
+function setOf({ config = {}, agents = {}, ...own }: AgentFixtureOptions, around: Surroundings): AgentSet {
   const { agent = {}, model } = config;
   const turn = { timeoutMs: (agent.turn_timeout_secs ?? 300) * 1000, maxSteps: agent.max_steps ?? 5 };
   const main: AgentWords = {

@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import type { SvcError } from "@svc/contract";
 import { type FakeModelOptions, type FakeModelServer, fakeModelServer } from "@svc/testkit/fake-model/server";
 import { expect } from "vitest";
-import { ask, failure, house, type House, type HouseOptions } from "./agent-fixture.ts";
+import { ask, failure, agentFixture, type AgentFixture, type AgentFixtureOptions } from "./agent-fixture.ts";
 
 export const PROVIDERS = ["openai", "anthropic", "openai-compatible"] as const;
 export type Provider = (typeof PROVIDERS)[number];
@@ -13,22 +13,22 @@ export type Provider = (typeof PROVIDERS)[number];
 export const KEY = "sk-live-0123456789-Xy_z";
 
 /** The agent with this provider at `url`. */
-export function houseAt(provider: Provider, url: string, options: HouseOptions = {}): House {
+export function fixtureAt(provider: Provider, url: string, options: AgentFixtureOptions = {}): AgentFixture {
   const model = { provider, name: "model-1", base_url: url, api_key: KEY, ...options.config?.model };
-  return house({ ...options, config: { ...options.config, model } });
+  return agentFixture({ ...options, config: { ...options.config, model } });
 }
 
-export interface Provided extends House, AsyncDisposable {
+export interface Provided extends AgentFixture, AsyncDisposable {
   readonly server: FakeModelServer;
 }
 
 export async function against(
   provider: Provider,
   script: FakeModelOptions["script"],
-  options: HouseOptions = {},
+  options: AgentFixtureOptions = {},
 ): Promise<Provided> {
   const server = await fakeModelServer({ script });
-  return { server, ...houseAt(provider, server.url, options), [Symbol.asyncDispose]: server.close };
+  return { server, ...fixtureAt(provider, server.url, options), [Symbol.asyncDispose]: server.close };
 }
 
 /** A server that answers as the test says, byte by byte if it likes. */
@@ -56,12 +56,12 @@ export function sendEvents(response: ServerResponse, events: readonly object[]):
 }
 
 /** Resolves when the turn sleeps before another try: beside the turn's limit, one more timer waits. */
-export async function sleeping({ clock }: House): Promise<void> {
+export async function sleeping({ clock }: AgentFixture): Promise<void> {
   while (clock.waiting < 2) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Waits for the work and lets every back-off on the way pass at once. */
-export async function throughBackoffs<T>({ clock }: House, work: Promise<T>): Promise<T> {
+export async function throughBackoffs<T>({ clock }: AgentFixture, work: Promise<T>): Promise<T> {
   const over = work.then(
     () => true,
     () => true,
@@ -77,7 +77,11 @@ export async function throughBackoffs<T>({ clock }: House, work: Promise<T>): Pr
  * What a turn fails with. Whatever it is, neither the key nor `also` may be in anything that the error, its causes, the
  * events or the log can show.
  */
-export async function failureOf(made: House, more: object = {}, also: readonly string[] = []): Promise<SvcError> {
+export async function failureOf(
+  made: AgentFixture,
+  more: object = {},
+  also: readonly string[] = [],
+): Promise<SvcError> {
   const error = await failure(ask(made.agent, "hello", more));
   const shown = `${inspect(error, { depth: 20, showHidden: true })}${JSON.stringify(made.events)}${made.log.text()}`;
   for (const secret of [KEY, ...also]) expect(shown).not.toContain(secret);

@@ -7,8 +7,8 @@ import { codeOf, desk, SECRET } from "./admin-fixture.ts";
 
 describe("the list", () => {
   test("has both boxes, newest first, the answer before what it answers; and no more than asked for", async () => {
-    using house = desk();
-    const { hear, put, messageAdmin, clock } = house;
+    using agentFixture = desk();
+    const { hear, put, messageAdmin, clock } = agentFixture;
     await hear("one");
     await clock.advance(1);
     await hear("two");
@@ -23,8 +23,8 @@ describe("the list", () => {
   });
 
   test("shows the beginning of a text, and of a secret that the cut goes through nothing", async () => {
-    using house = desk();
-    const { hear, put, messageAdmin } = house;
+    using agentFixture = desk();
+    const { hear, put, messageAdmin } = agentFixture;
     await hear(`${"x".repeat(195)}${SECRET} and more`);
     await put(say("a", `${"x".repeat(199)}😀${"y".repeat(100)}`));
     const [outgoing, incoming] = messageAdmin.list({}, 10);
@@ -35,8 +35,8 @@ describe("the list", () => {
 
 describe("a message that is shown", () => {
   test("has all of its text without secrets, who wrote it, its files, and what went out for it", async () => {
-    using house = desk();
-    const { hear, put, messageAdmin, clock } = house;
+    using agentFixture = desk();
+    const { hear, put, messageAdmin, clock } = agentFixture;
     const { turnId } = await hear(`my ${SECRET} ${"z".repeat(300)}`, {
       media: [{ kind: "image", ref: "r", placeholder: "[image]", fileName: "cat.png" }],
     });
@@ -70,8 +70,8 @@ describe("a message that is shown", () => {
   });
 
   test("that goes out has its files, and what the platform said", async () => {
-    using house = desk();
-    const { put, messageAdmin, store } = house;
+    using agentFixture = desk();
+    const { put, messageAdmin, store } = agentFixture;
     await put(say("a", "look", { files: [{ kind: "image", path: "pictures/cat.png", agent: "default" }] }));
     await store.write(() => {
       store.outbox.sent(1, "p1", 5);
@@ -90,8 +90,8 @@ describe("a message that is shown", () => {
   });
 
   test("of a notice has its body without secrets, and nobody wrote it", async () => {
-    using house = desk();
-    const { notice, messageAdmin } = house;
+    using agentFixture = desk();
+    const { notice, messageAdmin } = agentFixture;
     await notice({ cursor: 7, token: SECRET });
     expect(messageAdmin.show("in-1")).toMatchObject({
       kind: "notice",
@@ -105,8 +105,8 @@ describe("a message that is shown", () => {
   test.each(["in-1", "out-9", "in-0", "in-01", "in-1e1", "in-", "12", "", "IN-1", "in-1 ", "out-99999999999999999999"])(
     "%j is unknown",
     async (id) => {
-      using house = desk();
-      const { messageAdmin } = house;
+      using agentFixture = desk();
+      const { messageAdmin } = agentFixture;
       expect(() => messageAdmin.show(id)).toThrow(expect.objectContaining({ code: "MESSAGE_UNKNOWN" }));
       expect([await codeOf(messageAdmin.replay(id)), await codeOf(messageAdmin.drop(id))]).toEqual([
         "MESSAGE_UNKNOWN",
@@ -118,8 +118,8 @@ describe("a message that is shown", () => {
 
 describe("replay", () => {
   test.each(["failed", "dropped"] as const)("of a message that %s: it waits again, on disk first", async (state) => {
-    using house = desk();
-    const { hear, messageAdmin, store, told } = house;
+    using agentFixture = desk();
+    const { hear, messageAdmin, store, told } = agentFixture;
     const { n } = await hear("hello");
     await store.write(() => store.inbox.end(n, state, "TURN_FAILED"));
     expect(await messageAdmin.replay("in-1")).toMatchObject({ id: "in-1", state: "waiting", attempts: 0 });
@@ -127,15 +127,15 @@ describe("replay", () => {
   });
 
   test("of a message that waits or runs is refused", async () => {
-    using house = desk();
-    const { hear, messageAdmin, told } = house;
+    using agentFixture = desk();
+    const { hear, messageAdmin, told } = agentFixture;
     await hear("hello");
     expect([await codeOf(messageAdmin.replay("in-1")), told.inbox]).toEqual(["MESSAGE_STATE", []]);
   });
 
   test("of an answered message: its dead deliveries are sent again, and nothing else is", async () => {
-    using house = desk();
-    const { hear, put, messageAdmin, store, told } = house;
+    using agentFixture = desk();
+    const { hear, put, messageAdmin, store, told } = agentFixture;
     const { turnId } = await hear("hello");
     await put(...["1", "2", "3", "4"].map((text) => say("a", text, { turnId })), say("a", "another's"));
     await store.write(() => {
@@ -155,8 +155,8 @@ describe("replay", () => {
     ["sent", false],
     ["waiting", false],
   ])("of a delivery that is %s: %s", async (state, isReplayed) => {
-    using house = desk();
-    const { put, messageAdmin, store, told } = house;
+    using agentFixture = desk();
+    const { put, messageAdmin, store, told } = agentFixture;
     await put(say("a", "1"));
     await store.write(() => {
       if (state === "dead") store.outbox.dead(1, "DELIVERY_REFUSED", 1);
@@ -171,8 +171,8 @@ describe("replay", () => {
   });
 
   test("twice in one instant happens once", async () => {
-    using house = desk();
-    const { put, messageAdmin, store, told } = house;
+    using agentFixture = desk();
+    const { put, messageAdmin, store, told } = agentFixture;
     await put(say("a", "1"));
     await store.write(() => store.outbox.dead(1, "DELIVERY_REFUSED", 1));
     await Promise.allSettled([messageAdmin.replay("out-1"), messageAdmin.replay("out-1")]);
@@ -182,8 +182,8 @@ describe("replay", () => {
 
 describe("drop", () => {
   test("of a message: it ends on disk, then its turn is stopped", async () => {
-    using house = desk();
-    const { hear, messageAdmin, store, told } = house;
+    using agentFixture = desk();
+    const { hear, messageAdmin, store, told } = agentFixture;
     const { turnId } = await hear("hello");
     const dropped = messageAdmin.drop("in-1");
     expect(told.stopped).toEqual([]);
@@ -192,8 +192,8 @@ describe("drop", () => {
   });
 
   test("of a message that was answered in the same instant is refused, and nothing is stopped", async () => {
-    using house = desk();
-    const { hear, messageAdmin, store, told } = house;
+    using agentFixture = desk();
+    const { hear, messageAdmin, store, told } = agentFixture;
     await hear("hello");
     const answered = store.write(() => store.inbox.end(1, "done"));
     expect([await codeOf(messageAdmin.drop("in-1")), told.stopped]).toEqual(["MESSAGE_STATE", []]);
@@ -201,8 +201,8 @@ describe("drop", () => {
   });
 
   test("of a delivery: it ends on disk, and the dispatcher forgets it; of one that is over: refused", async () => {
-    using house = desk();
-    const { put, messageAdmin, store, told } = house;
+    using agentFixture = desk();
+    const { put, messageAdmin, store, told } = agentFixture;
     await put(say("a", "1"));
     expect(await messageAdmin.drop("out-1")).toMatchObject({ state: "dropped" });
     expect([told.forgotten, store.outbox.read(1)!.state]).toEqual([[1], "dropped"]);
@@ -211,8 +211,8 @@ describe("drop", () => {
 });
 
 test("the counts are those of both boxes", async () => {
-  using house = desk();
-  const { hear, put, messageAdmin, clock } = house;
+  using agentFixture = desk();
+  const { hear, put, messageAdmin, clock } = agentFixture;
   await hear("hello");
   await put(say("a", "1"));
   await clock.advance(1_000);

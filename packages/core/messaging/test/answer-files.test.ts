@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { answerRows, filesInstruction } from "../src/outgoing-rows.ts";
 import { platform } from "./delivery-fixture.ts";
 import { text } from "@svc/agent/agent-fixture";
-import { messagingHouse, said } from "./messaging-fixture.ts";
+import { messagingFixture, said } from "./messaging-fixture.ts";
 
 const media = (sends: Media["sends"], maxBytes = 10): Media => ({
   maxBytes,
@@ -101,7 +101,7 @@ describe("the agent", () => {
   test("is told behind its own instructions, in turns of such a channel only", async () => {
     const config = { agent: { instructions: "Be brief." } };
     const chat = platform({ media: media(["image"]) });
-    using made = messagingHouse({ config, chat, workspace, think: () => [text("Look:\n[IMAGE:chart.png]")] });
+    using made = messagingFixture({ config, chat, workspace, think: () => [text("Look:\n[IMAGE:chart.png]")] });
     await made.receive(said("draw"));
     const [system] = made.model.asked[0]!.prompt;
     expect(system!.content).toMatch(/^Be brief\.\n\nTo send a file .*\[IMAGE:path\] on a line of its own\.$/s);

@@ -6,13 +6,13 @@ import { describe, expect, test } from "vitest";
 import { channelSendTool, type ChannelTargets } from "../src/index.ts";
 import { type AskPerson, callTool } from "@svc/agent";
 import { call, client, text } from "@svc/agent/agent-fixture";
-import { messagingHouse, type MessagingHouse, quiet, said } from "./messaging-fixture.ts";
+import { messagingFixture, type MessagingFixture, quiet, said } from "./messaging-fixture.ts";
 
 const NOBODY: ChannelTargets = { allowed: [], notification: undefined };
 
 /** Sends one message to each, then says what it was told of them. */
-function houseSendingTo(inputs: readonly object[], targets: ChannelTargets = NOBODY): MessagingHouse {
-  const made: MessagingHouse = messagingHouse({
+function fixtureSendingTo(inputs: readonly object[], targets: ChannelTargets = NOBODY): MessagingFixture {
+  const made: MessagingFixture = messagingFixture({
     think: ({ prompt }) => {
       const { role, content } = prompt.at(-1)!;
       if (role === "tool") return [text(JSON.stringify(content))];
@@ -27,7 +27,7 @@ function houseSendingTo(inputs: readonly object[], targets: ChannelTargets = NOB
   return made;
 }
 
-const sentTo = ({ store }: MessagingHouse): (string | undefined)[] =>
+const sentTo = ({ store }: MessagingFixture): (string | undefined)[] =>
   store.outbox
     .list({}, 100)
     .toReversed()
@@ -35,7 +35,7 @@ const sentTo = ({ store }: MessagingHouse): (string | undefined)[] =>
     .map(({ conversation: { id, thread } }) => [id, thread].filter((part) => part !== undefined).join("/"));
 
 /** Of somebody who writes from `room`, in a thread or not. */
-async function askedIn(made: MessagingHouse, room: string, thread?: string): Promise<void> {
+async function askedIn(made: MessagingFixture, room: string, thread?: string): Promise<void> {
   const message = said("do it");
   await made.receive({ ...message, conversation: { ...message.conversation, id: room, ...(thread && { thread }) } });
   await quiet();
@@ -57,19 +57,19 @@ describe("the agent may write to", () => {
     ["anybody, when * is listed", { allowed: ["*"], notification: undefined }, "whoever"],
     ["where notifications go", { allowed: [], notification: "operations" }, "operations"],
   ])("%s", async (_, targets, to) => {
-    using made = houseSendingTo([{ to }, { to, thread: "t" }], targets);
+    using made = fixtureSendingTo([{ to }, { to, thread: "t" }], targets);
     await askedIn(made, "somewhere");
     expect(sentTo(made)).toEqual([to, `${to}/t`]);
   });
 
   test("the conversation that it is asked in, on its first turn, in each of its threads", async () => {
-    using made = houseSendingTo([{ to: "room" }, { to: "room", thread: "t1" }, { to: "room", thread: "t2" }]);
+    using made = fixtureSendingTo([{ to: "room" }, { to: "room", thread: "t1" }, { to: "room", thread: "t2" }]);
     await askedIn(made, "room", "t1");
     expect(sentTo(made)).toEqual(["room", "room/t1", "room/t2"]);
   });
 
   test("who has written before, also when the conversation was begun anew since; numbers however they are written", async () => {
-    using made = houseSendingTo([{ to: "early" }, { to: "4917012345" }]);
+    using made = fixtureSendingTo([{ to: "early" }, { to: "4917012345" }]);
     await askedIn(made, "early");
     await askedIn(made, "+4917012345");
     expect(sentTo(made)).toEqual(["early", "early", "4917012345"]);
@@ -96,7 +96,7 @@ describe("the agent may not write to", () => {
     ["somebody whose name goes on as a lane does", NOBODY, 'somewhere","t'],
     ["everybody, as the target is called", { allowed: [], notification: undefined }, "*"],
   ])("%s: it is told the rule and the key, and nothing is kept", async (_, targets, to) => {
-    using made = houseSendingTo([{ to }], targets);
+    using made = fixtureSendingTo([{ to }], targets);
     await askedIn(made, "somewhere");
     expect(sentTo(made)).toEqual([]);
     const [answer] = made.chat.taken;
@@ -105,7 +105,7 @@ describe("the agent may not write to", () => {
   });
 
   test("somebody who wrote on another channel only", async () => {
-    using made = houseSendingTo([{ to: "room" }]);
+    using made = fixtureSendingTo([{ to: "room" }]);
     const parts = made.messaging.channelSend;
     await askedIn(made, "room");
     expect(sentTo(made)).toEqual(["room"]);
@@ -117,7 +117,7 @@ describe("the agent may not write to", () => {
 });
 
 /** One call by itself; `ask` answers in place of a person. */
-function calledBy(made: MessagingHouse, verdict: "refuse" | "ask" | "allow", ask: AskPerson) {
+function calledBy(made: MessagingFixture, verdict: "refuse" | "ask" | "allow", ask: AskPerson) {
   const tools = [channelSendTool(() => made.messaging.channelSend)];
   const { environment } = made.set({ tools, verdict }).profiles.get("default")!;
   return callTool(environment, {
@@ -136,7 +136,7 @@ const REFUSED = { ok: false, acted: false, output: expect.stringMatching(/^TOOL_
 test.each(["refuse", "ask", "allow"] as const)(
   "a policy that says %s does not lift it, and nobody is asked",
   async (verdict) => {
-    using made = houseSendingTo([]);
+    using made = fixtureSendingTo([]);
     const asked: unknown[] = [];
     const ask: AskPerson = async (question) => {
       asked.push(question);
@@ -149,7 +149,7 @@ test.each(["refuse", "ask", "allow"] as const)(
 
 test("a yes that was given while the target was taken off the list is too late", async () => {
   const targets = { allowed: ["friend"], notification: undefined };
-  using made = houseSendingTo([], targets);
+  using made = fixtureSendingTo([], targets);
   const ask: AskPerson = async () => {
     targets.allowed = [];
     return { approved: true };

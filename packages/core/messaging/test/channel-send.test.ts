@@ -12,7 +12,7 @@ import { callTool, type CallOutcome, type CallRequest } from "@svc/agent";
 import { channelSendTool } from "../src/channel-send.ts";
 import type { ChannelSendDeps } from "../src/types.ts";
 import { platform, talk } from "./delivery-fixture.ts";
-import { client, house } from "@svc/agent/agent-fixture";
+import { client, agentFixture } from "@svc/agent/agent-fixture";
 
 const files = { "cat.png": "meow", "notes.txt": "1234567890", "huge.png": "x".repeat(100), "song.mp3": "la" };
 
@@ -30,7 +30,7 @@ function desk(channels: Readonly<Record<string, Partial<Channel>>> = { chat: {} 
     ...toAnybody,
   };
   const tool = channelSendTool(() => parts);
-  const { environment } = house({})
+  const { environment } = agentFixture({})
     .set({ tools: [tool] })
     .profiles.get("default")!;
   const workspace = fakeWorkspace(files);
@@ -74,8 +74,8 @@ const pictures = {
 
 describe("channel_send", () => {
   test("puts one message into the outbox and tells its id", async () => {
-    using house = desk();
-    const { send, rows, woken } = house;
+    using agentFixture = desk();
+    const { send, rows, woken } = agentFixture;
     const outcome = await send({ to: " room ", thread: "thread", text: "the sesame word" });
     expect(outcome).toMatchObject({ ok: true, acted: true });
     expect(outcome.output).toEqual({ message: "out-1", state: "waiting" });
@@ -94,8 +94,8 @@ describe("channel_send", () => {
   });
 
   test("acts: where nobody can be asked, nothing is sent", async () => {
-    using house = desk();
-    const { environment, tool } = house;
+    using agentFixture = desk();
+    const { environment, tool } = agentFixture;
     expect(tool.approval).toBe("ask");
     const judge = () => ({ verdict: "ask", reason: "Acting tools wait." }) as const;
     const asking = { ...environment, policy: { ...environment.policy, judge } };
@@ -103,12 +103,12 @@ describe("channel_send", () => {
       ok: false,
       output: expect.stringMatching(/^TOOL_REFUSED/),
     });
-    expect(house.rows()).toEqual([]);
+    expect(agentFixture.rows()).toEqual([]);
   });
 
   test("a call that is made again sends nothing more and tells what became of the first", async () => {
-    using house = desk({ chat: { text: { maxChars: 12 } } });
-    const { send, rows, store } = house;
+    using agentFixture = desk({ chat: { text: { maxChars: 12 } } });
+    const { send, rows, store } = agentFixture;
     const input = { text: "one two. three four." };
     await send(input);
     await store.write(() => store.outbox.sent(1, "p", 1));
@@ -123,8 +123,8 @@ describe("channel_send", () => {
 
   test("a call that is made again is told what became of the first, though it could not be made now", async () => {
     const channels: Record<string, Partial<Channel>> = { chat: { media: pictures } };
-    using house = desk(channels);
-    const { send, rows, parts } = house;
+    using agentFixture = desk(channels);
+    const { send, rows, parts } = agentFixture;
     const input = { text: "one two. three four.", files: ["cat.png"] };
     await send(input);
     const told = { message: "out-1", state: "waiting", parts: 2 };
@@ -137,8 +137,8 @@ describe("channel_send", () => {
   });
 
   test("recalls a call that was cut off, and that one has done nothing", async () => {
-    using house = desk();
-    const { send, tool } = house;
+    using agentFixture = desk();
+    const { send, tool } = agentFixture;
     expect(tool.recall!("t-1", "call")).toBeUndefined();
     await send({});
     expect(tool.recall!("t-1", "call")).toEqual({ output: { message: "out-1", state: "waiting" } });
@@ -151,16 +151,16 @@ describe("channel_send", () => {
   });
 
   test("no two calls are taken for one, whatever their ids look like", async () => {
-    using house = desk({ chat: { text: { maxChars: 12 } } });
-    const { send, rows } = house;
+    using agentFixture = desk({ chat: { text: { maxChars: 12 } } });
+    const { send, rows } = agentFixture;
     await send({ text: "one two. three four." }, { callId: "c" });
     for (const callId of ["c:1", "c:2", "2:c", "1:c"]) await send({ text: "x" }, { callId });
     expect(rows()).toHaveLength(6);
   });
 
   test("a long text becomes as many messages as the channel needs, then each file is one, all kept or none", async () => {
-    using house = desk({ chat: { text: { maxChars: 20 }, media: pictures } });
-    const { send, rows } = house;
+    using agentFixture = desk({ chat: { text: { maxChars: 20 }, media: pictures } });
+    const { send, rows } = agentFixture;
     const text = "One sentence. Another sentence. And a third.";
     const outcome = await send({ text, files: ["cat.png", "cat.png"] });
     expect(outcome.output).toEqual({ message: "out-1", state: "waiting", parts: 5 });
@@ -174,15 +174,15 @@ describe("channel_send", () => {
   });
 
   test("files alone are a message", async () => {
-    using house = desk({ chat: { media: pictures } });
-    const { send, rows } = house;
+    using agentFixture = desk({ chat: { media: pictures } });
+    const { send, rows } = agentFixture;
     await send({ text: " ", files: ["cat.png"] });
     expect(rows()).toMatchObject([{ text: "", files: [{ kind: "image", path: "cat.png", agent: "default" }] }]);
   });
 
   test("a kind of file that the channel does not take goes as a document where it takes those", async () => {
-    using house = desk({ chat: { media: { ...pictures, sends: ["document", "image"] } } });
-    const { send, rows } = house;
+    using agentFixture = desk({ chat: { media: { ...pictures, sends: ["document", "image"] } } });
+    const { send, rows } = agentFixture;
     await send({ text: "", files: ["cat.png", "song.mp3", "notes.txt"] });
     expect(rows().map(({ files }) => files[0]!.kind)).toEqual(["image", "document", "document"]);
   });
@@ -224,15 +224,15 @@ describe("channel_send", () => {
       /TOOL_BAD_INPUT.*files/,
     ],
   ])("%s is told, and nothing is kept", async (_, channels, input, told) => {
-    using house = desk(channels);
-    const { send, rows, woken } = house;
+    using agentFixture = desk(channels);
+    const { send, rows, woken } = agentFixture;
     expect(await send(input)).toMatchObject({ ok: false, output: expect.stringMatching(told) as Json });
     expect([rows(), woken]).toEqual([[], []]);
   });
 
   test("on a full disk the turn ends with that, and nothing is told as sent", async () => {
-    using house = desk();
-    const { environment, woken, store } = house;
+    using agentFixture = desk();
+    const { environment, woken, store } = agentFixture;
     const full = { ...store, write: () => Promise.reject(new SvcError("STORE_FULL")) } as unknown as Store;
     const tool = channelSendTool(() => ({ store: full, channels: new Map([["chat", platform()]]), ...rest(woken) }));
     await expect(callTool({ ...environment, find: () => tool }, request({}))).rejects.toMatchObject({

@@ -4,7 +4,7 @@ import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { commandOf } from "@svc/agent";
 import { gate } from "@svc/agent/agent-fixture";
-import { afterKill, echo, messagingHouse, quiet, said, type Think } from "./messaging-fixture.ts";
+import { afterKill, echo, messagingFixture, quiet, said, type Think } from "./messaging-fixture.ts";
 
 const NEW = "A new conversation begins.";
 /** "big" answers, and "small" may; each says its name. */
@@ -30,20 +30,20 @@ describe("what is a command", () => {
   ])("%j", (words, expected) => expect(commandOf(words)).toEqual(expected));
 
   test("what is no command is asked of the model as it is", async () => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     await made.receive(said("/unknown"), said("/new please"));
     expect(made.chat.taken).toEqual(["echo /unknown", "echo /new please"]);
   });
 
   test("a file that comes with the word is for the agent, and so is a button with such a label", async () => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     const media = [{ kind: "image", ref: "r", placeholder: "[IMAGE]" }] as const;
     await made.receive(said("/new", { media }), said("/new", { choice: { prompt: "ap-1", approved: true } }));
     expect([made.model.asked.length, made.chat.taken.includes(NEW)]).toEqual([2, false]);
   });
 
   test("in a group it is one too", async () => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     await made.receive(said("/new", { group: true, senderName: "Ann" }));
     expect([made.chat.taken, made.model.asked]).toEqual([[NEW], []]);
   });
@@ -51,7 +51,7 @@ describe("what is a command", () => {
 
 describe("a command", () => {
   test("is settled with its answer, in one transaction, and is no turn", async () => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     await made.receive(said("/help", { replyData: 7 }));
     expect(made.chat.asked).toMatchObject([{ text: expect.stringContaining("/model <name>") as string, replyData: 7 }]);
     expect([made.row(1).state, made.row(1).attempts, made.model.asked, made.turns]).toEqual(["done", 0, [], []]);
@@ -61,7 +61,7 @@ describe("a command", () => {
   test("waits for the turn before it, and what comes after waits for it", async () => {
     const open = gate();
     const think: Think = async (options) => (await open.opened, echo(options));
-    using made = messagingHouse({ think });
+    using made = messagingFixture({ think });
     await made.receive(said("one"), said("/new"), said("two"));
     expect(made.chat.taken).toEqual([]);
     open.open();
@@ -71,7 +71,7 @@ describe("a command", () => {
   });
 
   test("waits behind a message that rests, and a /stop before it ends that", async () => {
-    using made = messagingHouse({
+    using made = messagingFixture({
       think: () => Promise.reject(new SvcError("MODEL_UNREACHABLE")),
       config: { model: { max_retries: 0 } },
     });
@@ -85,7 +85,7 @@ describe("a command", () => {
 
   test("that the disk refuses is settled later, whole", async () => {
     const disk = { isFull: false };
-    using made = messagingHouse({
+    using made = messagingFixture({
       wrap: (store) => ({
         ...store,
         write: (change) => (disk.isFull ? Promise.reject(new SvcError("STORE_FULL")) : store.write(change)),
@@ -110,10 +110,10 @@ describe("a command", () => {
 
   test("that a kill left behind is settled once by the next process", async () => {
     const home = temporaryHome();
-    using made = messagingHouse({ idle: true });
+    using made = messagingFixture({ idle: true });
     await made.receive(said("/new"), said("hello"));
     afterKill(made.folder, home.path);
-    using next = messagingHouse({ folder: home.path });
+    using next = messagingFixture({ folder: home.path });
     await quiet();
     expect(next.chat.taken).toEqual([NEW, "echo hello"]);
     home.remove();
@@ -121,7 +121,7 @@ describe("a command", () => {
 
   test("that is dropped while it waits is passed over", async () => {
     const open = gate();
-    using made = messagingHouse({ think: async (options) => (await open.opened, echo(options)) });
+    using made = messagingFixture({ think: async (options) => (await open.opened, echo(options)) });
     await made.receive(said("one"), said("/new"), said("two"));
     await made.messaging.messageAdmin.drop("in-2");
     open.open();
@@ -132,7 +132,7 @@ describe("a command", () => {
   test("that is dropped in the instant in which it is settled is settled whole, or not at all", async () => {
     const outcomes = new Set<string>();
     for (let ticks = 0; ticks < 12; ticks += 1) {
-      using made = messagingHouse();
+      using made = messagingFixture();
       await made.receive(said("one"));
       await made.messaging.receive("chat", [said("/new")]);
       for (let tick = 0; tick < ticks; tick += 1) await new Promise(setImmediate);
@@ -151,14 +151,14 @@ describe("a command", () => {
   });
 
   test("to an agent that the config does not have fails like a message", async () => {
-    using made = messagingHouse({ settings: { agentOf: () => "gone" } });
+    using made = messagingFixture({ settings: { agentOf: () => "gone" } });
     await made.receive(said("/help"));
     expect(made.chat.taken).toEqual([expect.stringMatching(/^Sorry, .*no agent with this name/)]);
     expect(made.row(1)).toMatchObject({ state: "failed", error: "AGENT_UNKNOWN" });
   });
 
   test("shows no typing and is not marked as read", async () => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     const told: string[] = [];
     const note = (what: string) => async () => void told.push(what);
     Object.assign(made.chat, {
@@ -171,7 +171,7 @@ describe("a command", () => {
   });
 
   test("/start greets, and says what /help says", async () => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     await made.receive(said("/start"), said("/help"));
     const [greeting, help] = made.chat.taken as [string, string];
     expect(greeting).toContain(help);

@@ -1,12 +1,12 @@
 // What commands do: a conversation that is not new, a model that nobody offers or that another pays for, a status that tells ids.
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
-import { act, call, gate, type HouseOptions, text } from "@svc/agent/agent-fixture";
+import { act, call, gate, type AgentFixtureOptions, text } from "@svc/agent/agent-fixture";
 import {
   afterKill,
   lastAsked,
-  messagingHouse,
-  type MessagingHouseOptions,
+  messagingFixture,
+  type MessagingFixtureOptions,
   quiet,
   said,
   saidIn,
@@ -16,7 +16,7 @@ import {
 const NEW = "A new conversation begins.";
 const DOLLAR = { input_per_million: 100_000, output_per_million: 0 };
 /** "big" answers, and "small" may; each says its name. */
-const twoModels = (more: MessagingHouseOptions = {}): MessagingHouseOptions => ({
+const twoModels = (more: MessagingFixtureOptions = {}): MessagingFixtureOptions => ({
   choices: ["small"],
   config: { model: { provider: "openai", name: "big", price: DOLLAR } },
   model: ({ name }) => thinking(() => [text(`${name} says`)]),
@@ -25,7 +25,7 @@ const twoModels = (more: MessagingHouseOptions = {}): MessagingHouseOptions => (
 
 describe("/new", () => {
   test("has the next message asked without what was said before; the old conversation is there to be looked at", async () => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     await made.receive(said("one"), said("two"), said("/new"), said("three"), said("four"));
     expect(made.model.asked.map(({ prompt }) => prompt.length)).toEqual([1, 3, 1, 3]);
     const sessions = made.agent.sessions.list({}, 10);
@@ -46,7 +46,7 @@ describe("/new", () => {
   });
 
   test("concerns its own conversation only, and says so where there was none", async () => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     await made.receive(saidIn("a", "one"), saidIn("b", "one"));
     await made.receive(saidIn("b", "/new"), saidIn("c", "/reset"));
     await made.receive(saidIn("a", "two"), saidIn("b", "two"));
@@ -57,10 +57,10 @@ describe("/new", () => {
 
   test("holds over a restart", async () => {
     const home = temporaryHome();
-    using made = messagingHouse();
+    using made = messagingFixture();
     await made.receive(said("one"), said("/new"));
     afterKill(made.folder, home.path);
-    using next = messagingHouse({ folder: home.path });
+    using next = messagingFixture({ folder: home.path });
     await next.receive(said("two"));
     expect(next.model.asked.map(({ prompt }) => prompt.length)).toEqual([1]);
     home.remove();
@@ -69,10 +69,10 @@ describe("/new", () => {
 
 describe("/model", () => {
   test("says which model answers, and which there are; where there is one, only that", async () => {
-    using made = messagingHouse(twoModels());
+    using made = messagingFixture(twoModels());
     await made.receive(said("/model"));
     expect(made.chat.taken[0]).toMatch(/^big answers here\. There are: big, small\.\n\/model <name> /);
-    using other = messagingHouse();
+    using other = messagingFixture();
     await other.receive(said("/model"), said("/model big"));
     expect(other.chat.taken).toEqual([
       "builtin answers here. No others are configured.",
@@ -81,7 +81,7 @@ describe("/model", () => {
   });
 
   test("with a name has that one answer from the next turn on: in the answer, the price and the records", async () => {
-    using made = messagingHouse(twoModels());
+    using made = messagingFixture(twoModels());
     await made.receive(
       said("one"),
       said("/model SMALL"),
@@ -109,13 +109,13 @@ describe("/model", () => {
   });
 
   test("with another name changes nothing, and repeats nothing of it", async () => {
-    using made = messagingHouse(twoModels());
+    using made = messagingFixture(twoModels());
     await made.receive(said("/model gpt-evil"), said("one"));
     expect(made.chat.taken).toEqual(["No model of this name can be chosen here. There are: big, small.", "big says"]);
   });
 
   test("is a matter of its conversation, and stays when that begins anew", async () => {
-    using made = messagingHouse(twoModels());
+    using made = messagingFixture(twoModels());
     await made.receive(saidIn("a", "/model small"));
     await made.receive(saidIn("a", "/new"), saidIn("b", "one"));
     await made.receive(saidIn("a", "one"));
@@ -124,33 +124,33 @@ describe("/model", () => {
 
   test("holds over a restart; one that the config offers no more counts as none, until it does again", async () => {
     const home = temporaryHome();
-    using made = messagingHouse(twoModels());
+    using made = messagingFixture(twoModels());
     await made.receive(said("/model small"));
     afterKill(made.folder, home.path);
     {
-      using next = messagingHouse(twoModels({ folder: home.path }));
+      using next = messagingFixture(twoModels({ folder: home.path }));
       await next.receive(said("one"));
       expect(next.chat.taken).toEqual(["small says"]);
     }
     {
-      using next = messagingHouse(twoModels({ folder: home.path, choices: ["tiny"] }));
+      using next = messagingFixture(twoModels({ folder: home.path, choices: ["tiny"] }));
       await next.receive(said("two"), said("/model"));
       expect(next.chat.taken).toEqual([
         "big says",
         expect.stringMatching(/^big answers here\. There are: big, tiny\./),
       ]);
     }
-    using last = messagingHouse(twoModels({ folder: home.path }));
+    using last = messagingFixture(twoModels({ folder: home.path }));
     await last.receive(said("three"));
     expect(last.chat.taken).toEqual(["small says"]);
     home.remove();
   });
 
   test("that the config takes away is gone with the reload", async () => {
-    using made = messagingHouse(twoModels());
+    using made = messagingFixture(twoModels());
     await made.receive(said("/model small"), said("one"));
     const { choices: _, ...without } = twoModels();
-    made.agent.reconfigure(made.set(without as HouseOptions));
+    made.agent.reconfigure(made.set(without as AgentFixtureOptions));
     await made.receive(said("two"), said("/model"));
     expect(made.chat.taken.slice(1)).toEqual(["small says", "big says", "big answers here. No others are configured."]);
   });
@@ -160,7 +160,7 @@ describe("/model", () => {
       model: { provider: "openai", name: "big", price: DOLLAR },
       agent: { max_cost_per_day: 2 },
     } as const;
-    using made = messagingHouse(twoModels({ config }));
+    using made = messagingFixture(twoModels({ config }));
     await made.receive(said("one"), said("/model small"), said("two"), said("three"));
     expect(made.chat.taken).toEqual([
       "big says",
@@ -172,13 +172,13 @@ describe("/model", () => {
 
   test("leaves a turn that was begun with its model, and what it did has an end", async () => {
     const open = gate();
-    const model: MessagingHouseOptions["model"] = ({ name }) =>
+    const model: MessagingFixtureOptions["model"] = ({ name }) =>
       thinking(async (options) => {
         if (options.prompt.length === 1) return [call("act")];
         await open.opened;
         return [text(`${name} says`)];
       });
-    using made = messagingHouse(twoModels({ model, tools: [act] }));
+    using made = messagingFixture(twoModels({ model, tools: [act] }));
     await made.receive(said("one"), said("/model small"));
     open.open();
     await quiet();
@@ -192,7 +192,7 @@ describe("/status", () => {
       model: { provider: "openai", name: "big", price: DOLLAR },
       agent: { max_cost_per_day: 2.5 },
     } as const;
-    using made = messagingHouse(twoModels({ config }));
+    using made = messagingFixture(twoModels({ config }));
     await made.receive(said("/status"));
     expect(made.chat.taken).toEqual([
       [
@@ -220,7 +220,7 @@ describe("/status", () => {
 
   test("of a model without a price tells no cost, and of a conversation in which one waits says so", async () => {
     const config = { model: { provider: "openai", name: "big" } } as const;
-    using made = messagingHouse({ config });
+    using made = messagingFixture({ config });
     await made.receive(said("one"), said("/status"), said("two"));
     expect(made.chat.taken[1]).toBe(
       "Agent: default\nModel: big\n1 message waits here.\nThis conversation: 1 answer, 10 tokens in, 5 out.",

@@ -3,10 +3,10 @@
 import { SvcError } from "@svc/contract";
 import type { Store } from "@svc/store";
 import { describe, expect, test } from "vitest";
-import { deliveryHouse, type DeliveryHouseOptions, quiet, say } from "./delivery-fixture.ts";
+import { deliveryFixture, type DeliveryFixtureOptions, quiet, say } from "./delivery-fixture.ts";
 
 /** A disk that a test fills. */
-function fullDisk(): { isFull: boolean; wrap: NonNullable<DeliveryHouseOptions["wrap"]> } {
+function fullDisk(): { isFull: boolean; wrap: NonNullable<DeliveryFixtureOptions["wrap"]> } {
   const disk = {
     isFull: false,
     wrap: (store: Store): Store => ({
@@ -21,8 +21,8 @@ function fullDisk(): { isFull: boolean; wrap: NonNullable<DeliveryHouseOptions["
 describe("a disk that is full", () => {
   test("when the platform has accepted: it is not sent again, and noted as soon as there is room", async () => {
     const disk = fullDisk();
-    using house = deliveryHouse({ wrap: disk.wrap });
-    const { post, chat, clock, events, row, log } = house;
+    using agentFixture = deliveryFixture({ wrap: disk.wrap });
+    const { post, chat, clock, events, row, log } = agentFixture;
     chat.mood = () => void (disk.isFull = true);
     const [first] = await post(say("a", "1"), say("a", "2"));
     await post(say("b", "b1"));
@@ -41,8 +41,8 @@ describe("a disk that is full", () => {
 
   test("when the service stops: what could not be noted is said, and the stop ends", async () => {
     const disk = fullDisk();
-    using house = deliveryHouse({ wrap: disk.wrap });
-    const { post, chat, clock, dispatcher, log } = house;
+    using agentFixture = deliveryFixture({ wrap: disk.wrap });
+    const { post, chat, clock, dispatcher, log } = agentFixture;
     chat.mood = () => void (disk.isFull = true);
     await post(say("a", "1"));
     const stopped = dispatcher.stop(5_000);
@@ -54,8 +54,8 @@ describe("a disk that is full", () => {
 
   test("when a failure is to be noted: a dead letter stays in its place until it is one on disk too", async () => {
     const disk = fullDisk();
-    using house = deliveryHouse({ wrap: disk.wrap });
-    const { post, chat, clock, row } = house;
+    using agentFixture = deliveryFixture({ wrap: disk.wrap });
+    const { post, chat, clock, row } = agentFixture;
     chat.mood = ({ text }) => (text === "1" ? ((disk.isFull = true), new SvcError("DELIVERY_REFUSED")) : "take");
     const [first] = await post(say("a", "1"), say("a", "2"));
     disk.isFull = false;
@@ -79,8 +79,8 @@ describe("a row that can't be read", () => {
             : (Reflect.get(outbox, name, outbox) as { bind?: (to: object) => unknown }).bind?.(outbox),
       }),
     });
-    using house = deliveryHouse({ wrap });
-    const { post, chat, clock, log } = house;
+    using agentFixture = deliveryFixture({ wrap });
+    const { post, chat, clock, log } = agentFixture;
     await post(say("a", "1"), say("a", "2"));
     await clock.advance(59_999);
     expect([chat.asked, log.lines.length]).toEqual([[], 1]);

@@ -43,7 +43,7 @@ export function platform(more: Partial<Channel> = {}): Platform {
   return self;
 }
 
-export interface DeliveryHouse extends Disposable {
+export interface DeliveryFixture extends Disposable {
   readonly clock: FakeClock;
   readonly log: CapturedLogger;
   readonly events: MessageEvent[];
@@ -59,7 +59,7 @@ export interface DeliveryHouse extends Disposable {
   row(n: number): Delivery;
 }
 
-export interface DeliveryHouseOptions extends Partial<
+export interface DeliveryFixtureOptions extends Partial<
   Pick<OutboxDeps, "openFile" | "random" | "prompts" | "closePrompt">
 > {
   readonly settings?: Partial<DeliverySettings>;
@@ -71,8 +71,8 @@ export interface DeliveryHouseOptions extends Partial<
   readonly idle?: boolean;
 }
 
-/** The first thing that a house must survive is that it is closed while its dispatcher still rests: `using` stops it. */
-export function deliveryHouse(options: DeliveryHouseOptions = {}): DeliveryHouse {
+/** The first thing that a fixture must survive is that it is closed while its dispatcher still rests: `using` stops it. */
+export function deliveryFixture(options: DeliveryFixtureOptions = {}): DeliveryFixture {
   const home = temporaryHome();
   const clock = fakeClock();
   const log = captureLogger();

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { ClosingPrompts } from "../src/close-prompts.ts";
 import { shortened } from "../src/deliver.ts";
 import type { PromptSource } from "../src/index.ts";
-import { deliveryHouse, down, platform, quiet, say, talk } from "./delivery-fixture.ts";
+import { deliveryFixture, down, platform, quiet, say, talk } from "./delivery-fixture.ts";
 import { gate } from "@svc/agent/agent-fixture";
 
 const prompt: Prompt = {
@@ -45,7 +45,7 @@ describe("a question", () => {
     const opened = talk("room", "t-9");
     const { pressed, chat } = buttons({ platformId: "b-1", opened });
     const { posted, prompts } = source();
-    using made = deliveryHouse({ chat, prompts });
+    using made = deliveryFixture({ chat, prompts });
     const [row] = await made.post(question());
     const { deliveryId } = row!;
     expect(pressed).toEqual([[{ conversation: talk("room"), text: "Deploy? Answer yes or no.", deliveryId }, prompt]]);
@@ -56,7 +56,7 @@ describe("a question", () => {
 
   test("goes out in words where there are no buttons", async () => {
     const { posted, prompts } = source();
-    using made = deliveryHouse({ prompts });
+    using made = deliveryFixture({ prompts });
     await made.post(question());
     expect([made.chat.taken, posted]).toEqual([
       ["Deploy? Answer yes or no."],
@@ -66,7 +66,7 @@ describe("a question", () => {
 
   test("and nothing else has buttons", async () => {
     const { pressed, chat } = buttons();
-    using made = deliveryHouse({ chat, prompts: source().prompts });
+    using made = deliveryFixture({ chat, prompts: source().prompts });
     await made.post(say("room", "hello"));
     expect([pressed, chat.taken]).toEqual([[], ["hello"]]);
   });
@@ -77,7 +77,7 @@ describe("a question", () => {
   ])("that is %s meanwhile is dropped without a word, and does not hold up what is behind it", async (_, approval) => {
     const asked = source();
     asked.isWaiting = false;
-    using made = deliveryHouse({ prompts: asked.prompts });
+    using made = deliveryFixture({ prompts: asked.prompts });
     await made.post(question({ approval }), say("room", "next"));
     expect([made.chat.taken, made.row(1).state, made.row(2).state]).toEqual([["next"], "dropped", "sent"]);
     expect([asked.posted, made.events.map(({ type }) => type)]).toEqual([[], ["message-delivered"]]);
@@ -85,7 +85,7 @@ describe("a question", () => {
 
   test("that failed and is answered before it is tried again is not tried again", async () => {
     const asked = source();
-    using made = deliveryHouse({ prompts: asked.prompts });
+    using made = deliveryFixture({ prompts: asked.prompts });
     made.chat.mood = () => down();
     await made.post(question());
     asked.isWaiting = false;
@@ -97,7 +97,7 @@ describe("a question", () => {
   test("of an earlier time is not posted when somebody replays it", async () => {
     const asked = source();
     asked.isWaiting = false;
-    using made = deliveryHouse({ prompts: asked.prompts });
+    using made = deliveryFixture({ prompts: asked.prompts });
     await made.post(question());
     await made.store.write(() => made.store.outbox.reopen(1));
     made.dispatcher.wake([made.row(1)]);
@@ -110,7 +110,7 @@ describe("a question", () => {
     const closed: [PostedPrompt, string][] = [];
     const asked = source();
     const chat = platform({ prompts: { post: () => opened.then(() => ({ platformId: "b-1" })) } });
-    using made = deliveryHouse({ chat, prompts: asked.prompts, closePrompt: (...all) => void closed.push(all) });
+    using made = deliveryFixture({ chat, prompts: asked.prompts, closePrompt: (...all) => void closed.push(all) });
     await made.post(question());
     asked.isWaiting = false;
     open();
@@ -122,7 +122,7 @@ describe("a question", () => {
 
   test("that is longer than the channel takes is cut, and is one message", async () => {
     const chat = platform({ text: { maxChars: 100 } });
-    using made = deliveryHouse({ chat, prompts: source().prompts });
+    using made = deliveryFixture({ chat, prompts: source().prompts });
     await made.post(question({ text: "x".repeat(300) }));
     expect(chat.taken).toEqual([`${"x".repeat(99)}…`]);
   });
@@ -131,7 +131,7 @@ describe("a question", () => {
     const { chat } = buttons();
     Object.assign(chat.prompts!, { post: () => Promise.reject(new Error("a bug")) });
     const asked = source();
-    using made = deliveryHouse({ chat, prompts: asked.prompts, settings: { maxAttempts: 1 } });
+    using made = deliveryFixture({ chat, prompts: asked.prompts, settings: { maxAttempts: 1 } });
     await made.post(question());
     expect([made.row(1).state, asked.posted]).toEqual(["dead", []]);
   });
@@ -154,7 +154,7 @@ describe("a shortened text", () => {
 
 describe("taking buttons off", () => {
   const posted = (id: string): PostedPrompt => ({ conversation: talk("room"), platformId: id, text: "?" });
-  const house = (close: NonNullable<NonNullable<Channel["prompts"]>["close"]>) => {
+  const agentFixture = (close: NonNullable<NonNullable<Channel["prompts"]>["close"]>) => {
     const [clock, log] = [fakeClock(), captureLogger()];
     const prompts = { post: () => Promise.reject(new Error("not here")), close };
     const chat: Channel = platform({ prompts });
@@ -167,7 +167,7 @@ describe("taking buttons off", () => {
 
   test("is done one after the other, and goes on behind one that fails or hangs", async () => {
     const closed: string[] = [];
-    const { clock, log, closing } = house(async ({ platformId }, outcome) => {
+    const { clock, log, closing } = agentFixture(async ({ platformId }, outcome) => {
       if (platformId === "fails") throw new Error("words of the platform");
       if (platformId === "hangs") await new Promise(() => {});
       closed.push(`${platformId}: ${outcome}`);
@@ -183,14 +183,14 @@ describe("taking buttons off", () => {
   });
 
   test("of a channel that is gone, or has none, is nothing", async () => {
-    const { log, closing } = house(async () => {});
+    const { log, closing } = agentFixture(async () => {});
     closing.add({ ...posted("a"), conversation: { channel: "gone", id: "room" } }, "approved");
     await quiet();
     expect(log.text()).toBe("");
   });
 
   test("does not hold up a shutdown", async () => {
-    const { clock, log, closing } = house(() => new Promise(() => {}));
+    const { clock, log, closing } = agentFixture(() => new Promise(() => {}));
     closing.add(posted("a"), "approved");
     await quiet();
     closing.stop();

@@ -3,12 +3,12 @@
 import type { OutgoingFile } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { gate } from "@svc/agent/agent-fixture";
-import { deliveryHouse, down, quiet, say } from "./delivery-fixture.ts";
+import { deliveryFixture, down, quiet, say } from "./delivery-fixture.ts";
 
 describe("a start", () => {
   test("sends at once what the last process left, however long it was to rest, in order", async () => {
-    using house = deliveryHouse({ idle: true });
-    const { keep, chat, clock, store, dispatcher } = house;
+    using agentFixture = deliveryFixture({ idle: true });
+    const { keep, chat, clock, store, dispatcher } = agentFixture;
     const [first] = await keep(say("a", "1"), say("a", "2"), say("b", "b1"));
     await store.write(() => store.outbox.retry(first!.n, "DELIVERY_FAILED", clock.now() + 300_000));
     dispatcher.wake([first!]);
@@ -20,8 +20,8 @@ describe("a start", () => {
   });
 
   test("counts on from the attempts that were made", async () => {
-    using house = deliveryHouse({ idle: true, settings: { maxAttempts: 2 } });
-    const { keep, chat, store, dispatcher, row } = house;
+    using agentFixture = deliveryFixture({ idle: true, settings: { maxAttempts: 2 } });
+    const { keep, chat, store, dispatcher, row } = agentFixture;
     const [kept] = await keep(say("a", "1"));
     await store.write(() => store.outbox.retry(kept!.n, "DELIVERY_FAILED", 0));
     chat.mood = () => down();
@@ -33,8 +33,8 @@ describe("a start", () => {
 
 describe("a stop", () => {
   test("lets what is being sent end, begins nothing new, and waits for nothing else", async () => {
-    using house = deliveryHouse();
-    const { post, keep, chat, clock, dispatcher, row } = house;
+    using agentFixture = deliveryFixture();
+    const { post, keep, chat, clock, dispatcher, row } = agentFixture;
     const busy = gate();
     chat.mood = ({ text }) => (text === "rests" ? down() : busy.opened);
     const [first, second] = await post(say("a", "1"), say("a", "2"), say("b", "rests"));
@@ -50,8 +50,8 @@ describe("a stop", () => {
   test.each(["hang", "deaf"] as const)(
     "calls off after its grace what does not end; no attempt is counted: %s",
     async (mood) => {
-      using house = deliveryHouse();
-      const { post, chat, clock, dispatcher, row } = house;
+      using agentFixture = deliveryFixture();
+      const { post, chat, clock, dispatcher, row } = agentFixture;
       chat.mood = () => mood;
       const [kept] = await post(say("a", "1"));
       let isStopped = false;
@@ -66,8 +66,8 @@ describe("a stop", () => {
   );
 
   test("leaves no timer behind: of a send that fails meanwhile, of a channel that is down", async () => {
-    using house = deliveryHouse({ settings: { isUp: (id) => id === "chat" } });
-    const { post, chat, clock, dispatcher } = house;
+    using agentFixture = deliveryFixture({ settings: { isUp: (id) => id === "chat" } });
+    const { post, chat, clock, dispatcher } = agentFixture;
     const busy = gate();
     chat.mood = () => busy.opened.then(() => Promise.reject(down()));
     await post(say("a", "1"), say("b", "b", { conversation: { channel: "other", id: "b" }, lane: "b" }));
@@ -79,8 +79,8 @@ describe("a stop", () => {
 
   test("in the moment before a message reaches its channel: it does not", async () => {
     const file = gate<OutgoingFile>();
-    using house = deliveryHouse({ openFile: () => file.opened });
-    const { post, chat, clock, dispatcher } = house;
+    using agentFixture = deliveryFixture({ openFile: () => file.opened });
+    const { post, chat, clock, dispatcher } = agentFixture;
     await post(say("a", "1", { files: [{ kind: "image", path: "a.png", agent: "default" }] }));
     const stopped = dispatcher.stop(0);
     await clock.advance(0);
@@ -91,10 +91,10 @@ describe("a stop", () => {
   });
 
   test("with nothing to do ends at once, more than once too", async () => {
-    using house = deliveryHouse();
-    await house.dispatcher.stop(5_000);
-    await house.dispatcher.stop(5_000);
-    expect(house.clock.waiting).toBe(0);
+    using agentFixture = deliveryFixture();
+    await agentFixture.dispatcher.stop(5_000);
+    await agentFixture.dispatcher.stop(5_000);
+    expect(agentFixture.clock.waiting).toBe(0);
   });
 });
 
@@ -103,8 +103,8 @@ describe("a delivery that is dropped", () => {
     ["while it waits its turn", "2", ["1", "3"]],
     ["while it rests", "1", ["2", "3"]],
   ])("%s is not sent, and holds nobody up", async (_, text, taken) => {
-    using house = deliveryHouse();
-    const { post, chat, clock, store, dispatcher } = house;
+    using agentFixture = deliveryFixture();
+    const { post, chat, clock, store, dispatcher } = agentFixture;
     chat.mood = (message) => (message.text === "1" ? down() : "take");
     const rows = await post(say("a", "1"), say("a", "2"), say("a", "3"));
     chat.mood = () => "take";
@@ -119,8 +119,8 @@ describe("a delivery that is dropped", () => {
 
   test("while its channel is down leaves nothing to be looked for", async () => {
     let isUp = false;
-    using house = deliveryHouse({ settings: { isUp: () => isUp } });
-    const { post, chat, clock, store, dispatcher, log } = house;
+    using agentFixture = deliveryFixture({ settings: { isUp: () => isUp } });
+    const { post, chat, clock, store, dispatcher, log } = agentFixture;
     const [kept] = await post(say("a", "1"));
     await store.write(() => store.outbox.drop(kept!.n));
     dispatcher.forget(kept!);
@@ -131,8 +131,8 @@ describe("a delivery that is dropped", () => {
   });
 
   test("while it is being sent is called off, stays dropped, and the next one goes", async () => {
-    using house = deliveryHouse();
-    const { post, chat, store, dispatcher, row, events, clock } = house;
+    using agentFixture = deliveryFixture();
+    const { post, chat, store, dispatcher, row, events, clock } = agentFixture;
     chat.mood = ({ text }) => (text === "1" ? "hang" : "take");
     const [first] = await post(say("a", "1"), say("a", "2"));
     await store.write(() => store.outbox.drop(first!.n));
@@ -142,8 +142,8 @@ describe("a delivery that is dropped", () => {
   });
 
   test("in the instant in which the platform refuses it, stays dropped and is not told as failed", async () => {
-    using house = deliveryHouse({ settings: { maxAttempts: 1 } });
-    const { post, chat, store, row, events } = house;
+    using agentFixture = deliveryFixture({ settings: { maxAttempts: 1 } });
+    const { post, chat, store, row, events } = agentFixture;
     chat.mood = ({ text }) =>
       text === "1" ? store.write(() => store.outbox.drop(1)).then(() => Promise.reject(down())) : "take";
     const [first] = await post(say("a", "1"), say("a", "2"));

@@ -4,15 +4,15 @@ import { SvcError } from "@svc/contract";
 import { laneOf } from "@svc/kit";
 import { describe, expect, test } from "vitest";
 import { gate } from "@svc/agent/agent-fixture";
-import { deliveryHouse, down, platform, quiet, say, talk } from "./delivery-fixture.ts";
+import { deliveryFixture, down, platform, quiet, say, talk } from "./delivery-fixture.ts";
 
 const refused = new SvcError("DELIVERY_REFUSED", "words of the platform");
 const failing = (text: string, error: Error) => (message: { text: string }) => (message.text === text ? error : "take");
 
 describe("deliveries", () => {
   test("go in the order of their conversation, whatever the order in which they are told of", async () => {
-    using house = deliveryHouse();
-    const { keep, dispatcher, chat } = house;
+    using agentFixture = deliveryFixture();
+    const { keep, dispatcher, chat } = agentFixture;
     const [first] = await keep(say("a", "1"));
     const [second] = await keep(say("a", "2"));
     const [third] = await keep(say("a", "3"));
@@ -23,10 +23,10 @@ describe("deliveries", () => {
   });
 
   test("carry all that the channel needs, and what became of them is kept and told", async () => {
-    using house = deliveryHouse({
+    using agentFixture = deliveryFixture({
       openFile: async ({ kind, path }) => ({ kind, name: path, mimeType: "image/png", read }),
     });
-    const { post, chat, events, row } = house;
+    const { post, chat, events, row } = agentFixture;
     const conversation = talk("room", "thread");
     const files = [{ kind: "image", path: "a.png", agent: "default" }] as const;
     const [kept] = await post(say("room", "hello", { conversation, files, replyData: { under: "m1" }, turnId: "t-1" }));
@@ -47,8 +47,8 @@ describe("deliveries", () => {
   });
 
   test("that are told of twice, or again when they are sent, go once", async () => {
-    using house = deliveryHouse();
-    const { keep, dispatcher, chat } = house;
+    using agentFixture = deliveryFixture();
+    const { keep, dispatcher, chat } = agentFixture;
     const rows = await keep(say("a", "1"), say("a", "2"));
     dispatcher.wake(rows);
     dispatcher.wake(rows);
@@ -61,17 +61,17 @@ describe("deliveries", () => {
   test("that is being sent counts among those that wait: it may come back", async () => {
     const chat = platform();
     chat.mood = ({ text }) => (text === "1" ? "hang" : "take");
-    using house = deliveryHouse({ chat });
-    await house.post(say("a", "1"), say("a", "2"));
+    using agentFixture = deliveryFixture({ chat });
+    await agentFixture.post(say("a", "1"), say("a", "2"));
     expect(chat.asked.map(({ text }) => text)).toEqual(["1"]);
-    expect(house.dispatcher.backlog(laneOf(talk("a")))).toBe(2);
+    expect(agentFixture.dispatcher.backlog(laneOf(talk("a")))).toBe(2);
   });
 
   test("no more than 32 of a channel at a time; one that hangs holds no place of another channel", async () => {
     const other = platform();
     const hung = platform();
     hung.mood = () => "hang";
-    using house = deliveryHouse({
+    using agentFixture = deliveryFixture({
       settings: {
         channels: new Map([
           ["chat", hung],
@@ -79,9 +79,9 @@ describe("deliveries", () => {
         ]),
       },
     });
-    await house.post(...Array.from({ length: 40 }, (_, n) => say(`a${n}`, `${n}`)));
+    await agentFixture.post(...Array.from({ length: 40 }, (_, n) => say(`a${n}`, `${n}`)));
     expect(hung.asked).toHaveLength(32);
-    await house.post(say("b", "b", { conversation: { channel: "other", id: "b" }, lane: "b" }));
+    await agentFixture.post(say("b", "b", { conversation: { channel: "other", id: "b" }, lane: "b" }));
     expect(other.taken).toEqual(["b"]);
   });
 });
@@ -90,8 +90,8 @@ const read = () => Promise.resolve(new Uint8Array());
 
 describe("a delivery that fails", () => {
   test("holds back those behind it, and no other conversation", async () => {
-    using house = deliveryHouse();
-    const { post, chat, clock } = house;
+    using agentFixture = deliveryFixture();
+    const { post, chat, clock } = agentFixture;
     chat.mood = failing("a1", down());
     await post(say("a", "a1"), say("a", "a2"), say("b", "b1"));
     expect(chat.taken).toEqual(["b1"]);
@@ -107,8 +107,8 @@ describe("a delivery that fails", () => {
   ])(
     "is tried 12 times, first after a second at most, then after twice as long, five minutes at most: %s",
     async (_, random, waits) => {
-      using house = deliveryHouse({ random: () => random });
-      const { post, chat, clock, row } = house;
+      using agentFixture = deliveryFixture({ random: () => random });
+      const { post, chat, clock, row } = agentFixture;
       chat.mood = () => down();
       const [kept] = await post(say("a", "hello"));
       for (const [index, waitMs] of waits.entries()) {
@@ -134,8 +134,8 @@ describe("a delivery that fails", () => {
     ["its own time when the platform asks for less", 1, 0, 500],
     ["or for nonsense", Number.NaN, 0, 500],
   ])("%s", async (_, askedMs, random, waitMs) => {
-    using house = deliveryHouse({ random: () => random });
-    const { post, chat, clock, row } = house;
+    using agentFixture = deliveryFixture({ random: () => random });
+    const { post, chat, clock, row } = agentFixture;
     chat.mood = () => down(askedMs);
     const [kept] = await post(say("a", "hello"));
     expect(row(kept!.n).notBeforeMs).toBe(clock.now() + waitMs);
@@ -148,8 +148,8 @@ describe("a delivery that fails", () => {
   });
 
   test("rests as long when the wall clock jumps", async () => {
-    using house = deliveryHouse();
-    const { post, chat, clock } = house;
+    using agentFixture = deliveryFixture();
+    const { post, chat, clock } = agentFixture;
     chat.mood = () => down();
     await post(say("a", "1"));
     clock.setWallClock(clock.now() - 600_000);
@@ -169,8 +169,8 @@ describe("a delivery that fails", () => {
   ])(
     "%s is a dead letter: told and logged without a word of anybody's, and the next one goes",
     async (_, error, maxAttempts, code) => {
-      using house = deliveryHouse({ settings: { maxAttempts } });
-      const { post, chat, events, log, row } = house;
+      using agentFixture = deliveryFixture({ settings: { maxAttempts } });
+      const { post, chat, events, log, row } = agentFixture;
       chat.mood = failing("secret text", error);
       const [dead] = await post(say("a", "secret text", { turnId: "t-1" }), say("a", "next"));
       const messageId = `out-${dead!.n}`;
@@ -185,8 +185,8 @@ describe("a delivery that fails", () => {
   );
 
   test("goes back to its place before those that came later", async () => {
-    using house = deliveryHouse({ settings: { maxAttempts: 1 } });
-    const { post, chat, store, dispatcher, row } = house;
+    using agentFixture = deliveryFixture({ settings: { maxAttempts: 1 } });
+    const { post, chat, store, dispatcher, row } = agentFixture;
     const busy = gate();
     chat.mood = failing("1", refused);
     const [first] = await post(say("a", "1"));
@@ -202,8 +202,8 @@ describe("a delivery that fails", () => {
 
 describe("a send that never ends", () => {
   test.each(["hang", "deaf"] as const)("is called off after a minute and counts as failed: %s", async (mood) => {
-    using house = deliveryHouse();
-    const { post, chat, clock, row } = house;
+    using agentFixture = deliveryFixture();
+    const { post, chat, clock, row } = agentFixture;
     chat.mood = () => mood;
     const [kept] = await post(say("a", "1"));
     await clock.advance(59_999);
@@ -225,8 +225,8 @@ describe("a channel that is not in service", () => {
     ["is down", { isUp: () => false }],
   ])("%s: its deliveries wait and no attempt is counted; others go", async (_, settings) => {
     const other = platform();
-    using house = deliveryHouse({ settings: { ...settings } });
-    const { post, chat, clock, dispatcher, row } = house;
+    using agentFixture = deliveryFixture({ settings: { ...settings } });
+    const { post, chat, clock, dispatcher, row } = agentFixture;
     const [kept] = await post(say("a", "1"));
     await clock.advance(3_600_000);
     await quiet();
@@ -235,18 +235,18 @@ describe("a channel that is not in service", () => {
       ["chat", chat],
       ["other", other],
     ]);
-    dispatcher.reconfigure(house.settings({ channels, isUp: (id) => id === "other" }));
+    dispatcher.reconfigure(agentFixture.settings({ channels, isUp: (id) => id === "other" }));
     await post(say("b", "b", { conversation: { channel: "other", id: "b" }, lane: "b" }));
     expect([chat.asked, other.taken]).toEqual([[], ["b"]]);
-    dispatcher.reconfigure(house.settings({ channels, isUp: () => true }));
+    dispatcher.reconfigure(agentFixture.settings({ channels, isUp: () => true }));
     await quiet();
     expect(chat.taken).toEqual(["1"]);
   });
 
   test("is looked at every second, and its deliveries go when it is up again", async () => {
     let isUp = false;
-    using house = deliveryHouse({ settings: { isUp: () => isUp } });
-    const { post, chat, clock } = house;
+    using agentFixture = deliveryFixture({ settings: { isUp: () => isUp } });
+    const { post, chat, clock } = agentFixture;
     await post(say("a", "1"));
     await clock.advance(10_000);
     isUp = true;
@@ -256,29 +256,29 @@ describe("a channel that is not in service", () => {
   });
 
   test("whose section was changed is tried at once", async () => {
-    using house = deliveryHouse();
-    const { post, chat, dispatcher } = house;
+    using agentFixture = deliveryFixture();
+    const { post, chat, dispatcher } = agentFixture;
     chat.mood = () => new SvcError("CHANNEL_UNAUTHORIZED", undefined, { retryAfterMs: 300_000 });
     await post(say("a", "1"));
-    dispatcher.reconfigure(house.settings());
+    dispatcher.reconfigure(agentFixture.settings());
     await quiet();
     expect(chat.asked).toHaveLength(1);
     const again = platform();
-    dispatcher.reconfigure(house.settings({ channels: new Map([["chat", again]]) }));
+    dispatcher.reconfigure(agentFixture.settings({ channels: new Map([["chat", again]]) }));
     await quiet();
     expect(again.taken).toEqual(["1"]);
   });
 
   test("what it was sending then ends by the old one, which is needed until then and no longer", async () => {
-    using house = deliveryHouse();
-    const { post, chat, dispatcher } = house;
+    using agentFixture = deliveryFixture();
+    const { post, chat, dispatcher } = agentFixture;
     const busy = gate();
     chat.mood = ({ text }) => (text === "1" ? busy.opened : "take");
     await post(say("a", "1"), say("a", "2"));
     const again = platform();
     again.mood = () => "deaf";
     const told: string[] = [];
-    const reconfigured = dispatcher.reconfigure(house.settings({ channels: new Map([["chat", again]]) }));
+    const reconfigured = dispatcher.reconfigure(agentFixture.settings({ channels: new Map([["chat", again]]) }));
     void reconfigured.then(() => told.push("nobody uses it"));
     await post(say("b", "other"));
     await quiet();
@@ -290,9 +290,9 @@ describe("a channel that is not in service", () => {
   });
 
   test("that had nothing under way is needed no longer at once", async () => {
-    using house = deliveryHouse();
-    await house.dispatcher.reconfigure(house.settings());
-    await house.dispatcher.reconfigure(house.settings());
-    expect(house.chat.asked).toEqual([]);
+    using agentFixture = deliveryFixture();
+    await agentFixture.dispatcher.reconfigure(agentFixture.settings());
+    await agentFixture.dispatcher.reconfigure(agentFixture.settings());
+    expect(agentFixture.chat.asked).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { suspectDelayMs } from "../src/crash-quarantine.ts";
 import { until } from "@svc/agent/agent-fixture";
 import { afterKill, quiet, said, status } from "./messaging-fixture.ts";
-import { writingHouse } from "./drafts-fixture.ts";
+import { draftsFixture } from "./drafts-fixture.ts";
 
 const refused = () => {
   throw new SvcError("DELIVERY_REFUSED");
@@ -14,7 +14,7 @@ const refused = () => {
 
 describe("its end", () => {
   test("waits for an edit that is under way, which could come after it", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     const gate = Promise.withResolvers<void>();
     await made.receive(said("hi"));
@@ -34,7 +34,7 @@ describe("its end", () => {
   });
 
   test("does not wait for ever: one that hangs is called off", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     await made.receive(said("hi"));
     await pen.say("Hel");
@@ -57,7 +57,7 @@ describe("its end", () => {
   });
 
   test("is a message of its own where the beginning can't be edited any more, in the same attempt", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     await made.receive(said("hi"));
     await pen.say("Hel");
@@ -77,7 +77,7 @@ describe("its end", () => {
   });
 
   test("is tried again by editing when the platform is down, and is there once", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     await made.receive(said("hi"));
     await pen.say("Hel");
@@ -92,7 +92,7 @@ describe("its end", () => {
   });
 
   test("leaves no file unsent, and no line that names one is ever seen", async () => {
-    const { made, chat, pen } = writingHouse({ workspace: fakeWorkspace({ "a.png": "png" }) });
+    const { made, chat, pen } = draftsFixture({ workspace: fakeWorkspace({ "a.png": "png" }) });
     using _ = made;
     const media = { maxBytes: 100, sends: ["image"] as const, fetch: () => Promise.reject(new Error()) };
     Object.assign(chat.channel, { media });
@@ -118,14 +118,14 @@ describe("its end", () => {
 describe("a turn without an end", () => {
   test("that was killed goes on with the same message", async () => {
     const home = temporaryHome();
-    const before = writingHouse();
+    const before = draftsFixture();
     using _ = before.made;
     const { chat } = before;
     await before.made.receive(said("hi"));
     await before.pen.say("Hel");
     await before.made.pass(1_000);
     afterKill(before.made.folder, home.path);
-    const { made, pen } = writingHouse({ folder: home.path, chat });
+    const { made, pen } = draftsFixture({ folder: home.path, chat });
     using _next = made;
     await quiet();
     await pen.say("Good");
@@ -139,7 +139,7 @@ describe("a turn without an end", () => {
 
   test("that was killed when its answer was kept and not yet sent edits it all the same", async () => {
     const home = temporaryHome();
-    const before = writingHouse();
+    const before = draftsFixture();
     using _ = before.made;
     const { chat } = before;
     await before.made.receive(said("hi"));
@@ -150,7 +150,7 @@ describe("a turn without an end", () => {
     await before.pen.end();
     afterKill(before.made.folder, home.path);
     chat.editMood = () => undefined;
-    using made = writingHouse({ folder: home.path, chat }).made;
+    using made = draftsFixture({ folder: home.path, chat }).made;
     await quiet();
     expect([chat.shown, chat.sent.length, made.row(1).state]).toEqual([["Hello"], 1, "done"]);
     home.remove();
@@ -158,7 +158,7 @@ describe("a turn without an end", () => {
 
   test("that is called off by a shutdown goes on with it in the next process", async () => {
     const home = temporaryHome();
-    const before = writingHouse();
+    const before = draftsFixture();
     using _ = before.made;
     const { chat } = before;
     await before.made.receive(said("hi"));
@@ -174,7 +174,7 @@ describe("a turn without an end", () => {
     gate.resolve();
     afterKill(before.made.folder, home.path);
     chat.editMood = () => undefined;
-    const { made, pen } = writingHouse({ folder: home.path, chat });
+    const { made, pen } = draftsFixture({ folder: home.path, chat });
     using _next = made;
     await quiet();
     expect(made.row(1)).toMatchObject({ attempts: 0, draft: "chat-1" });
@@ -185,7 +185,7 @@ describe("a turn without an end", () => {
   });
 
   test("that fails for good says so in its place", async () => {
-    const { made, chat, pen } = writingHouse({ config: { model: { max_retries: 0 } } });
+    const { made, chat, pen } = draftsFixture({ config: { model: { max_retries: 0 } } });
     using _ = made;
     await made.receive(said("hi"));
     await pen.say("Hel");
@@ -197,7 +197,7 @@ describe("a turn without an end", () => {
 
   test("that the process died of says so in its place too", async () => {
     const home = temporaryHome();
-    const before = writingHouse();
+    const before = draftsFixture();
     using _ = before.made;
     const { chat } = before;
     await before.made.receive(said("hi"));
@@ -205,14 +205,14 @@ describe("a turn without an end", () => {
     await before.made.pass(1_000);
     afterKill(before.made.folder, home.path);
     for (let deaths = 1; deaths < 5; deaths += 1) {
-      using made = writingHouse({ folder: home.path, chat }).made;
+      using made = draftsFixture({ folder: home.path, chat }).made;
       await quiet();
       await made.pass(suspectDelayMs(deaths));
       expect(made.row(1).attempts).toBe(deaths);
       afterKill(home.path, before.made.folder);
       afterKill(before.made.folder, home.path);
     }
-    using made = writingHouse({ folder: home.path, chat }).made;
+    using made = draftsFixture({ folder: home.path, chat }).made;
     await quiet();
     expect(made.row(1)).toMatchObject({ state: "failed", error: "TURN_CRASHED" });
     expect([chat.shown.length, chat.shown[0]]).toEqual([1, expect.stringMatching(/^Sorry, .*could not be answered/)]);
@@ -220,7 +220,7 @@ describe("a turn without an end", () => {
   });
 
   test("that is tried again later leaves it, and goes on with it", async () => {
-    const { made, chat, pen } = writingHouse({ config: { model: { max_retries: 0 } } });
+    const { made, chat, pen } = draftsFixture({ config: { model: { max_retries: 0 } } });
     using _ = made;
     await made.receive(said("hi"));
     await pen.say("Hel");
@@ -234,7 +234,7 @@ describe("a turn without an end", () => {
   });
 
   test.each(["stopped", "dropped"])("that is %s leaves what was written", async (how) => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     await made.receive(said("hi"));
     await pen.say("Hel");
@@ -253,7 +253,7 @@ describe("a turn without an end", () => {
   });
 
   test("that is stopped from elsewhere leaves it, and says so behind it", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     await made.receive(said("hi"));
     await pen.say("Hel");

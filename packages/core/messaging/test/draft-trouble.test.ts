@@ -2,11 +2,11 @@
 import { SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { quiet, said, saidIn } from "./messaging-fixture.ts";
-import { writingHouse } from "./drafts-fixture.ts";
+import { draftsFixture } from "./drafts-fixture.ts";
 
 describe("a platform in trouble", () => {
   test("is asked again when it says so, not sooner, and is told what is newest then", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     const busy = () => Promise.reject(new SvcError("DELIVERY_FAILED", undefined, { retryAfterMs: 7_000 }));
     chat.mood = busy;
@@ -31,7 +31,7 @@ describe("a platform in trouble", () => {
   });
 
   test("that may have taken the beginning is not sent it again, and the answer comes all the same", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     let tries = 0;
     chat.mood = () => ((tries += 1), Promise.reject(new SvcError("REMOTE_TIMEOUT", "words of the platform")));
@@ -46,7 +46,7 @@ describe("a platform in trouble", () => {
   });
 
   test("that takes no edit for a while is asked less and less, and what hangs is called off", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     await made.receive(said("hi"));
     await pen.say("1");
@@ -66,7 +66,7 @@ describe("a platform in trouble", () => {
   });
 
   test("that takes the beginning when nobody waits for that any more has the answer in its place", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     const late = Promise.withResolvers<void>();
     chat.mood = () => late.promise;
@@ -82,7 +82,7 @@ describe("a platform in trouble", () => {
   });
 
   test("whose receipt has no id gets no edits", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     const { send } = chat.channel;
     Object.assign(chat.channel, { send: async (...all: Parameters<typeof send>) => (await send(...all), {}) });
@@ -100,7 +100,7 @@ describe("a disk that is full", () => {
   /** Refuses whatever is written while it is full. */
   const filling = () => {
     const disk = { isFull: false };
-    const made = writingHouse({
+    const made = draftsFixture({
       wrap: (store) => ({
         ...store,
         write: (change) => (disk.isFull ? Promise.reject(new SvcError("STORE_FULL")) : store.write(change)),
@@ -148,7 +148,7 @@ describe("a disk that is full", () => {
 });
 
 test("conversations do not wait for each other's edits", async () => {
-  const { made, chat, pen } = writingHouse();
+  const { made, chat, pen } = draftsFixture();
   using _ = made;
   chat.mood = ({ conversation }) => (conversation.id === "a" ? new Promise(() => {}) : undefined);
   await made.receive(saidIn("a", "hi"));

@@ -7,7 +7,7 @@ import type {
 } from "@ai-sdk/provider";
 import type { Drafts } from "@svc/contract";
 import { type FakeChat, fakeChat } from "@svc/testkit/fake-chat";
-import { type MessagingHouse, messagingHouse, type MessagingHouseOptions, quiet } from "./messaging-fixture.ts";
+import { type MessagingFixture, messagingFixture, type MessagingFixtureOptions, quiet } from "./messaging-fixture.ts";
 
 export interface Pen {
   readonly model: LanguageModelV4;
@@ -78,23 +78,23 @@ function pen(): Pen {
   };
 }
 
-export interface WritingHouse {
-  readonly made: MessagingHouse;
+export interface DraftsFixture {
+  readonly made: MessagingFixture;
   readonly chat: FakeChat;
   readonly pen: Pen;
 }
 
-export interface WritingOptions extends Omit<MessagingHouseOptions, "chat" | "model"> {
+export interface WritingOptions extends Omit<MessagingFixtureOptions, "chat" | "model"> {
   readonly mode?: Drafts["mode"];
-  /** Of an earlier house: the platform survives the process. */
+  /** Of an earlier fixture: the platform survives the process. */
   readonly chat?: FakeChat;
   readonly pen?: Pen;
 }
 
 /** An edit a second; `made` is the caller's to dispose of. */
-export function writingHouse({ mode = "partial", ...options }: WritingOptions = {}): WritingHouse {
+export function draftsFixture({ mode = "partial", ...options }: WritingOptions = {}): DraftsFixture {
   const { chat = fakeChat("chat", { drafts: { mode } }), pen: own = pen(), settings, ...more } = options;
   const channels = new Map([["chat", chat.channel]]);
-  const made = messagingHouse({ ...more, model: own.model, settings: { channels, ...settings } });
+  const made = messagingFixture({ ...more, model: own.model, settings: { channels, ...settings } });
   return { made, chat, pen: own };
 }

@@ -4,13 +4,13 @@ import { createRedactor, DOTS } from "@svc/kernel";
 import { describe, expect, test } from "vitest";
 import { act, call, read } from "@svc/agent/agent-fixture";
 import { quiet, said } from "./messaging-fixture.ts";
-import { writingHouse } from "./drafts-fixture.ts";
+import { draftsFixture } from "./drafts-fixture.ts";
 
 const lost = () => Object.assign(new Error("lost"), { isRetryable: true });
 
 describe("while it is written", () => {
   test("its beginning is posted after an interval, and edited at most once in each that follows", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     await made.receive(said("hi", { replyData: { under: 7 } }));
     await pen.say("Hel");
@@ -51,7 +51,7 @@ describe("while it is written", () => {
   });
 
   test("one that is whole within the first interval is simply sent, and blank text is none", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     await made.receive(said("hi"));
     await pen.say(" \n ");
@@ -63,7 +63,7 @@ describe("while it is written", () => {
   });
 
   test("ten thousand pieces cost a few edits", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     await made.receive(said("hi"));
     for (let n = 0; n < 100; n += 1) {
@@ -77,7 +77,7 @@ describe("while it is written", () => {
   });
 
   test("there are never two edits at once, and what came meanwhile is told together", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     const gates: (() => void)[] = [];
     chat.editMood = () => new Promise((resolve) => gates.push(resolve));
@@ -100,7 +100,7 @@ describe("while it is written", () => {
   });
 
   test("what is said after a tool call takes the place of what was said before it, and not sooner", async () => {
-    const { made, chat, pen } = writingHouse({ tools: [read] });
+    const { made, chat, pen } = draftsFixture({ tools: [read] });
     using _ = made;
     await made.receive(said("hi"));
     await pen.say("Let me look.");
@@ -117,7 +117,7 @@ describe("while it is written", () => {
   });
 
   test("a model that is asked again begins it anew, and no try is lost to it", async () => {
-    const { made, chat, pen } = writingHouse({ config: { model: { max_retries: 2 } } });
+    const { made, chat, pen } = draftsFixture({ config: { model: { max_retries: 2 } } });
     using _ = made;
     await made.receive(said("hi"));
     for (const words of ["First try", "Second try"]) {
@@ -135,7 +135,7 @@ describe("while it is written", () => {
   test("a secret is never in it, in how many pieces it comes", async () => {
     const SECRET = "sk-live-0123456789";
     const { redact, partial: partialSecret } = createRedactor([SECRET]);
-    const { made, chat, pen } = writingHouse({ redact, partialSecret });
+    const { made, chat, pen } = draftsFixture({ redact, partialSecret });
     using _ = made;
     await made.receive(said("hi"));
     for (const letter of `it is ${SECRET}, keep it`) {
@@ -150,7 +150,7 @@ describe("while it is written", () => {
   });
 
   test("what is too long for one message is cut, and in the end goes on behind it", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     Object.assign(chat.channel, { text: { maxChars: 30 } });
     await made.receive(said("hi"));
@@ -165,7 +165,7 @@ describe("while it is written", () => {
   });
 
   test("it stands behind the answer before it, which the platform does not have yet", async () => {
-    const { made, chat, pen } = writingHouse();
+    const { made, chat, pen } = draftsFixture();
     using _ = made;
     chat.mood = ({ text }) => {
       if (text === "One.") throw new SvcError("DELIVERY_FAILED", undefined, { retryAfterMs: 10_000 });
@@ -184,7 +184,7 @@ describe("while it is written", () => {
   });
 
   test("a question to a person is asked beside it", async () => {
-    const { made, chat, pen } = writingHouse({ asks: true, tools: [act], verdict: "ask" });
+    const { made, chat, pen } = draftsFixture({ asks: true, tools: [act], verdict: "ask" });
     using _ = made;
     await made.receive(said("do it"));
     await pen.say("I will.");
@@ -199,7 +199,7 @@ describe("while it is written", () => {
   });
 
   test.each(["👍", "/status", "yes"])("%j has none", async (text) => {
-    const { made, chat } = writingHouse({ asks: true });
+    const { made, chat } = draftsFixture({ asks: true });
     using _ = made;
     await made.receive(said(text, text === "👍" ? { kind: "reaction" } : {}));
     await made.pass(5_000);

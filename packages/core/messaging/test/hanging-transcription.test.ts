@@ -2,7 +2,7 @@
 import type { FetchOptions, InboundMedia, Media } from "@svc/contract";
 import { fakeWorkspace } from "@svc/testkit/fake-workspace";
 import { expect, test } from "vitest";
-import { messagingHouse, type MessagingHouse, quiet, said } from "./messaging-fixture.ts";
+import { messagingFixture, type MessagingFixture, quiet, said } from "./messaging-fixture.ts";
 
 const voice: InboundMedia = { kind: "audio", ref: "v", placeholder: "[AUDIO]", mimeType: "audio/ogg" };
 const media: Media = {
@@ -32,10 +32,10 @@ function hangingService() {
 
 async function withVoices(
   count: number,
-): Promise<MessagingHouse & { service: ReturnType<typeof hangingService>["service"] }> {
+): Promise<MessagingFixture & { service: ReturnType<typeof hangingService>["service"] }> {
   const { service, fetch } = hangingService();
   const workspace = fakeWorkspace({});
-  const made = messagingHouse({ workspace, fetch, settings: { transcription, maxParallelTurns: 2 } });
+  const made = messagingFixture({ workspace, fetch, settings: { transcription, maxParallelTurns: 2 } });
   Object.assign(made.chat, { media });
   await made.receive(...Array.from({ length: count }, (_, n) => said("[AUDIO]", { ...inRoom(n), media: [voice] })));
   // What kind a file is may be asked of a module that is loaded first.

@@ -3,13 +3,13 @@ import { SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import type { Alongside } from "../src/index.ts";
 import { newMessageOf } from "../src/inbox.ts";
-import { messagingHouse, said } from "./messaging-fixture.ts";
+import { messagingFixture, said } from "./messaging-fixture.ts";
 
 const arrivalOf = (text: string) => ({ channel: "chat", messages: [newMessageOf(said(text, { id: text }))] });
 
 describe("what goes alongside an arrival", () => {
   test("is told what became of each message, inside the transaction, and once more when that is on disk", async () => {
-    using made = messagingHouse({ idle: true });
+    using made = messagingFixture({ idle: true });
     const told: unknown[] = [];
     const alongside: Alongside = ({ channel }, arrived) => {
       told.push([channel, arrived.state === "kept" && arrived.messages.map((kept) => kept === "duplicate")]);
@@ -23,7 +23,7 @@ describe("what goes alongside an arrival", () => {
   });
 
   test("takes the message with it when it can't be kept, and leaves the next one alone", async () => {
-    using made = messagingHouse({ idle: true });
+    using made = messagingFixture({ idle: true });
     const refuse: Alongside = () => {
       throw new SvcError("STORE_FULL");
     };
@@ -37,7 +37,7 @@ describe("what goes alongside an arrival", () => {
   });
 
   test("is done once, however often its transaction is tried", async () => {
-    using made = messagingHouse({ idle: true });
+    using made = messagingFixture({ idle: true });
     let committed = 0;
     const count: Alongside = () => () => (committed += 1);
     const poison = made.store.write(() => {
@@ -49,11 +49,11 @@ describe("what goes alongside an arrival", () => {
 });
 
 describe("messages that were taken back", () => {
-  const statesOf = ({ store }: ReturnType<typeof messagingHouse>) =>
+  const statesOf = ({ store }: ReturnType<typeof messagingFixture>) =>
     store.inbox.list({}, 9).map(({ body, state }) => [(body as { text: string }).text, state]);
 
   test("are dropped with what comes with that, those of the same channel that wait and no others", async () => {
-    using made = messagingHouse({ idle: true });
+    using made = messagingFixture({ idle: true });
     const three = ["a", "b", "c"].map((id) => said(id, { id }));
     await made.messaging.receive("chat", three);
     const other = { ...said("elsewhere", { id: "a" }), conversation: { channel: "other", id: "1" } };
@@ -71,7 +71,7 @@ describe("messages that were taken back", () => {
   });
 
   test("are left alone when what comes with that can't be kept", async () => {
-    using made = messagingHouse({ idle: true });
+    using made = messagingFixture({ idle: true });
     await made.messaging.receive("chat", [said("a", { id: "a" })]);
     const refuse: Alongside = () => {
       throw new SvcError("STORE_FULL");

@@ -13,9 +13,9 @@ import {
   afterKill,
   echo,
   lastAsked,
-  type MessagingHouse,
-  messagingHouse,
-  type MessagingHouseOptions,
+  type MessagingFixture,
+  messagingFixture,
+  type MessagingFixtureOptions,
   quiet,
   said,
   saidIn,
@@ -24,13 +24,13 @@ import {
 
 /** One life of the service, in which "do …" acts once a person says yes. */
 interface Life extends Disposable {
-  readonly made: MessagingHouse;
+  readonly made: MessagingFixture;
   readonly acts: string[];
   /** What a kill would have left at each commit, and what had been done by then. */
   readonly kills: { readonly folder: string; acts: number }[];
 }
 
-function live(options: MessagingHouseOptions & { readonly remembers?: boolean } = {}): Life {
+function live(options: MessagingFixtureOptions & { readonly remembers?: boolean } = {}): Life {
   const acts: string[] = [];
   const kills: Life["kills"] = [];
   let folder = "";
@@ -59,7 +59,7 @@ function live(options: MessagingHouseOptions & { readonly remembers?: boolean } 
     const last = model.prompt.at(-1)!;
     return last.role === "tool" ? [text(`${words}: ${JSON.stringify(last.content)}`)] : [call("act", { of: words })];
   };
-  const made = messagingHouse({ think, wrap, verdict: "ask", asks: true, ...options, tools: [act] });
+  const made = messagingFixture({ think, wrap, verdict: "ask", asks: true, ...options, tools: [act] });
   folder = made.folder;
   return {
     made,
@@ -72,8 +72,9 @@ function live(options: MessagingHouseOptions & { readonly remembers?: boolean } 
   };
 }
 
-const approvalsOf = ({ store }: MessagingHouse): string[] => store.approvals.list({}, 200).map(({ status }) => status);
-const isOver = ({ store }: MessagingHouse): boolean => store.inbox.counts().inbox.waiting === 0;
+const approvalsOf = ({ store }: MessagingFixture): string[] =>
+  store.approvals.list({}, 200).map(({ status }) => status);
+const isOver = ({ store }: MessagingFixture): boolean => store.inbox.counts().inbox.waiting === 0;
 
 /** Says yes as soon as somebody asks, on whichever way. */
 async function allow({ made }: Life): Promise<void> {

@@ -4,11 +4,11 @@ import type { Store } from "@svc/store";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { hang } from "@svc/agent/agent-fixture";
-import { afterKill, messagingHouse, quiet, said, saidIn } from "./messaging-fixture.ts";
+import { afterKill, messagingFixture, quiet, said, saidIn } from "./messaging-fixture.ts";
 
 describe("too much", () => {
   test("is refused before any of it is kept", async () => {
-    using made = messagingHouse({ idle: true });
+    using made = messagingFixture({ idle: true });
     const { store, messaging } = made;
     store.inbox.waiting = () =>
       Array.from({ length: 99_999 }, (_, n) => ({ n: -n, channel: "gone", kind: "message", lane: "l" }));
@@ -21,14 +21,14 @@ describe("too much", () => {
   });
 
   test("counts what is on its way to the disk too", async () => {
-    using made = messagingHouse({ settings: { isUp: () => false } });
+    using made = messagingFixture({ settings: { isUp: () => false } });
     const some = Array.from({ length: 40_000 }, (_, room) => saidIn(`${room}`, "x"));
     const outcomes = await Promise.allSettled([1, 2, 3].map(() => made.messaging.receive("chat", some)));
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
   });
 
   test("a disk that refuses is an error, and nothing is taken on", async () => {
-    using made = messagingHouse({
+    using made = messagingFixture({
       wrap: (store) => ({ ...store, write: () => Promise.reject(new SvcError("STORE_FULL")) }),
     });
     expect(await made.messaging.receive("chat", [said("x")]).catch(({ code }: SvcError) => code)).toBe("STORE_FULL");
@@ -46,7 +46,7 @@ describe("too much of one conversation", () => {
   const full = Array.from({ length: 1_000 }, () => saidIn("loud", "x"));
 
   test("is refused, and nobody else's", async () => {
-    using made = messagingHouse({ settings: { isUp: () => false } });
+    using made = messagingFixture({ settings: { isUp: () => false } });
     const { messaging } = made;
     await messaging.receive("chat", full.slice(1));
     expect(await codeOf(messaging.receive("chat", [saidIn("loud", "the last one")]))).toBe("kept");
@@ -56,7 +56,7 @@ describe("too much of one conversation", () => {
   });
 
   test("is refused with all that came with it, so that all of it comes again", async () => {
-    using made = messagingHouse({ settings: { isUp: () => false } });
+    using made = messagingFixture({ settings: { isUp: () => false } });
     await made.messaging.receive("chat", full);
     const batch = [saidIn("quiet", "hello", { id: "q" }), saidIn("loud", "too much", { id: "l" })];
     expect(await codeOf(made.messaging.receive("chat", batch))).toBe("BUSY 30000");
@@ -70,7 +70,7 @@ describe("too much of one conversation", () => {
       ...store,
       write: (change) => (isFull ? Promise.reject(new SvcError("STORE_FULL")) : store.write(change)),
     });
-    using made = messagingHouse({ wrap, settings: { isUp: () => false } });
+    using made = messagingFixture({ wrap, settings: { isUp: () => false } });
     const both = (): Promise<string[]> =>
       Promise.all([full, full.slice(0, 1)].map((some) => codeOf(made.messaging.receive("chat", some))));
     expect(await both()).toEqual(["STORE_FULL undefined", "BUSY 30000"]);
@@ -79,17 +79,17 @@ describe("too much of one conversation", () => {
   });
 
   test("is not what comes at once where there is room: it would never be taken", async () => {
-    using made = messagingHouse({ settings: { isUp: () => false } });
+    using made = messagingFixture({ settings: { isUp: () => false } });
     expect(await codeOf(made.messaging.receive("chat", [...full, ...full]))).toBe("kept");
   });
 
   test("is still too much after a restart, until some of it is answered", async () => {
     const target = temporaryHome();
-    using made = messagingHouse({ settings: { isUp: () => false } });
+    using made = messagingFixture({ settings: { isUp: () => false } });
     await made.messaging.receive("chat", full);
     afterKill(made.folder, target.path);
     let isUp = false;
-    using next = messagingHouse({ folder: target.path, settings: { isUp: () => isUp } });
+    using next = messagingFixture({ folder: target.path, settings: { isUp: () => isUp } });
     expect(await codeOf(next.messaging.receive("chat", [saidIn("loud", "more")]))).toBe("BUSY 30000");
     isUp = true;
     await next.clock.advance(1_000);
@@ -100,7 +100,7 @@ describe("too much of one conversation", () => {
   });
 
   test("does not keep out the /stop that ends it, nor a reaction", async () => {
-    using made = messagingHouse({ think: hang });
+    using made = messagingFixture({ think: hang });
     await made.messaging.receive("chat", full);
     await made.receive(saidIn("loud", "", { kind: "reaction" }), saidIn("loud", "/stop"));
     while (made.chat.taken.length === 0) await quiet();

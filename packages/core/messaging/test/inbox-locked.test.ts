@@ -1,6 +1,6 @@
 // An encrypted message whose keys come late: answered once, with its place in the inbox, and shown as what it is until then.
 import { describe, expect, test } from "vitest";
-import { messagingHouse, said } from "./messaging-fixture.ts";
+import { messagingFixture, said } from "./messaging-fixture.ts";
 
 const locked = (id: string) => said("[encrypted message]", { id, kind: "locked" });
 const readable = (id: string, text: string) => said(text, { id, unlocks: true });
@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 
 describe("a locked message", () => {
   test("waits for its keys, and is answered once they have come", async () => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     await made.receive(locked("a"));
     expect(made.model.asked).toEqual([]);
     expect(made.events).toEqual([]);
@@ -34,10 +34,10 @@ describe("a locked message", () => {
   });
 
   test("is answered by the next process, when its keys come to that one", async () => {
-    using first = messagingHouse();
+    using first = messagingFixture();
     await first.receive(locked("a"), said("plain", { id: "b" }));
     expect(first.answersTo(2)).toEqual(["echo plain"]);
-    using next = messagingHouse({ folder: first.folder, clock: first.clock });
+    using next = messagingFixture({ folder: first.folder, clock: first.clock });
     await next.pass(1_000);
     expect(next.model.asked).toEqual([]);
     await next.receive(readable("a", "late"));
@@ -45,7 +45,7 @@ describe("a locked message", () => {
   });
 
   test("does not keep the others of its conversation waiting, nor count as one of too many", async () => {
-    using made = messagingHouse({ settings: { isUp: () => false } });
+    using made = messagingFixture({ settings: { isUp: () => false } });
     const crowd = Array.from({ length: 1_000 }, (_, at) => said("x", { id: `x${at}` }));
     expect(await made.messaging.receive("chat", crowd)).toHaveLength(1_000);
     expect(await made.messaging.receive("chat", [locked("a")])).toEqual(["kept"]);
@@ -57,7 +57,7 @@ describe("a locked message", () => {
     [{ ended: [{ id: "a", as: "failed" }] }, { state: "failed", error: "KEYS_MISSING", attempts: 0 }],
     [{ ended: [{ id: "a", as: "done" }] }, { state: "done", error: undefined }],
   ] as const)("ends by %j, and is not answered after that", async (more, end) => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     await made.receive(locked("a"));
     await made.messaging.receive("chat", [], undefined, more as never);
     expect(made.row(1)).toMatchObject(end);
@@ -70,7 +70,7 @@ describe("a locked message", () => {
   });
 
   test("that a person drops stays dropped when its keys come", async () => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     await made.receive(locked("a"));
     await made.messaging.messageAdmin.drop("in-1");
     expect(await made.messaging.receive("chat", [readable("a", "hello")])).toEqual(["duplicate"]);
@@ -78,7 +78,7 @@ describe("a locked message", () => {
   });
 
   test("that turns out to be a reaction is done", async () => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     await made.receive(locked("a"));
     await made.receive(said("👍", { id: "a", kind: "reaction", unlocks: true }));
     expect(made.row(1)).toMatchObject({ kind: "reaction", state: "done" });
@@ -86,7 +86,7 @@ describe("a locked message", () => {
   });
 
   test("of another channel is another one; one that was never locked is a message like any other", async () => {
-    using made = messagingHouse({ idle: true });
+    using made = messagingFixture({ idle: true });
     const other = { ...locked("a"), conversation: { channel: "other", id: "1" } };
     await made.messaging.receive("other", [other]);
     expect(await made.messaging.receive("chat", [readable("a", "hello")])).toEqual(["kept"]);
@@ -95,12 +95,12 @@ describe("a locked message", () => {
   });
 
   test("whose channel is gone fails at a start, two days later", async () => {
-    using first = messagingHouse({ idle: true });
+    using first = messagingFixture({ idle: true });
     await first.messaging.receive("chat", [locked("a")]);
     await first.clock.advance(DAY_MS);
     await first.messaging.receive("chat", [locked("b")]);
     await first.clock.advance(1.5 * DAY_MS);
-    using next = messagingHouse({ folder: first.folder, clock: first.clock });
+    using next = messagingFixture({ folder: first.folder, clock: first.clock });
     await next.pass(1);
     expect([next.row(1).state, next.row(2).state]).toEqual(["failed", "waiting"]);
   });

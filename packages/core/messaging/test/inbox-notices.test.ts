@@ -4,11 +4,11 @@ import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { hang, text } from "@svc/agent/agent-fixture";
 import { platform } from "./delivery-fixture.ts";
-import { afterKill, echo, messagingHouse, quiet, said, type Think } from "./messaging-fixture.ts";
+import { afterKill, echo, messagingFixture, quiet, said, type Think } from "./messaging-fixture.ts";
 
-type House = ReturnType<typeof messagingHouse>;
+type AgentFixture = ReturnType<typeof messagingFixture>;
 
-const notify = async (made: House, ...bodies: Json[]): Promise<void> => {
+const notify = async (made: AgentFixture, ...bodies: Json[]): Promise<void> => {
   const messages = bodies.map((body) => ({ kind: "notice", lane: "mail", body }) as const);
   await made.messaging.accept({ channel: "chat", messages });
   await quiet();
@@ -31,7 +31,7 @@ function mailbox(times = 0, error: unknown = new SvcError("REMOTE_UNREACHABLE"))
 describe("a notice", () => {
   test("is handed to its channel once it is on disk, in order, and is over then", async () => {
     const { chat, taken } = mailbox();
-    using made = messagingHouse({ chat });
+    using made = messagingFixture({ chat });
     await notify(made, "a", { b: 1 });
     expect(taken).toEqual(["a", { b: 1 }]);
     expect([made.row(1).state, made.row(2).state, made.events, made.model.asked]).toEqual(["done", "done", [], []]);
@@ -39,7 +39,7 @@ describe("a notice", () => {
 
   test("that fails is tried again without an end, and those behind it wait", async () => {
     const { chat, seen, taken } = mailbox(20);
-    using made = messagingHouse({ chat });
+    using made = messagingFixture({ chat });
     await notify(made, "a", "b");
     await made.pass(60_000);
     expect(new Set(seen)).toEqual(new Set(["a"]));
@@ -50,11 +50,11 @@ describe("a notice", () => {
 
   test("waits for a channel that is down, and survives a kill", async () => {
     const target = temporaryHome();
-    using made = messagingHouse({ chat: mailbox().chat, settings: { isUp: () => false } });
+    using made = messagingFixture({ chat: mailbox().chat, settings: { isUp: () => false } });
     await notify(made, "a");
     afterKill(made.folder, target.path);
     const { chat, taken } = mailbox();
-    using next = messagingHouse({ chat, folder: target.path });
+    using next = messagingFixture({ chat, folder: target.path });
     await quiet();
     expect([taken, next.row(1).state]).toEqual([["a"], "done"]);
     target.remove();
@@ -62,14 +62,14 @@ describe("a notice", () => {
 
   test("whose channel hangs is called off by a shutdown, and comes again", async () => {
     const target = temporaryHome();
-    using made = messagingHouse({ chat: platform({ onNotice: () => new Promise(() => {}) }) });
+    using made = messagingFixture({ chat: platform({ onNotice: () => new Promise(() => {}) }) });
     await notify(made, "a");
     const stopped = made.messaging.stop(1_000);
     await made.clock.advance(1_000);
     await stopped;
     afterKill(made.folder, target.path);
     const { chat, taken } = mailbox();
-    using next = messagingHouse({ chat, folder: target.path });
+    using next = messagingFixture({ chat, folder: target.path });
     await quiet();
     expect([taken, next.row(1).attempts]).toEqual([["a"], 0]);
     target.remove();
@@ -77,14 +77,14 @@ describe("a notice", () => {
 
   test("does not wait for turns, nor turns for it", async () => {
     const { chat, taken } = mailbox();
-    using made = messagingHouse({ chat, think: hang, settings: { maxParallelTurns: 1 } });
+    using made = messagingFixture({ chat, think: hang, settings: { maxParallelTurns: 1 } });
     await made.receive(said("long"));
     await notify(made, "a");
     expect(taken).toEqual(["a"]);
   });
 
   test("of a channel that takes none is over, and that is said", async () => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     await notify(made, "a");
     expect(made.row(1)).toMatchObject({ state: "failed", error: "CHANNEL_CANNOT" });
     expect(made.log.text()).toContain("a channel keeps notices that it does not take");
@@ -92,14 +92,14 @@ describe("a notice", () => {
 
   test("that fails in nobody's words leaves none of them in the log", async () => {
     const { chat } = mailbox(1, new Error("sk-secret"));
-    using made = messagingHouse({ chat });
+    using made = messagingFixture({ chat });
     await notify(made, "a");
     expect([made.log.text().includes("sk-secret"), made.row(1).error]).toEqual([false, "INTERNAL"]);
   });
 
   test("that was dropped is not tried again", async () => {
     const { chat, seen } = mailbox(9);
-    using made = messagingHouse({ chat });
+    using made = messagingFixture({ chat });
     await notify(made, "a", "b");
     await made.messaging.messageAdmin.drop("in-1");
     await made.pass(2_000);
@@ -115,14 +115,14 @@ describe("a sign of life", () => {
   /** Says when it was asked for one. */
   function showing(lastsMs: number, fail = false) {
     const signs: string[] = [];
-    let made: House | undefined;
+    let made: AgentFixture | undefined;
     const at = (what: string) => signs.push(`${what} ${made!.clock.monotonic()}`);
     const sign = (what: string) => async () => {
       at(what);
       if (fail) throw new Error("sk-secret");
     };
     const chat = platform({ typing: { lastsMs, start: sign("typing") }, readMarks: { mark: sign("read") } });
-    return { chat, signs, of: (house: House) => (made = house) };
+    return { chat, signs, of: (agentFixture: AgentFixture) => (made = agentFixture) };
   }
 
   const answer = Promise.withResolvers<void>();
@@ -130,7 +130,7 @@ describe("a sign of life", () => {
 
   test("comes when the turn begins, and again and again until it ends", async () => {
     const { chat, signs, of } = showing(5_000);
-    using made = of(messagingHouse({ chat, think: slowly }));
+    using made = of(messagingFixture({ chat, think: slowly }));
     await made.receive(said("hi", { id: "m-1" }));
     await made.pass(12_000);
     answer.resolve();
@@ -141,12 +141,12 @@ describe("a sign of life", () => {
 
   test("is not asked for more than once a second, nor for an answer that is there at once", async () => {
     const { chat, signs, of } = showing(0);
-    using made = of(messagingHouse({ chat, think: hang }));
+    using made = of(messagingFixture({ chat, think: hang }));
     await made.receive(said("hi"));
     await made.pass(3_000);
     expect(signs).toEqual(["typing 300", "typing 1300", "typing 2300"]);
     const quick = showing(5_000);
-    using other = quick.of(messagingHouse({ chat: quick.chat, think: () => [text("yes")] }));
+    using other = quick.of(messagingFixture({ chat: quick.chat, think: () => [text("yes")] }));
     await other.receive(said("hi"));
     await other.pass(10_000);
     expect(quick.signs).toEqual([]);
@@ -155,7 +155,7 @@ describe("a sign of life", () => {
   test("that fails stops nothing, is asked for no more, and its words are nobody's business", async () => {
     const { chat, signs, of } = showing(5_000, true);
     const gate = Promise.withResolvers<void>();
-    using made = of(messagingHouse({ chat, think: async (options) => (await gate.promise, echo(options)) }));
+    using made = of(messagingFixture({ chat, think: async (options) => (await gate.promise, echo(options)) }));
     await made.receive(said("hi", { id: "m-1" }));
     await made.pass(20_000);
     gate.resolve();
@@ -169,7 +169,7 @@ describe("a sign of life", () => {
       typing: { lastsMs: 1_000, start: () => new Promise(() => {}) },
       readMarks: { mark: () => new Promise(() => {}) },
     });
-    using made = messagingHouse({ chat });
+    using made = messagingFixture({ chat });
     await made.receive(said("hi", { id: "m-1" }));
     expect(made.chat.taken).toEqual(["echo hi"]);
     await made.pass(30_000);
@@ -184,7 +184,7 @@ describe("a sign of life", () => {
       return new Promise(() => {});
     };
     const chat = platform({ readMarks: { mark } });
-    using made = messagingHouse({ chat });
+    using made = messagingFixture({ chat });
     for (let n = 0; n < 20; n += 1) await made.receive(said("hi", { id: `m-${n}` }));
     expect([chat.taken.length, open.size]).toEqual([20, 16]);
     await made.pass(30_000);

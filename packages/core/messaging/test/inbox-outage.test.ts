@@ -7,7 +7,7 @@ import {
   down,
   echo,
   failing,
-  messagingHouse,
+  messagingFixture,
   quiet,
   said,
   status,
@@ -25,7 +25,7 @@ describe("a message whose model is down", () => {
     ["its provider is busy", () => status(429)],
     ["its provider is in trouble", () => status(503)],
   ])("because %s is tried again as a delivery is, with more and more patience", async (_, error) => {
-    using made = messagingHouse({ config, think: failing(RESTS_MS.length, error) });
+    using made = messagingFixture({ config, think: failing(RESTS_MS.length, error) });
     await made.receive(said("hello"));
     for (const waitMs of RESTS_MS) {
       const asked = made.model.asked.length;
@@ -42,7 +42,7 @@ describe("a message whose model is down", () => {
   });
 
   test("fails when the last time was in vain: its sender is told once, and so is who watches", async () => {
-    using made = messagingHouse({ config, think: failing(3, down), settings: { maxAttempts: 3 } });
+    using made = messagingFixture({ config, think: failing(3, down), settings: { maxAttempts: 3 } });
     await made.receive(said("hello"), said("next"));
     await made.pass(3_000);
     expect([made.row(1).state, made.row(1).attempts, made.row(1).error]).toEqual(["failed", 3, "MODEL_UNREACHABLE"]);
@@ -59,7 +59,7 @@ describe("a message whose model is down", () => {
 
   test("is left alone for as long as the provider asks for", async () => {
     const busy = () => Object.assign(status(429), { responseHeaders: { "retry-after": "90" } });
-    using made = messagingHouse({ config, think: failing(1, busy) });
+    using made = messagingFixture({ config, think: failing(1, busy) });
     await made.receive(said("hello"));
     await made.clock.advance(89_000);
     expect(made.model.asked).toHaveLength(1);
@@ -69,12 +69,17 @@ describe("a message whose model is down", () => {
 
   test("and whose process is killed goes on counting in the next one, which tries at once", async () => {
     const target = temporaryHome();
-    using made = messagingHouse({ config, think: failing(9, down), settings: { maxAttempts: 4 } });
+    using made = messagingFixture({ config, think: failing(9, down), settings: { maxAttempts: 4 } });
     await made.receive(said("hello"), said("next"));
     await made.pass(3_000);
     expect(made.row(1).attempts).toBe(3);
     afterKill(made.folder, target.path);
-    using next = messagingHouse({ folder: target.path, config, think: failing(1, down), settings: { maxAttempts: 4 } });
+    using next = messagingFixture({
+      folder: target.path,
+      config,
+      think: failing(1, down),
+      settings: { maxAttempts: 4 },
+    });
     await quiet();
     expect([next.row(1).state, next.row(1).attempts]).toEqual(["failed", 4]);
     expect(next.chat.taken).toEqual([expect.stringContaining("could not be reached"), "echo next"]);
@@ -83,7 +88,7 @@ describe("a message whose model is down", () => {
 
   test("is tried at once when the config was mended, however long it was to rest", async () => {
     const busy = () => Object.assign(status(429), { responseHeaders: { "retry-after": "3600" } });
-    using made = messagingHouse({ config, think: failing(1, busy) });
+    using made = messagingFixture({ config, think: failing(1, busy) });
     await made.receive(said("hello"));
     await made.pass(10_000);
     expect(made.model.asked).toHaveLength(1);
@@ -100,7 +105,7 @@ describe("a message whose model is down", () => {
       if (error) throw error;
       return echo(options);
     };
-    using made = messagingHouse({ config, think });
+    using made = messagingFixture({ config, think });
     await made.receive(said("hello"));
     await made.pass(7_000);
     expect([made.row(1).attempts, made.chat.taken]).toEqual([3, ["echo hello"]]);

@@ -7,8 +7,8 @@ import {
   afterKill,
   echo,
   lastAsked,
-  type MessagingHouse,
-  messagingHouse,
+  type MessagingFixture,
+  messagingFixture,
   quiet,
   said,
   saidIn,
@@ -25,13 +25,13 @@ const think: Think = (options) => {
 const told = (message: object): string => (JSON.stringify(message).includes('"value":"done"') ? "done" : "not done");
 
 const asking = { think, tools: [act], verdict: "ask", asks: true } as const;
-const statesOf = (made: MessagingHouse, count: number) =>
+const statesOf = (made: MessagingFixture, count: number) =>
   Array.from({ length: count }, (_, n) => made.row(n + 1).state);
-const bodyOf = (made: MessagingHouse, n: number) => (made.row(n).body as { text: string }).text;
+const bodyOf = (made: MessagingFixture, n: number) => (made.row(n).body as { text: string }).text;
 
 describe("an answer", () => {
   test("overtakes the turn that waits for it, makes no turn, and is answered in the conversation", async () => {
-    using made = messagingHouse(asking);
+    using made = messagingFixture(asking);
     await made.receive(said("do it"), said("behind"));
     expect(made.chat.taken).toEqual(["May it? #1"]);
     await made.receive(said("yes"));
@@ -44,14 +44,14 @@ describe("an answer", () => {
   });
 
   test("that says no refuses the call, and the turn goes on", async () => {
-    using made = messagingHouse(asking);
+    using made = messagingFixture(asking);
     await made.receive(said("do it"));
     await made.receive(said("no"));
     expect(made.chat.taken).toEqual(["May it? #1", "rejected #1", "do it: not done"]);
   });
 
   test("that the platform delivers twice counts once", async () => {
-    using made = messagingHouse(asking);
+    using made = messagingFixture(asking);
     await made.receive(said("do one"));
     await made.receive(said("yes", { id: "m" }));
     await made.receive(said("do two"));
@@ -61,7 +61,7 @@ describe("an answer", () => {
   });
 
   test("of two at once, one settles it and the other is a message like any other, in its order", async () => {
-    using made = messagingHouse(asking);
+    using made = messagingFixture(asking);
     await made.receive(said("do it"));
     await Promise.all([made.receive(said("yes")), made.receive(said("no")), made.desk.settle(1, "rejected")]);
     await quiet();
@@ -76,14 +76,14 @@ describe("an answer", () => {
 
   test("that was sent before the question was asked is none, at once, at its turn, and after a restart", async () => {
     const home = temporaryHome();
-    using made = messagingHouse({ ...asking, idle: true });
+    using made = messagingFixture({ ...asking, idle: true });
     await made.receive(said("do it"), said("yes"));
     await made.pass(1000);
     made.messaging.start();
     await quiet();
     expect([made.chat.taken, made.store.approvals.read(1)!.status]).toEqual([["May it? #1"], "waiting"]);
     afterKill(made.folder, home.path);
-    using next = messagingHouse({ ...asking, folder: home.path, clock: made.clock });
+    using next = messagingFixture({ ...asking, folder: home.path, clock: made.clock });
     await quiet();
     expect(next.store.approvals.read(1)!.status).toBe("waiting");
     await next.receive(said("no"));
@@ -94,26 +94,26 @@ describe("an answer", () => {
   test("does not come out of the very message whose turn asks", async () => {
     const eager: Think = (options) => (options.prompt.at(-1)!.role === "tool" ? [text("over")] : [call("act")]);
     const home = temporaryHome();
-    using made = messagingHouse({ ...asking, think: eager });
+    using made = messagingFixture({ ...asking, think: eager });
     await made.receive(said("yes"));
     expect(made.chat.taken).toEqual(["May it? #1"]);
     afterKill(made.folder, home.path);
     // The clock stands still: the question is as old as the message.
-    using next = messagingHouse({ ...asking, think: eager, folder: home.path, clock: made.clock });
+    using next = messagingFixture({ ...asking, think: eager, folder: home.path, clock: made.clock });
     await quiet();
     expect([next.store.approvals.read(1)!.status, next.row(1).state]).toEqual(["waiting", "waiting"]);
     home.remove();
   });
 
   test("in another conversation answers nothing", async () => {
-    using made = messagingHouse(asking);
+    using made = messagingFixture(asking);
     await made.receive(saidIn("a", "do it"));
     await made.receive(saidIn("b", "yes"));
     expect([made.store.approvals.read(1)!.status, made.chat.taken]).toEqual(["waiting", ["May it? #1", "echo yes"]]);
   });
 
   test("gets in where the conversation is full", async () => {
-    using made = messagingHouse(asking);
+    using made = messagingFixture(asking);
     await made.receive(said("do it"));
     await made.messaging.receive(
       "chat",
@@ -127,7 +127,7 @@ describe("an answer", () => {
 
   test("waits for nobody's place, and not for its channel", async () => {
     let isUp = true;
-    using made = messagingHouse({ ...asking, settings: { maxParallelTurns: 1, isUp: () => isUp } });
+    using made = messagingFixture({ ...asking, settings: { maxParallelTurns: 1, isUp: () => isUp } });
     await made.receive(saidIn("a", "do it"));
     await made.receive(saidIn("b", "long"));
     isUp = false;
@@ -136,7 +136,7 @@ describe("an answer", () => {
   });
 
   test("shows no typing and is not marked as read", async () => {
-    using made = messagingHouse(asking);
+    using made = messagingFixture(asking);
     const told: string[] = [];
     const note = (what: string) => async () => void told.push(what);
     Object.assign(made.chat, {
@@ -153,14 +153,14 @@ describe("an answer", () => {
 
   test("that the disk can't take yet counts as soon as it can", async () => {
     let isFull = false;
-    const wrap: NonNullable<Parameters<typeof messagingHouse>[0]>["wrap"] = (store) => ({
+    const wrap: NonNullable<Parameters<typeof messagingFixture>[0]>["wrap"] = (store) => ({
       ...store,
       write: async (change) => {
         if (isFull && store.inbox.read(2)) throw new SvcError("STORE_FULL");
         return store.write(change);
       },
     });
-    using made = messagingHouse({ ...asking, wrap });
+    using made = messagingFixture({ ...asking, wrap });
     await made.receive(said("do it"));
     isFull = true;
     await made.receive(said("yes"));
@@ -175,7 +175,7 @@ describe("/stop beside an answer", () => {
   test("whatever the moment, the call is made or it is not, and nothing is left", async () => {
     const outcomes = new Set<string>();
     for (let ticks = 0; ticks < 16; ticks += 1) {
-      using made = messagingHouse(asking);
+      using made = messagingFixture(asking);
       await made.receive(said("do it"));
       await made.messaging.receive("chat", [said("yes")]);
       for (let tick = 0; tick < ticks; tick += 1) await new Promise(setImmediate);
@@ -192,7 +192,7 @@ describe("/stop beside an answer", () => {
   });
 
   test("ends the question: what is said after it is a message", async () => {
-    using made = messagingHouse(asking);
+    using made = messagingFixture(asking);
     await made.receive(said("do it"));
     await made.receive(said("/stop"));
     await made.receive(said("yes"));
@@ -204,13 +204,13 @@ describe("/stop beside an answer", () => {
 describe("an answer that a kill left behind", () => {
   test("counts at the next start, although the turn that waits for it stands before it", async () => {
     const home = temporaryHome();
-    using made = messagingHouse(asking);
+    using made = messagingFixture(asking);
     await made.receive(said("do it"));
     await made.messaging.stop(0);
     // Kept by a process that was killed before it looked at it.
     await made.receive(said("yes"));
     afterKill(made.folder, home.path);
-    using next = messagingHouse({ ...asking, folder: home.path, clock: made.clock });
+    using next = messagingFixture({ ...asking, folder: home.path, clock: made.clock });
     await quiet();
     expect(next.chat.taken.toSorted()).toEqual(["approved #1", "do it: done"]);
     expect([bodyOf(next, 2), statesOf(next, 2)]).toEqual(["yes", ["done", "done"]]);

@@ -4,7 +4,7 @@ import { fakeWorkspace } from "@svc/testkit/fake-workspace";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { act, call, hang, text } from "@svc/agent/agent-fixture";
-import { afterKill, echo, lastAsked, messagingHouse, quiet, said, saidIn, type Think } from "./messaging-fixture.ts";
+import { afterKill, echo, lastAsked, messagingFixture, quiet, said, saidIn, type Think } from "./messaging-fixture.ts";
 
 const hanging: Think = (options) => (lastAsked(options).includes("long") ? hang(options) : echo(options));
 /** Answers some turns of the event loop later. */
@@ -12,12 +12,12 @@ const slow: Think = async (options) => {
   for (let tick = 0; tick < 5; tick += 1) await new Promise(setImmediate);
   return echo(options);
 };
-const statesOf = (made: ReturnType<typeof messagingHouse>, count: number) =>
+const statesOf = (made: ReturnType<typeof messagingFixture>, count: number) =>
   Array.from({ length: count }, (_, n) => made.row(n + 1).state);
 
 describe("/stop on a channel", () => {
   test("ends the turn that runs and what waits before it, at once; what comes after is answered", async () => {
-    using made = messagingHouse({ think: hanging });
+    using made = messagingFixture({ think: hanging });
     await made.receive(said("long"));
     await made.receive(said("behind"), said(" /STOP "), said("after"));
     expect(made.chat.taken).toEqual(["Stopped.", "echo after"]);
@@ -27,7 +27,7 @@ describe("/stop on a channel", () => {
   });
 
   test("concerns its own conversation only", async () => {
-    using made = messagingHouse({ think: hanging });
+    using made = messagingFixture({ think: hanging });
     await made.receive(saidIn("a", "long"), saidIn("b", "/stop"));
     expect(made.chat.taken).toEqual(["Nothing was running."]);
     expect(made.row(1).state).toBe("waiting");
@@ -37,7 +37,7 @@ describe("/stop on a channel", () => {
     const think: Think = () => {
       throw new SvcError("MODEL_UNREACHABLE");
     };
-    using made = messagingHouse({ think, config: { model: { max_retries: 0 } } });
+    using made = messagingFixture({ think, config: { model: { max_retries: 0 } } });
     await made.receive(said("long"));
     await made.receive(said("/stop"));
     expect([made.chat.taken, made.model.asked.length, made.row(1).state]).toEqual([["Stopped."], 1, "done"]);
@@ -48,7 +48,7 @@ describe("/stop on a channel", () => {
 
   test("ends a message whose files are still on their way", async () => {
     const media = { maxBytes: 100, sends: [], fetch: () => new Promise<never>(() => {}) };
-    using made = messagingHouse({ workspace: fakeWorkspace({}) });
+    using made = messagingFixture({ workspace: fakeWorkspace({}) });
     Object.assign(made.chat, { media });
     await made.receive(said("[IMAGE]", { media: [{ kind: "image", ref: "r", placeholder: "[IMAGE]" }] }));
     await made.receive(said("/stop"));
@@ -60,7 +60,7 @@ describe("/stop on a channel", () => {
       if (lastAsked(options) !== "long") return [text(String(options.prompt.length))];
       return options.prompt.length === 1 ? [call("act")] : hang(options);
     };
-    using made = messagingHouse({ think, tools: [act] });
+    using made = messagingFixture({ think, tools: [act] });
     await made.receive(said("long"));
     await made.receive(said("/stop"));
     await made.receive(said("what did you do?"));
@@ -70,17 +70,17 @@ describe("/stop on a channel", () => {
 
   test("that a kill left behind stops what it was to stop", async () => {
     const home = temporaryHome();
-    using made = messagingHouse({ think: hanging, idle: true });
+    using made = messagingFixture({ think: hanging, idle: true });
     await made.receive(said("long"), said("behind"), said("/stop"), said("after"));
     afterKill(made.folder, home.path);
-    using next = messagingHouse({ folder: home.path, think: hanging });
+    using next = messagingFixture({ folder: home.path, think: hanging });
     await quiet();
     expect(next.chat.taken).toEqual(["Stopped.", "echo after"]);
     home.remove();
   });
 
   test("that is the first of its conversation after a start has nothing to stop", async () => {
-    using made = messagingHouse({ idle: true });
+    using made = messagingFixture({ idle: true });
     await made.receive(said("/stop"), said("hello"));
     made.messaging.start();
     await quiet();
@@ -90,7 +90,7 @@ describe("/stop on a channel", () => {
   test("whatever the moment: either it ends the turn, or the answer is there", async () => {
     const outcomes = new Set<string>();
     for (let ticks = 0; ticks < 16; ticks += 1) {
-      using made = messagingHouse({ think: slow });
+      using made = messagingFixture({ think: slow });
       await made.messaging.receive("chat", [said("hello")]);
       for (let tick = 0; tick < ticks; tick += 1) await new Promise(setImmediate);
       await made.receive(said("/stop"));
@@ -105,7 +105,7 @@ describe("/stop on a channel", () => {
 
 describe("a turn that is stopped from elsewhere", () => {
   test("is over, and its sender is told in one sentence", async () => {
-    using made = messagingHouse({ think: hanging });
+    using made = messagingFixture({ think: hanging });
     await made.receive(said("long"));
     const [session] = made.agent.sessions.list({}, 1);
     expect(made.agent.sessions.cancel(session!.id)).toBe(true);
@@ -117,7 +117,7 @@ describe("a turn that is stopped from elsewhere", () => {
 
   test("with the removal of its conversation leaves none", async () => {
     const think: Think = (options) => (options.prompt.length === 1 ? [call("act")] : hang(options));
-    using made = messagingHouse({ think, tools: [act] });
+    using made = messagingFixture({ think, tools: [act] });
     await made.receive(said("long"));
     const [session] = made.agent.sessions.list({}, 1);
     await made.agent.sessions.remove(session!.id);
@@ -128,7 +128,7 @@ describe("a turn that is stopped from elsewhere", () => {
 
 describe("a message that is dropped", () => {
   test("while its turn runs is not answered, and stays dropped", async () => {
-    using made = messagingHouse({ think: hanging });
+    using made = messagingFixture({ think: hanging });
     await made.receive(said("long"), said("next"));
     await made.messaging.messageAdmin.drop("in-1");
     await quiet();
@@ -136,7 +136,7 @@ describe("a message that is dropped", () => {
   });
 
   test("while it waits is passed over", async () => {
-    using made = messagingHouse({ think: hanging });
+    using made = messagingFixture({ think: hanging });
     await made.receive(said("long"), said("behind"), said("next"));
     await made.messaging.messageAdmin.drop("in-2");
     await made.messaging.messageAdmin.drop("in-1");
@@ -150,7 +150,7 @@ describe("a message that is dropped", () => {
       if (options.prompt.length === 1) return [call("act")];
       throw new SvcError("MODEL_UNREACHABLE");
     };
-    using made = messagingHouse({ think, tools: [act], config: { model: { max_retries: 0 } } });
+    using made = messagingFixture({ think, tools: [act], config: { model: { max_retries: 0 } } });
     await made.receive(said("bad"));
     await made.receive(said("next"));
     await made.messaging.messageAdmin.drop("in-1");
@@ -162,7 +162,7 @@ describe("a message that is dropped", () => {
   test("in the instant in which it is answered has an answer, or none and no trace of one", async () => {
     const outcomes = new Set<string>();
     for (let ticks = 0; ticks < 16; ticks += 1) {
-      using made = messagingHouse();
+      using made = messagingFixture();
       await made.messaging.receive("chat", [said("hello")]);
       for (let tick = 0; tick < ticks; tick += 1) await new Promise(setImmediate);
       const dropped = await made.messaging.messageAdmin.drop("in-1").then(
@@ -179,7 +179,7 @@ describe("a message that is dropped", () => {
   });
 
   test("can be answered after all", async () => {
-    using made = messagingHouse({ settings: { isUp: () => false } });
+    using made = messagingFixture({ settings: { isUp: () => false } });
     await made.receive(said("hello"));
     await made.messaging.messageAdmin.drop("in-1");
     made.messaging.reconfigure(made.settings({ isUp: () => true }));

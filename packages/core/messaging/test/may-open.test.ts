@@ -1,7 +1,7 @@
 // A telephone that rings because a question was answered elsewhere, or because an answer came after its call was over.
 import { expect, test } from "vitest";
 import { SENT_BY_PERSON } from "../src/deliver.ts";
-import { deliveryHouse, quiet, say } from "./delivery-fixture.ts";
+import { deliveryFixture, quiet, say } from "./delivery-fixture.ts";
 
 test.each([
   ["what the agent sends by channel_send", { key: "t-1:call-1:1", turnId: "t-1" }, true],
@@ -12,9 +12,9 @@ test.each([
   ["the end of a question", { key: "approval-end:7:[]" }, undefined],
   ["a notice", {}, undefined],
 ])("%s says so, or does not", async (_, row, mayOpen) => {
-  using house = deliveryHouse();
-  await house.post(say("room", "hello", row));
+  using agentFixture = deliveryFixture();
+  await agentFixture.post(say("room", "hello", row));
   await quiet();
-  expect(house.chat.asked).toMatchObject([{ text: "hello" }]);
-  expect(house.chat.asked[0]!.mayOpen).toBe(mayOpen);
+  expect(agentFixture.chat.asked).toMatchObject([{ text: "hello" }]);
+  expect(agentFixture.chat.asked[0]!.mayOpen).toBe(mayOpen);
 });

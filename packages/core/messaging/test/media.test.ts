@@ -12,8 +12,8 @@ import {
   afterKill,
   echo,
   lastAsked,
-  messagingHouse,
-  type MessagingHouseOptions,
+  messagingFixture,
+  type MessagingFixtureOptions,
   quiet,
   said,
   type Think,
@@ -59,14 +59,14 @@ async function desk(): Promise<Desk> {
   return { root: workspace.root, workspace, [Symbol.dispose]: () => home.remove() };
 }
 
-async function mediaHouse(own: Desk, media: Media, options: MessagingHouseOptions = {}) {
-  const made = messagingHouse({ workspace: own.workspace as never, ...options });
+async function mediaFixture(own: Desk, media: Media, options: MessagingFixtureOptions = {}) {
+  const made = messagingFixture({ workspace: own.workspace as never, ...options });
   Object.assign(made.chat, { media });
   return made;
 }
 
 /** Files are written by threads of their own. */
-async function answered(made: Awaited<ReturnType<typeof mediaHouse>>, count: number): Promise<void> {
+async function answered(made: Awaited<ReturnType<typeof mediaFixture>>, count: number): Promise<void> {
   while (made.chat.taken.length < count) {
     await new Promise(setImmediate);
     await quiet();
@@ -77,7 +77,7 @@ describe("a file that comes with a message", () => {
   test("is in the workspace before the agent is asked, and the agent is told where", async () => {
     using own = await desk();
     const { media } = files();
-    using made = await mediaHouse(own, media);
+    using made = await mediaFixture(own, media);
     await made.messaging.receive("chat", [said("look: [IMAGE] nice?", { media: [cat] })]);
     await answered(made, 1);
     expect(lastAsked(made.model.asked[0]!)).toBe("look: [IMAGE:media/2026-01-01/1-cat.jpg] nice?");
@@ -91,7 +91,7 @@ describe("a file that comes with a message", () => {
   ])("and %s is said to be missing, and the message is answered all the same", async (_, error, tries) => {
     using own = await desk();
     const { media, asked } = files({ "r-1": error });
-    using made = await mediaHouse(own, media);
+    using made = await mediaFixture(own, media);
     await made.messaging.receive("chat", [said("look: [IMAGE]", { media: [cat] })]);
     while (made.chat.taken.length === 0) {
       await made.pass(50);
@@ -107,7 +107,7 @@ describe("a file that comes with a message", () => {
   test("and is larger than the channel's limit is not kept, not even in part", async () => {
     using own = await desk();
     const { media } = files({ "r-1": "x".repeat(101) });
-    using made = await mediaHouse(own, media);
+    using made = await mediaFixture(own, media);
     await made.messaging.receive("chat", [said("[IMAGE]", { media: [cat] })]);
     await answered(made, 1);
     expect(lastAsked(made.model.asked[0]!)).toBe("[IMAGE: could not be fetched]");
@@ -117,7 +117,7 @@ describe("a file that comes with a message", () => {
   test("each of several has a place of its own, whatever they are called", async () => {
     using own = await desk();
     const { media } = files({ "r-1": "one", "r-2": "two" });
-    using made = await mediaHouse(own, media);
+    using made = await mediaFixture(own, media);
     await made.messaging.receive("chat", [said("[IMAGE] and [IMAGE]", { media: [cat, { ...cat, ref: "r-2" }] })]);
     await answered(made, 1);
     expect(lastAsked(made.model.asked[0]!)).toBe(
@@ -129,7 +129,7 @@ describe("a file that comes with a message", () => {
   test("is fetched for many conversations at the same moment, into one folder", async () => {
     using own = await desk();
     const { media } = files();
-    using made = await mediaHouse(own, media, { settings: { maxParallelTurns: 8 } });
+    using made = await mediaFixture(own, media, { settings: { maxParallelTurns: 8 } });
     const rooms = Array.from({ length: 8 }, (_, n) => ({
       conversation: { channel: "chat", id: `r${n}` },
       media: [cat],
@@ -142,11 +142,11 @@ describe("a file that comes with a message", () => {
     expect(made.model.asked.map(lastAsked).filter((words) => words.includes("could not"))).toEqual([]);
   });
 
-  test.each<[string, Partial<MessagingHouseOptions>]>([
+  test.each<[string, Partial<MessagingFixtureOptions>]>([
     ["whose agent has no workspace", {}],
     ["which may not be written there", { workspace: { ...fakeWorkspace({}), write: refused } }],
   ])("%s is said to be missing", async (_, options) => {
-    using made = messagingHouse(options);
+    using made = messagingFixture(options);
     Object.assign(made.chat, { media: files().media });
     await made.receive(said("[IMAGE]", { media: [cat] }));
     expect(lastAsked(made.model.asked[0]!)).toBe("[IMAGE: could not be fetched]");
@@ -161,7 +161,7 @@ describe("a server of files that hangs", () => {
   test("holds up nobody else's turn", async () => {
     using own = await desk();
     const { media, asked } = files(never);
-    using made = await mediaHouse(own, media, { settings: { maxParallelTurns: 2 } });
+    using made = await mediaFixture(own, media, { settings: { maxParallelTurns: 2 } });
     const rooms = Array.from({ length: 10 }, (_, n) => from(`room ${n}`, [cat]));
     await made.messaging.receive("chat", rooms);
     while (asked.length < 10) await new Promise(setImmediate);
@@ -173,7 +173,7 @@ describe("a server of files that hangs", () => {
   test("is waited for ten minutes, however many files of one message it has", async () => {
     using own = await desk();
     const { media, asked } = files(never);
-    using made = await mediaHouse(own, media);
+    using made = await mediaFixture(own, media);
     await made.messaging.receive("chat", [
       from(
         "room",
@@ -195,12 +195,12 @@ describe("a turn that is taken up", () => {
     using own = await desk();
     const target = temporaryHome();
     const { media, asked } = files();
-    using made = await mediaHouse(own, media, { think: hang });
+    using made = await mediaFixture(own, media, { think: hang });
     await made.messaging.receive("chat", [said("[IMAGE]", { media: [cat] })]);
     while (made.model.asked.length === 0) await new Promise(setImmediate);
     afterKill(made.folder, target.path);
     const gone = files({});
-    using next = await mediaHouse(own, gone.media, { folder: target.path });
+    using next = await mediaFixture(own, gone.media, { folder: target.path });
     await answered(next, 1);
     expect([next.chat.taken, asked.length, gone.asked]).toEqual([["echo [IMAGE:media/2026-01-01/1-cat.jpg]"], 1, []]);
     target.remove();
@@ -210,12 +210,12 @@ describe("a turn that is taken up", () => {
     using own = await desk();
     const target = temporaryHome();
     const first = files({ "r-1": "one", "r-2": () => new Promise<never>(() => {}) });
-    using made = await mediaHouse(own, first.media);
+    using made = await mediaFixture(own, first.media);
     await made.messaging.receive("chat", [said("[IMAGE][IMAGE]", { media: [cat, { ...cat, ref: "r-2" }] })]);
     while (first.asked.length < 2) await new Promise(setImmediate);
     afterKill(made.folder, target.path);
     const second = files({ "r-2": "two" });
-    using next = await mediaHouse(own, second.media, { folder: target.path });
+    using next = await mediaFixture(own, second.media, { folder: target.path });
     await answered(next, 1);
     expect(second.asked).toEqual(["r-2"]);
     expect(next.chat.taken[0]).toContain("1.2-cat.jpg]");
@@ -226,7 +226,7 @@ describe("a turn that is taken up", () => {
     using own = await desk();
     await own.workspace.write("media/2026-01-01/1-cat.jpg", Buffer.from("of another life"), "replace");
     const { media } = files();
-    using made = await mediaHouse(own, media);
+    using made = await mediaFixture(own, media);
     await made.messaging.receive("chat", [said("[IMAGE]", { media: [cat] })]);
     await answered(made, 1);
     expect(readFileSync(join(own.root, "media/2026-01-01/1-cat.jpg"), "utf8")).toBe("meow");
@@ -243,7 +243,7 @@ describe("a recording", () => {
     url: "",
   });
 
-  test.each<[string, MessagingHouseOptions["fetch"], string, string]>([
+  test.each<[string, MessagingFixtureOptions["fetch"], string, string]>([
     [
       "is told as what is said in it",
       answer(200, { text: "Buy milk." }),
@@ -266,7 +266,7 @@ describe("a recording", () => {
   ])("%s", async (_, fetch, sound, told) => {
     using own = await desk();
     const { media } = files({ "v-1": sound });
-    using made = await mediaHouse(own, media, { settings: { transcription }, ...(fetch && { fetch }) });
+    using made = await mediaFixture(own, media, { settings: { transcription }, ...(fetch && { fetch }) });
     await made.messaging.receive("chat", [said("[AUDIO]", { media: [voice] })]);
     await answered(made, 1);
     expect(lastAsked(made.model.asked[0]!)).toBe(`[AUDIO:media/2026-01-01/1-audio.ogg]${told}`);
@@ -275,14 +275,14 @@ describe("a recording", () => {
   test("is not transcribed again when the model was out of reach", async () => {
     using own = await desk();
     let [heard, failed] = [0, 0];
-    const fetch: MessagingHouseOptions["fetch"] = () => ((heard += 1), answer(200, { text: "Buy milk." })());
+    const fetch: MessagingFixtureOptions["fetch"] = () => ((heard += 1), answer(200, { text: "Buy milk." })());
     const think: Think = (options) => {
       if (failed++ === 0) throw new SvcError("MODEL_UNREACHABLE");
       return echo(options);
     };
     const { media } = files({ "v-1": "sound" });
     const config = { model: { max_retries: 0 } };
-    using made = await mediaHouse(own, media, { settings: { transcription }, fetch, think, config });
+    using made = await mediaFixture(own, media, { settings: { transcription }, fetch, think, config });
     await made.messaging.receive("chat", [said("[AUDIO]", { media: [voice] })]);
     while (made.chat.taken.length === 0) {
       await made.pass(500);

@@ -8,13 +8,13 @@ import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { sessionMessageOf } from "@svc/agent";
 import { text } from "@svc/agent/agent-fixture";
-import { down, failing, messagingHouse, quiet, said, saidIn } from "./messaging-fixture.ts";
-import { errorsOf, traceOf, traceparent, TREE, watchedHouse } from "./traces-fixture.ts";
+import { down, failing, messagingFixture, quiet, said, saidIn } from "./messaging-fixture.ts";
+import { errorsOf, traceOf, traceparent, TREE, watchedFixture } from "./traces-fixture.ts";
 
 describe("a message", () => {
   test("waits, is answered and delivered in the trace of the request that brought it", async () => {
     const clock = fakeClock();
-    using made = watchedHouse({ clock, idle: true });
+    using made = watchedFixture({ clock, idle: true });
     const request = made.instruments.begin("request", { method: "POST", route: "/chat" });
     await request.during(() => made.messaging.receive("chat", [said("hi")]));
     request.end({ status: 200 });
@@ -41,7 +41,7 @@ describe("a message", () => {
   });
 
   test("that a long connection brought begins a trace of its own", async () => {
-    using made = watchedHouse();
+    using made = watchedFixture();
     await made.receive(said("one"));
     await made.receive(saidIn("elsewhere", "two"));
     expect(made.recorded.tree()).toEqual([...TREE, ...TREE]);
@@ -49,7 +49,7 @@ describe("a message", () => {
   });
 
   test("of somebody who asked by HTTP and does not wait came by no channel", async () => {
-    using made = watchedHouse();
+    using made = watchedFixture();
     const asked = sessionMessageOf({
       owner: "ada" as ClientId,
       session: "ops",
@@ -65,7 +65,7 @@ describe("a message", () => {
   });
 
   test("is told to have waited once, however often it is tried, and all tries are in its trace", async () => {
-    using made = watchedHouse({
+    using made = watchedFixture({
       think: failing(2, down),
       settings: { maxAttempts: 5 },
       config: { model: { max_retries: 0 } },
@@ -79,7 +79,7 @@ describe("a message", () => {
   });
 
   test("is counted once where nobody traces, and leaves nothing on disk", async () => {
-    using made = watchedHouse({ think: failing(2, down), config: { model: { max_retries: 0 } } }, { traces: false });
+    using made = watchedFixture({ think: failing(2, down), config: { model: { max_retries: 0 } } }, { traces: false });
     await made.receive(said("hi"));
     await made.pass(60_000);
     expect(made.recorded.of("inbox")).toHaveLength(1);
@@ -93,13 +93,13 @@ describe("a message", () => {
     const [first, second] = [recordedInstruments(fakeClock(), { traces: false }), recordedInstruments(fakeClock())];
     const options = { folder: home.path, config: { model: { max_retries: 0 } } };
     {
-      using made = messagingHouse({ ...options, think: failing(9, down), instruments: first.instruments });
+      using made = messagingFixture({ ...options, think: failing(9, down), instruments: first.instruments });
       await made.receive(said("hi"));
       const stopped = made.messaging.stop(0);
       await made.pass(500);
       await stopped;
     }
-    using next = messagingHouse({ ...options, instruments: second.instruments });
+    using next = messagingFixture({ ...options, instruments: second.instruments });
     await quiet();
     expect(next.answersTo(1)).toEqual(["echo hi"]);
     expect([first, second].map(({ recorded }) => recorded.of("inbox").length)).toEqual([1, 0]);
@@ -107,7 +107,7 @@ describe("a message", () => {
   });
 
   test("whose sender is told that it could not be answered: that word is in its trace", async () => {
-    using made = watchedHouse({ think: () => [text(" ")] });
+    using made = watchedFixture({ think: () => [text(" ")] });
     await made.receive(said("hi"));
     await made.pass(60_000);
     expect(made.answersTo(1)).toHaveLength(1);
@@ -117,7 +117,7 @@ describe("a message", () => {
   });
 
   test("that is a command has no turn, and its answer is in its trace", async () => {
-    using made = watchedHouse();
+    using made = watchedFixture();
     await inScope({ traceparent: traceparent("1") }, () => made.messaging.receive("chat", [said("/new")]));
     await quiet();
     expect(made.recorded.tree()).toEqual(["inbox", "  delivery"]);

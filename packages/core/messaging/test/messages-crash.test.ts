@@ -12,9 +12,9 @@ import { call, text, until } from "@svc/agent/agent-fixture";
 import {
   afterKill,
   lastAsked,
-  type MessagingHouse,
-  messagingHouse,
-  type MessagingHouseOptions,
+  type MessagingFixture,
+  messagingFixture,
+  type MessagingFixtureOptions,
   quiet,
   saidIn,
 } from "./messaging-fixture.ts";
@@ -44,13 +44,13 @@ function think(options: LanguageModelV4CallOptions) {
 
 /** One life of the service: what its tools did, and what a kill would have left at each commit. */
 interface Life extends Disposable {
-  readonly made: MessagingHouse;
+  readonly made: MessagingFixture;
   /** `acts` is what may have been done when it was killed: all that began before the next commit. */
   readonly kills: { readonly folder: string; acts: string[] }[];
   readonly acts: string[];
 }
 
-function live(options: MessagingHouseOptions & { readonly remembers?: boolean }): Life {
+function live(options: MessagingFixtureOptions & { readonly remembers?: boolean }): Life {
   const acts: string[] = [];
   const kills: Life["kills"] = [];
   const input = v.object({ of: v.string() });
@@ -86,7 +86,7 @@ function live(options: MessagingHouseOptions & { readonly remembers?: boolean })
     write: (change) => store.write(change).finally(remember),
   });
   const config = { model: PRICED };
-  const made = messagingHouse({ think, wrap, config, ...options, tools: [act, read] });
+  const made = messagingFixture({ think, wrap, config, ...options, tools: [act, read] });
   folder = made.folder;
   return {
     made,
@@ -99,7 +99,7 @@ function live(options: MessagingHouseOptions & { readonly remembers?: boolean })
   };
 }
 
-const isOver = ({ store }: MessagingHouse): boolean => store.inbox.counts().inbox.waiting === 0;
+const isOver = ({ store }: MessagingFixture): boolean => store.inbox.counts().inbox.waiting === 0;
 
 function checkAll({ made, acts }: Life, actsBefore: readonly string[]): void {
   const { store, agent } = made;

@@ -13,7 +13,13 @@ import { type Agent } from "@svc/agent";
 import type { MessagingOptions } from "../src/messaging.ts";
 import { type Desk, desk } from "./approvals-desk.ts";
 import { type Platform, platform, quiet } from "./delivery-fixture.ts";
-import { type House, house, type HouseOptions, text, traceparentNow } from "@svc/agent/agent-fixture";
+import {
+  type AgentFixture,
+  agentFixture,
+  type AgentFixtureOptions,
+  text,
+  traceparentNow,
+} from "@svc/agent/agent-fixture";
 
 export type Think = (
   options: LanguageModelV4CallOptions,
@@ -67,10 +73,10 @@ export function failing(times: number, error: () => Error): Think {
 
 export const down = () => new Error("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) });
 
-export interface MessagingHouseOptions extends Omit<HouseOptions, "model" | "store" | "clock"> {
+export interface MessagingFixtureOptions extends Omit<AgentFixtureOptions, "model" | "store" | "clock"> {
   readonly think?: Think;
   /** In place of one that thinks. */
-  readonly model?: HouseOptions["model"];
+  readonly model?: AgentFixtureOptions["model"];
   readonly chat?: Platform;
   readonly settings?: Partial<MessagingSettings>;
   readonly workspace?: ReturnType<typeof fakeWorkspace>;
@@ -78,7 +84,7 @@ export interface MessagingHouseOptions extends Omit<HouseOptions, "model" | "sto
   readonly runProgram?: MessagingOptions["runProgram"];
   /** What messaging and agent are given in place of the store. */
   readonly wrap?: (store: Store) => Store;
-  /** Folder of an earlier house, whose database is gone on with. */
+  /** Folder of an earlier fixture, whose database is gone on with. */
   readonly folder?: string;
   readonly clock?: FakeClock;
   /** Not yet started. */
@@ -87,7 +93,7 @@ export interface MessagingHouseOptions extends Omit<HouseOptions, "model" | "sto
   readonly asks?: boolean;
 }
 
-export interface MessagingHouse extends Disposable {
+export interface MessagingFixture extends Disposable {
   readonly folder: string;
   readonly clock: FakeClock;
   readonly log: CapturedLogger;
@@ -102,7 +108,7 @@ export interface MessagingHouse extends Disposable {
   /** Owners of sessions who were shut out. */
   readonly gone: Set<string>;
   /** Agents as another config would make them. */
-  readonly set: House["set"];
+  readonly set: AgentFixture["set"];
   settings(more?: Partial<MessagingSettings>): MessagingSettings;
   /** Kept, and all that follows from it at this instant has happened. */
   receive(...messages: Inbound[]): Promise<void>;
@@ -113,7 +119,7 @@ export interface MessagingHouse extends Disposable {
   answersTo(n: number): string[];
 }
 
-export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHouse {
+export function messagingFixture(options: MessagingFixtureOptions = {}): MessagingFixture {
   const {
     think = echo,
     chat = platform(),
@@ -130,7 +136,7 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
   const real = openStore({ file: join(folder, "svc.db"), clock, idempotency, traceparent: traceparentNow });
   const store = wrap(real);
   const model = thinking(think);
-  const { agent, log, events: turns, set } = house({ ...own, model: options.model ?? model, store, clock });
+  const { agent, log, events: turns, set } = agentFixture({ ...own, model: options.model ?? model, store, clock });
   const events: MessageEvent[] = [];
   const gone = new Set<string>();
   const settings = (more: Partial<MessagingSettings> = {}): MessagingSettings => ({

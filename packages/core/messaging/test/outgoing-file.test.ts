@@ -32,15 +32,15 @@ async function desk() {
 
 describe("a file on its way out", () => {
   test("has its name, its type and, when it is read, its bytes", async () => {
-    using house = await desk();
-    const file = await house.openFile(kept, 4);
+    using agentFixture = await desk();
+    const file = await agentFixture.openFile(kept, 4);
     expect(file).toMatchObject({ kind: "image", name: "cat.png", mimeType: "image/png" });
     expect(Buffer.from(await file.read()).toString()).toBe("meow");
   });
 
   test("is refused when it is gone, when it has grown beyond what the channel takes, when its agent is gone", async () => {
-    using house = await desk();
-    const { openFile, root } = house;
+    using agentFixture = await desk();
+    const { openFile, root } = agentFixture;
     const file = await openFile(kept, 4);
     writeFileSync(join(root, kept.path), "meow!");
     expect(await failure(file.read())).toMatchObject({ code: "DELIVERY_REFUSED" });
@@ -59,13 +59,13 @@ describe("a file on its way out", () => {
   } as const;
 
   test("is the content that was queued, large or empty", async () => {
-    using house = await desk();
-    const path = join(house.root, kept.path);
+    using agentFixture = await desk();
+    const path = join(agentFixture.root, kept.path);
     for (const content of ["meow", "", "x".repeat(2_500_000)]) {
       writeFileSync(path, content);
-      const queued = await attachedFile({ ...house, agent: "main", media }, kept.path);
+      const queued = await attachedFile({ ...agentFixture, agent: "main", media }, kept.path);
       expect(queued.content).toEqual({ bytes: content.length, sha256: sha256(content) });
-      const file = await house.openFile(queued, media.maxBytes);
+      const file = await agentFixture.openFile(queued, media.maxBytes);
       expect(Buffer.from(await file.read()).toString()).toBe(content);
     }
   });
@@ -88,17 +88,17 @@ describe("a file on its way out", () => {
     ["a link to a file outside", (path) => (rmSync(path), symlinkSync("/etc/passwd", path)), "DELIVERY_REFUSED"],
     ["deleted", (path) => rmSync(path), "DELIVERY_REFUSED"],
   ])("is not sent when it is %s by then", async (_, change, code) => {
-    using house = await desk();
-    const queued = await attachedFile({ ...house, agent: "main", media }, kept.path);
-    const file = await house.openFile(queued, media.maxBytes);
-    change(join(house.root, kept.path));
+    using agentFixture = await desk();
+    const queued = await attachedFile({ ...agentFixture, agent: "main", media }, kept.path);
+    const file = await agentFixture.openFile(queued, media.maxBytes);
+    change(join(agentFixture.root, kept.path));
     expect(await failure(file.read())).toMatchObject({ code });
   });
 
   test("of a message that an older version queued is sent as it is", async () => {
-    using house = await desk();
-    writeFileSync(join(house.root, kept.path), "MEOW");
-    expect(Buffer.from(await (await house.openFile(kept, 4)).read()).toString()).toBe("MEOW");
+    using agentFixture = await desk();
+    writeFileSync(join(agentFixture.root, kept.path), "MEOW");
+    expect(Buffer.from(await (await agentFixture.openFile(kept, 4)).read()).toString()).toBe("MEOW");
   });
 
   test("is tried again when the file system fails", async () => {

@@ -8,15 +8,15 @@ import { describe, expect, test } from "vitest";
 import { ANEW } from "../src/streaming/paragraphs.ts";
 import { gate, until } from "@svc/agent/agent-fixture";
 import { afterKill, quiet, said } from "./messaging-fixture.ts";
-import { writingHouse, type WritingOptions } from "./drafts-fixture.ts";
+import { draftsFixture, type WritingOptions } from "./drafts-fixture.ts";
 
-const house = (options: WritingOptions = {}) => writingHouse({ mode: "multi_message", ...options });
+const agentFixture = (options: WritingOptions = {}) => draftsFixture({ mode: "multi_message", ...options });
 const lost = () => Object.assign(new Error("lost"), { isRetryable: true });
 
 describe("nothing is lost and nothing doubled", () => {
   test("when the disk refuses a paragraph: it goes out with the next one, or with the end", async () => {
     const disk = { isFull: false };
-    const { made, chat, pen } = house({
+    const { made, chat, pen } = agentFixture({
       wrap: (store) => ({
         ...store,
         write: (change) => (disk.isFull ? Promise.reject(new SvcError("STORE_FULL")) : store.write(change)),
@@ -40,7 +40,7 @@ describe("nothing is lost and nothing doubled", () => {
 
   test("when the disk refuses what a try says that breaks off: it was never said", async () => {
     const disk = { isFull: false };
-    const { made, chat, pen } = house({
+    const { made, chat, pen } = agentFixture({
       config: { model: { max_retries: 1 } },
       wrap: (store) => ({
         ...store,
@@ -67,7 +67,7 @@ describe("nothing is lost and nothing doubled", () => {
       ...files,
       read: async (...all: Parameters<typeof files.read>) => (await open.opened, files.read(...all)),
     };
-    const { made, chat, pen } = house({ workspace, config: { model: { max_retries: 1 } } });
+    const { made, chat, pen } = agentFixture({ workspace, config: { model: { max_retries: 1 } } });
     using _ = made;
     const media = { maxBytes: 100, sends: ["image"] as const, fetch: () => Promise.reject(new Error()) };
     Object.assign(chat.channel, { media });
@@ -87,7 +87,7 @@ describe("nothing is lost and nothing doubled", () => {
     const states = new Set<string>();
     for (const how of ["stopped", "dropped"]) {
       for (let ticks = -4; ticks < 8; ticks += 1) {
-        const { made, chat, pen } = house();
+        const { made, chat, pen } = agentFixture();
         using _ = made;
         await made.receive(said("hi"));
         const { outbox } = made.store;
@@ -116,7 +116,7 @@ describe("nothing is lost and nothing doubled", () => {
   });
 
   test.each(["stopped", "dropped"])("a turn that is %s leaves what was said, and says no more", async (how) => {
-    const { made, chat, pen } = house();
+    const { made, chat, pen } = agentFixture();
     using _ = made;
     await made.receive(said("hi"));
     await pen.say("One.\n\nTw");
@@ -135,17 +135,17 @@ describe("nothing is lost and nothing doubled", () => {
       fc.asyncProperty(fc.array(broken, { maxLength: 3 }), answer, async (tries, final) => {
         const [home, other] = [temporaryHome(), temporaryHome()];
         const options = { config: { model: { max_retries: 5 } } };
-        let now = house(options);
+        let now = agentFixture(options);
         const { chat } = now;
-        const houses = [now.made];
+        const fixtures = [now.made];
         await now.made.receive(said("hi"));
         for (const { said: words, kills } of tries) {
           await now.pen.say(words.map((word) => `${word}\n\n`).join(""));
           if (kills) {
-            const target = houses.length % 2 === 0 ? home.path : other.path;
+            const target = fixtures.length % 2 === 0 ? home.path : other.path;
             afterKill(now.made.folder, target);
-            now = house({ ...options, folder: target, chat });
-            houses.push(now.made);
+            now = agentFixture({ ...options, folder: target, chat });
+            fixtures.push(now.made);
             await now.made.pass(20_000);
           } else {
             await now.pen.fail(lost());
@@ -159,7 +159,7 @@ describe("nothing is lost and nothing doubled", () => {
         expect(chat.shown).toEqual(now.made.answersTo(1));
         const isSameAgain = tries.every(({ said: words }) => words.every((word, at) => final[at] === word));
         expect(isSameAgain && chat.shown.length !== final.length).toBe(false);
-        for (const one of houses) one[Symbol.dispose]();
+        for (const one of fixtures) one[Symbol.dispose]();
         for (const one of [home, other]) one.remove();
       }),
       { numRuns: cases(25) },

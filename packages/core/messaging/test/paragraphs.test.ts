@@ -6,14 +6,14 @@ import { describe, expect, test } from "vitest";
 import { ANEW } from "../src/streaming/paragraphs.ts";
 import { act, call, read, until } from "@svc/agent/agent-fixture";
 import { afterKill, quiet, said, status } from "./messaging-fixture.ts";
-import { writingHouse, type WritingOptions } from "./drafts-fixture.ts";
+import { draftsFixture, type WritingOptions } from "./drafts-fixture.ts";
 
-const house = (options: WritingOptions = {}) => writingHouse({ mode: "multi_message", ...options });
+const agentFixture = (options: WritingOptions = {}) => draftsFixture({ mode: "multi_message", ...options });
 const lost = () => Object.assign(new Error("lost"), { isRetryable: true });
 
 describe("an answer", () => {
   test("goes out paragraph by paragraph, in order, code blocks whole, and its end adds what is left", async () => {
-    const { made, chat, pen } = house();
+    const { made, chat, pen } = agentFixture();
     using _ = made;
     await made.receive(said("hi", { replyData: 7 }));
     await pen.say("First.\n");
@@ -38,7 +38,7 @@ describe("an answer", () => {
   });
 
   test("of one paragraph is one message; a long one is split", async () => {
-    const { made, chat, pen } = house();
+    const { made, chat, pen } = agentFixture();
     using _ = made;
     Object.assign(chat.channel, { text: { maxChars: 12 } });
     await made.receive(said("hi"));
@@ -48,7 +48,7 @@ describe("an answer", () => {
   });
 
   test("has what is said before a tool call in it, before whatever the tool does and asks", async () => {
-    const { made, chat, pen } = house({ asks: true, tools: [act, read], verdict: "ask" });
+    const { made, chat, pen } = agentFixture({ asks: true, tools: [act, read], verdict: "ask" });
     using _ = made;
     await made.receive(said("hi"));
     await pen.say("Let me look.");
@@ -64,7 +64,7 @@ describe("an answer", () => {
   });
 
   test("has its files where they belong, and not more than ten", async () => {
-    const { made, chat, pen } = house({ workspace: fakeWorkspace({ "a.png": "png" }) });
+    const { made, chat, pen } = agentFixture({ workspace: fakeWorkspace({ "a.png": "png" }) });
     using _ = made;
     const media = { maxBytes: 100, sends: ["image"] as const, fetch: () => Promise.reject(new Error()) };
     Object.assign(chat.channel, { media });
@@ -85,7 +85,7 @@ describe("a model that is asked again", () => {
   const [A, B, C] = ["Alpha.", "Beta.", "Gamma."];
 
   test("and says the same is heard once", async () => {
-    const { made, chat, pen } = house({ config: { model: { max_retries: 1 } } });
+    const { made, chat, pen } = agentFixture({ config: { model: { max_retries: 1 } } });
     using _ = made;
     await made.receive(said("hi"));
     await pen.say(`${A}\n\n${B}\n\nGam`);
@@ -97,7 +97,7 @@ describe("a model that is asked again", () => {
   });
 
   test("and says it otherwise says all of it from there on, behind a word about it", async () => {
-    const { made, chat, pen } = house({ config: { model: { max_retries: 1 } } });
+    const { made, chat, pen } = agentFixture({ config: { model: { max_retries: 1 } } });
     using _ = made;
     await made.receive(said("hi"));
     await pen.say(`${A}\n\n${B}\n\n${C}\n\n`);
@@ -109,7 +109,7 @@ describe("a model that is asked again", () => {
   });
 
   test("and says less says it again, so that nobody takes the rest for a part of it", async () => {
-    const { made, chat, pen } = house({ config: { model: { max_retries: 1 } } });
+    const { made, chat, pen } = agentFixture({ config: { model: { max_retries: 1 } } });
     using _ = made;
     await made.receive(said("hi"));
     await pen.say(`${A}\n\n${B}\n\n`);
@@ -122,7 +122,7 @@ describe("a model that is asked again", () => {
 
   test("after a kill goes on behind what is in the outbox, whether it was delivered or not", async () => {
     const home = temporaryHome();
-    const before = house();
+    const before = agentFixture();
     using _ = before.made;
     const { chat } = before;
     await before.made.receive(said("hi"));
@@ -131,7 +131,7 @@ describe("a model that is asked again", () => {
     await before.pen.say(`${B}\n\nGa`);
     afterKill(before.made.folder, home.path);
     chat.mood = () => undefined;
-    const { made, pen } = house({ folder: home.path, chat });
+    const { made, pen } = agentFixture({ folder: home.path, chat });
     using _next = made;
     await quiet();
     expect(chat.shown).toEqual([A, B]);
@@ -143,7 +143,7 @@ describe("a model that is asked again", () => {
 
   test("by a turn that is taken up says nothing of the steps before again", async () => {
     const home = temporaryHome();
-    const before = house({ tools: [act] });
+    const before = agentFixture({ tools: [act] });
     using _ = before.made;
     const { chat } = before;
     await before.made.receive(said("hi"));
@@ -151,7 +151,7 @@ describe("a model that is asked again", () => {
     await before.pen.end(call("act"));
     await before.pen.say(`${B}\n\n`);
     afterKill(before.made.folder, home.path);
-    const { made, pen } = house({ folder: home.path, chat, tools: [act] });
+    const { made, pen } = agentFixture({ folder: home.path, chat, tools: [act] });
     using _next = made;
     await quiet();
     await pen.say(`${B}\n\n${C}`);
@@ -161,7 +161,7 @@ describe("a model that is asked again", () => {
   });
 
   test("because it was down for a while goes on where it was, and an apology stands behind what is there", async () => {
-    const { made, chat, pen } = house({ config: { model: { max_retries: 0 } } });
+    const { made, chat, pen } = agentFixture({ config: { model: { max_retries: 0 } } });
     using _ = made;
     await made.receive(said("hi"));
     await pen.say(`${A}\n\n${B}`);
@@ -175,7 +175,7 @@ describe("a model that is asked again", () => {
 });
 
 test("a step that calls a tool without a word says nothing", async () => {
-  const { made, chat, pen } = house({ tools: [read] });
+  const { made, chat, pen } = agentFixture({ tools: [read] });
   using _ = made;
   await made.receive(said("hi"));
   const silent: LanguageModelV4Content = call("read");

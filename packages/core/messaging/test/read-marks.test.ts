@@ -7,7 +7,7 @@ import {
   afterKill,
   echo,
   failing,
-  messagingHouse,
+  messagingFixture,
   quiet,
   said,
   saidIn,
@@ -33,7 +33,7 @@ const hanging: Think = (options) => (JSON.stringify(options.prompt).includes("lo
 
 test("is taken back when the message is answered, once", async () => {
   const { chat, marks } = marking();
-  using made = messagingHouse({ chat });
+  using made = messagingFixture({ chat });
   await made.receive(said("hi", { id: "a" }), said("no id"));
   expect([marks, made.clock.waiting]).toEqual([["+a", "-a"], 0]);
 });
@@ -41,7 +41,7 @@ test("is taken back when the message is answered, once", async () => {
 test("is there until then, over all attempts", async () => {
   const { chat, marks } = marking();
   const think = failing(2, () => status(503));
-  using made = messagingHouse({ chat, think, config: { model: { max_retries: 0 } } });
+  using made = messagingFixture({ chat, think, config: { model: { max_retries: 0 } } });
   await made.receive(said("hi", { id: "a" }));
   expect(marks).toEqual(["+a"]);
   await made.pass(10_000);
@@ -54,7 +54,7 @@ test("is taken back when the message fails, is stopped, or is dropped", async ()
     if (JSON.stringify(options.prompt.at(-1)).includes("bad")) throw status(400);
     return hanging(options);
   };
-  using made = messagingHouse({ chat, think, config: { model: { max_retries: 0 } } });
+  using made = messagingFixture({ chat, think, config: { model: { max_retries: 0 } } });
   await made.receive(said("bad", { id: "failed" }));
   await made.receive(said("long", { id: "stopped" }));
   await made.receive(said("/stop", { id: "stop" }));
@@ -67,7 +67,7 @@ test("is taken back when the message fails, is stopped, or is dropped", async ()
 test("of one that rests is taken back when somebody stops it or drops it", async () => {
   const { chat, marks } = marking();
   const think = failing(9, () => status(503));
-  using made = messagingHouse({ chat, think, config: { model: { max_retries: 0 } } });
+  using made = messagingFixture({ chat, think, config: { model: { max_retries: 0 } } });
   await made.receive(said("hi", { id: "a" }));
   await made.receive(said("/stop", { id: "s" }));
   await made.receive(said("hi", { id: "b" }));
@@ -79,10 +79,10 @@ test("of one that rests is taken back when somebody stops it or drops it", async
 test("of one that an earlier process marked is taken back by the next", async () => {
   const home = temporaryHome();
   const { chat, marks } = marking();
-  using before = messagingHouse({ chat, think: hang });
+  using before = messagingFixture({ chat, think: hang });
   await before.receive(said("hi", { id: "a" }));
   afterKill(before.folder, home.path);
-  using made = messagingHouse({ chat, folder: home.path });
+  using made = messagingFixture({ chat, folder: home.path });
   await quiet();
   expect([marks, made.row(1).state]).toEqual([["+a", "-a"], "done"]);
   home.remove();
@@ -92,7 +92,7 @@ test("is set once, however often the same process begins the message", async () 
   const { chat, marks } = marking();
   const disk = { isFull: false };
   let asked = 0;
-  using made = messagingHouse({
+  using made = messagingFixture({
     chat,
     think: (options) => ((disk.isFull = (asked += 1) === 1), echo(options)),
     wrap: (store) => ({
@@ -111,7 +111,7 @@ test("is never taken back before it is set; when that hangs, only after it was g
   const { chat, marks, moods } = marking();
   const gate = Promise.withResolvers<void>();
   moods.mark = () => gate.promise;
-  using made = messagingHouse({ chat });
+  using made = messagingFixture({ chat });
   await made.receive(said("hi", { id: "a" }));
   expect([chat.taken, marks]).toEqual([["echo hi"], []]);
   gate.resolve();
@@ -128,7 +128,7 @@ test("is never taken back before it is set; when that hangs, only after it was g
 test("that can't be taken back is forgotten, and its words are nobody's business", async () => {
   const { chat, moods } = marking();
   moods.clear = () => Promise.reject(new Error("sk-secret"));
-  using made = messagingHouse({ chat });
+  using made = messagingFixture({ chat });
   await made.receive(said("hi", { id: "a" }), said("again", { id: "b" }));
   expect(chat.taken).toEqual(["echo hi", "echo again"]);
   expect(made.log.text()).not.toContain("sk-secret");
@@ -141,7 +141,7 @@ test("many are taken back a few at a time, and a shutdown waits for none", async
   moods.clear = () => new Promise<void>((resolve) => gates.push(resolve));
   const settings = { maxParallelTurns: 40 };
   const config = { agent: { max_parallel_turns: 40 } };
-  using made = messagingHouse({
+  using made = messagingFixture({
     chat,
     settings,
     config,
@@ -165,7 +165,7 @@ test("of a message that turns out to be an answer is taken back with it", async 
   const { chat, marks } = marking();
   const think: Think = (options) =>
     options.prompt.length === 1 ? Promise.reject(status(503)) : Promise.resolve([{ type: "text", text: "ok" }]);
-  using made = messagingHouse({ chat, think, asks: true, config: { model: { max_retries: 0 } } });
+  using made = messagingFixture({ chat, think, asks: true, config: { model: { max_retries: 0 } } });
   await made.receive(said("yes", { id: "a" }));
   expect(marks).toEqual(["+a"]);
   const ask = made.desk.askIn({ conversation: { channel: "chat", id: "room" }, turnId: "t", sender: "x" });

@@ -9,8 +9,8 @@ describe("replay of all", () => {
   const never = new AbortController().signal;
 
   /** Messages of two channels in turn, all failed. */
-  async function failed(house: ReturnType<typeof desk>, count: number): Promise<void> {
-    const { store, clock } = house;
+  async function failed(agentFixture: ReturnType<typeof desk>, count: number): Promise<void> {
+    const { store, clock } = agentFixture;
     const body = inbound("hello", {}) as unknown as Json;
     await store.write(() => {
       for (let n = 1; n <= count; n += 1) {
@@ -22,9 +22,9 @@ describe("replay of all", () => {
   }
 
   test("that failed: more than one page of them, in order of arrival, of one channel or of all; named are a thousand", async () => {
-    using house = desk();
-    const { messageAdmin, store, told } = house;
-    await failed(house, 2_500);
+    using agentFixture = desk();
+    const { messageAdmin, store, told } = agentFixture;
+    await failed(agentFixture, 2_500);
     const even = { state: "failed", channel: "even" } as const;
     expect([await messageAdmin.countEnded(even), await messageAdmin.countEnded({ state: "failed" })]).toEqual([
       1_250, 2_500,
@@ -39,8 +39,8 @@ describe("replay of all", () => {
   });
 
   test("that are dead, and nothing that was dropped, sent, or waits", async () => {
-    using house = desk();
-    const { put, messageAdmin, store, told } = house;
+    using agentFixture = desk();
+    const { put, messageAdmin, store, told } = agentFixture;
     await put(...["1", "2", "3", "4", "5"].map((text) => say("a", text)));
     await store.write(() => {
       for (const n of [1, 4]) store.outbox.dead(n, "DELIVERY_REFUSED", 1);
@@ -53,9 +53,9 @@ describe("replay of all", () => {
   });
 
   test("takes up none a second time that fails again at once", async () => {
-    using house = desk();
-    const { messageAdmin, store, told } = house;
-    await failed(house, 1_000);
+    using agentFixture = desk();
+    const { messageAdmin, store, told } = agentFixture;
+    await failed(agentFixture, 1_000);
     const wake = told.inbox.push.bind(told.inbox);
     told.inbox.push = (n) => {
       void store.write(() => store.inbox.end(n, "failed", "TURN_FAILED"));
@@ -67,9 +67,9 @@ describe("replay of all", () => {
   });
 
   test("lets others have their turn between its pages, and ends when nobody waits for it any more", async () => {
-    using house = desk();
-    const { messageAdmin, store, told } = house;
-    await failed(house, 1_000);
+    using agentFixture = desk();
+    const { messageAdmin, store, told } = agentFixture;
+    await failed(agentFixture, 1_000);
     const gone = new AbortController();
     const replayed = messageAdmin.replayAll({ state: "failed" }, gone.signal);
     await store.write(() => {});

@@ -9,8 +9,8 @@ import {
   echo,
   failing,
   lastAsked,
-  type MessagingHouse,
-  messagingHouse,
+  type MessagingFixture,
+  messagingFixture,
   quiet,
   said,
   status,
@@ -19,12 +19,12 @@ import {
 const config = { model: { max_retries: 0 } };
 const author: Author = { kind: "device", id: "d-1", name: "desk" };
 
-const sessionOf = ({ agent }: MessagingHouse) => agent.sessions.list({}, 1)[0]!;
-const shown = (made: MessagingHouse) =>
+const sessionOf = ({ agent }: MessagingFixture) => agent.sessions.list({}, 1)[0]!;
+const shown = (made: MessagingFixture) =>
   made.agent.sessions
     .messages(sessionOf(made).id, { limit: 50 })
     .messages.map(({ role, text, state, kind, author }) => [role, text, state, kind, author?.id ?? null]);
-const reply = (made: MessagingHouse, words: string, id = "room") => {
+const reply = (made: MessagingFixture, words: string, id = "room") => {
   const conversation = { channel: "chat", id };
   const owner = made.agent.sessions.list({}, 1)[0]?.clientId ?? ("nobody" as ClientId);
   return made.messaging.replyByHand({ owner, conversation, text: words, author, by: "desk" });
@@ -32,7 +32,7 @@ const reply = (made: MessagingHouse, words: string, id = "room") => {
 
 describe("a message that failed", () => {
   test("stays in its conversation; replayed, it is told to the model once", async () => {
-    using made = messagingHouse({ config, think: failing(1, () => status(401)) });
+    using made = messagingFixture({ config, think: failing(1, () => status(401)) });
     await made.receive(said("hello"));
     expect(shown(made)).toEqual([["user", "hello", "failed", "message", expect.any(String)]]);
     await made.messaging.messageAdmin.replay("in-1");
@@ -43,7 +43,7 @@ describe("a message that failed", () => {
   });
 
   test("and is tried again waits in its conversation meanwhile", async () => {
-    using made = messagingHouse({
+    using made = messagingFixture({
       config,
       think: (options) => (lastAsked(options) === "first" ? echo(options) : failing(9, down)(options)),
     });
@@ -56,7 +56,7 @@ describe("a message that failed", () => {
 
 describe("a reply by hand", () => {
   test("goes to those who wrote, with what their message came with, once; the model is told of it", async () => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     await made.receive(said("hello"));
     const { turnId, deliveries } = await reply(made, "I am a person");
     await quiet();
@@ -71,7 +71,7 @@ describe("a reply by hand", () => {
   test("answers what waits for the model: that is asked no more, over a restart too", async () => {
     let isDown = false;
     const think = failing(99, down);
-    using made = messagingHouse({ config, think: (options) => (isDown ? think(options) : echo(options)) });
+    using made = messagingFixture({ config, think: (options) => (isDown ? think(options) : echo(options)) });
     await made.receive(said("first"));
     isDown = true;
     await made.receive(said("second"));
@@ -95,7 +95,7 @@ describe("a reply by hand", () => {
   });
 
   test("is refused where no one wrote, while the model answers, and when a message that waits has begun to act", async () => {
-    using made = messagingHouse({ config, think: (options) => hang(options) });
+    using made = messagingFixture({ config, think: (options) => hang(options) });
     expect((await failure(reply(made, "hello", "stranger"))).code).toBe("CHANNEL_CANNOT");
     const strange = made.messaging.replyByHand({
       owner: "x" as ClientId,
@@ -116,7 +116,7 @@ describe("a reply by hand", () => {
       if (asked === 1) return [call("act")];
       throw down();
     };
-    using acting = messagingHouse({ config, think, tools: [act] });
+    using acting = messagingFixture({ config, think, tools: [act] });
     await acting.receive(said("go"));
     await until(() => asked === 2);
     await quiet();
@@ -127,7 +127,7 @@ describe("a reply by hand", () => {
     let isFull = false;
     let isDown = true;
     const think = failing(99, down);
-    using made = messagingHouse({
+    using made = messagingFixture({
       config,
       think: (options) => (isDown ? think(options) : [text("from the model")]),
       wrap: (store) => ({

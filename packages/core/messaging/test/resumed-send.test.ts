@@ -6,9 +6,9 @@ import { channelSendTool } from "../src/index.ts";
 import { call, text } from "@svc/agent/agent-fixture";
 import {
   afterKill,
-  messagingHouse,
-  type MessagingHouse,
-  type MessagingHouseOptions,
+  messagingFixture,
+  type MessagingFixture,
+  type MessagingFixtureOptions,
   quiet,
   said,
   type Think,
@@ -21,8 +21,8 @@ const think: Think = ({ prompt }) => {
   return [text(JSON.stringify((content as { output: object }[])[0]!.output))];
 };
 
-function sendingHouse(options: MessagingHouseOptions): MessagingHouse {
-  const made: MessagingHouse = messagingHouse({
+function sendingFixture(options: MessagingFixtureOptions): MessagingFixture {
+  const made: MessagingFixture = messagingFixture({
     think,
     tools: [channelSendTool(() => made.messaging.channelSend)],
     settings: { targetsOf: () => ({ allowed: ["friend"], notification: undefined }) },
@@ -47,10 +47,10 @@ test.each([
     toolCalls.finish = (...args) => (killedAt("finish"), finish(...args));
     return store;
   };
-  using made: MessagingHouse = sendingHouse({ wrap });
+  using made: MessagingFixture = sendingFixture({ wrap });
   await made.receive(said("tell my friend"));
   expect(kills).toBeGreaterThan(0);
-  using next = sendingHouse({ folder: target.path });
+  using next = sendingFixture({ folder: target.path });
   expect(next.store.toolCalls.of(next.row(1).turnId)).toMatchObject([{ state: "interrupted" }]);
   await quiet();
   expect(next.chat.taken.toSorted()).toEqual([

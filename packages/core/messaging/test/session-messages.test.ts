@@ -5,7 +5,15 @@ import { laneOf } from "@svc/kit";
 import { describe, expect, test } from "vitest";
 import { lanesOfOwner, sessionIn, sessionMessageOf } from "@svc/agent";
 import { act, call, read, text, until } from "@svc/agent/agent-fixture";
-import { afterKill, echo, lastAsked, messagingHouse, type MessagingHouse, quiet, said } from "./messaging-fixture.ts";
+import {
+  afterKill,
+  echo,
+  lastAsked,
+  messagingFixture,
+  type MessagingFixture,
+  quiet,
+  said,
+} from "./messaging-fixture.ts";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 
 const ADA = "client-ada" as ClientId;
@@ -21,13 +29,13 @@ const asked = (owner: ClientId, words: string, session = "ops") =>
     replyData: { session },
   });
 
-async function accept(made: MessagingHouse, ...messages: ReturnType<typeof asked>[]): Promise<void> {
+async function accept(made: MessagingFixture, ...messages: ReturnType<typeof asked>[]): Promise<void> {
   await made.messaging.accept({ channel: "chat", messages });
   await quiet();
 }
 
 /** What the model was shown of people, by turn. */
-const heard = ({ model }: MessagingHouse): string[][] =>
+const heard = ({ model }: MessagingFixture): string[][] =>
   model.asked.map(({ prompt }) =>
     prompt.flatMap(({ role, content }) =>
       role === "user" ? (content as { text: string }[]).map((part) => part.text) : [],
@@ -36,7 +44,7 @@ const heard = ({ model }: MessagingHouse): string[][] =>
 
 describe("a message whose sender does not wait", () => {
   test("is answered in his session, together with what he asks and waits for, and goes out with what the channel is to know", async () => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     const signal = new AbortController().signal;
     await made.agent.run({ clientId: ADA, owner: ADA, session: "ops", text: "one", signal });
     await accept(made, asked(ADA, "two"));
@@ -53,7 +61,7 @@ describe("a message whose sender does not wait", () => {
   });
 
   test("is not heard in another's session of the same name, nor in a conversation that is called so", async () => {
-    using made = messagingHouse();
+    using made = messagingFixture();
     await accept(made, asked(ADA, "a secret"), asked(BEN, "what do you know?"));
     await made.receive(said("and here?", { conversation: { channel: "chat", id: "ops" }, sender: ADA }));
     await made.receive(said("or here?", { conversation: { channel: "chat", id: "ops@client-ada" }, sender: ADA }));
@@ -62,7 +70,7 @@ describe("a message whose sender does not wait", () => {
 
   test("waits for nobody else's turn; those of one session come one after the other", async () => {
     const gates = new Map<string, PromiseWithResolvers<void>>();
-    using made = messagingHouse({
+    using made = messagingFixture({
       think: async (options) => {
         const gate = Promise.withResolvers<void>();
         gates.set(lastAsked(options), gate);
@@ -81,7 +89,7 @@ describe("a message whose sender does not wait", () => {
 
   test("is no command, as it is none of whoever waits; but for /stop, which stops his own turn alone", async () => {
     const gates: PromiseWithResolvers<void>[] = [];
-    using made = messagingHouse({
+    using made = messagingFixture({
       think: async (options) => {
         if (lastAsked(options) !== "long") return echo(options);
         gates.push(Promise.withResolvers<void>());
@@ -102,7 +110,7 @@ describe("a message whose sender does not wait", () => {
   });
 
   test("that fails tells him so by the same way", async () => {
-    using made = messagingHouse({
+    using made = messagingFixture({
       think: () => {
         throw Object.assign(new Error("no"), { statusCode: 401, isRetryable: false });
       },
@@ -116,7 +124,7 @@ describe("a message whose sender does not wait", () => {
     using home = temporaryHome();
     let folder = "";
     let isKilled = false;
-    const first: MessagingHouse = messagingHouse({
+    const first: MessagingFixture = messagingFixture({
       think: (options) => {
         if (!isKilled) afterKill(folder, home.path);
         isKilled = true;
@@ -126,7 +134,7 @@ describe("a message whose sender does not wait", () => {
     folder = first.folder;
     await accept(first, asked(ADA, "do not forget me"));
     first[Symbol.dispose]();
-    using next = messagingHouse({ folder: home.path });
+    using next = messagingFixture({ folder: home.path });
     await until(() => next.chat.taken.length > 0);
     expect(next.chat.taken).toEqual(["echo do not forget me"]);
     expect(next.turns[0]).toMatchObject({ owner: ADA, sessionId: "ops" });
@@ -134,7 +142,7 @@ describe("a message whose sender does not wait", () => {
 
   test("who asks a person asks in no conversation: who sent it could not answer there", async () => {
     const answers: unknown[] = [];
-    using made = messagingHouse({
+    using made = messagingFixture({
       asks: true,
       tools: [read, act],
       verdict: "ask",
@@ -156,7 +164,7 @@ describe("a message whose sender does not wait", () => {
 describe("who was shut out", () => {
   test("gets no turn for what waits, nor an answer for what runs; others do", async () => {
     const gates: PromiseWithResolvers<void>[] = [];
-    using made = messagingHouse({
+    using made = messagingFixture({
       think: async (options) => {
         gates.push(Promise.withResolvers<void>());
         await gates.at(-1)!.promise;
@@ -176,11 +184,11 @@ describe("who was shut out", () => {
 
   test("while no daemon ran: what waited is dropped by the next start", async () => {
     using home = temporaryHome();
-    const first = messagingHouse({ idle: true });
+    const first = messagingFixture({ idle: true });
     await accept(first, asked(ADA, "one"), asked(BEN, "two"));
     afterKill(first.folder, home.path);
     first[Symbol.dispose]();
-    using next = messagingHouse({ folder: home.path, idle: true });
+    using next = messagingFixture({ folder: home.path, idle: true });
     next.gone.add(ADA);
     next.messaging.start();
     await until(() => next.chat.taken.length > 0 && next.row(1).state !== "waiting");

@@ -8,7 +8,7 @@ import { type FakeClock, fakeClock, settled } from "@svc/testkit/fake-clock";
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-export interface SpeechHouse extends AsyncDisposable {
+export interface SpeechFixture extends AsyncDisposable {
   readonly baseUrl: string;
   /** Bodies as latin1. */
   readonly seen: { url: string | undefined; headers: IncomingMessage["headers"]; body: string }[];
@@ -19,8 +19,8 @@ export interface SpeechHouse extends AsyncDisposable {
 }
 
 /** Answers in turn, and 418 when there is none left. */
-export async function speechHouse(...answers: Answer[]): Promise<SpeechHouse> {
-  const seen: SpeechHouse["seen"] = [];
+export async function speechFixture(...answers: Answer[]): Promise<SpeechFixture> {
+  const seen: SpeechFixture["seen"] = [];
   const server = createServer((request, response) => {
     void readText(request.setEncoding("latin1")).then((body) => {
       seen.push({ url: request.url, headers: request.headers, body });

@@ -6,12 +6,12 @@ import { SpeechPlaces } from "../src/speech/places.ts";
 import { speak } from "../src/speech/speak.ts";
 import { createSpeech } from "../src/speech/speech.ts";
 import { failure } from "@svc/agent/agent-fixture";
-import { messagingHouse } from "./messaging-fixture.ts";
-import { type Answer, json, passing, type SpeechHouse, speechHouse } from "./speech-fixture.ts";
+import { messagingFixture } from "./messaging-fixture.ts";
+import { type Answer, json, passing, type SpeechFixture, speechFixture } from "./speech-fixture.ts";
 
 const noProgram = (): Promise<never> => Promise.reject(new Error("no programs in this test"));
 
-const settingsOf = ({ baseUrl }: SpeechHouse, more: Partial<SpeechSettings> = {}): SpeechSettings => ({
+const settingsOf = ({ baseUrl }: SpeechFixture, more: Partial<SpeechSettings> = {}): SpeechSettings => ({
   baseUrl,
   apiKey: "sk-secret",
   model: "s-1",
@@ -20,7 +20,7 @@ const settingsOf = ({ baseUrl }: SpeechHouse, more: Partial<SpeechSettings> = {}
   ...more,
 });
 
-const ask = (made: SpeechHouse, text = "Hello.", more: Partial<SpeechSettings> = {}): Promise<SpokenText> =>
+const ask = (made: SpeechFixture, text = "Hello.", more: Partial<SpeechSettings> = {}): Promise<SpokenText> =>
   speak(
     { fetch: made.fetch, runProgram: noProgram, clock: made.clock, signal: made.leave.signal },
     settingsOf(made, more),
@@ -34,12 +34,12 @@ const audio =
     response.end(bytes);
   };
 
-const sent = ({ seen }: SpeechHouse, n = 0): Record<string, unknown> =>
+const sent = ({ seen }: SpeechFixture, n = 0): Record<string, unknown> =>
   JSON.parse(Buffer.from(seen[n]!.body, "latin1").toString("utf8")) as Record<string, unknown>;
 
 describe("speech", () => {
   test("is asked for as OpenAI's interface wants it, and comes as it is", async () => {
-    await using made = await speechHouse(audio("audio/mpeg"));
+    await using made = await speechFixture(audio("audio/mpeg"));
     expect(await ask(made, "Grüß dich.")).toEqual({ mimeType: "audio/mpeg", bytes: Buffer.from([255, 251, 0]) });
     const [{ url, headers }] = made.seen as [(typeof made.seen)[number]];
     expect([url, headers.authorization, headers["content-type"]]).toEqual([
@@ -51,7 +51,7 @@ describe("speech", () => {
   });
 
   test("needs no key", async () => {
-    await using made = await speechHouse(audio("audio/mpeg"));
+    await using made = await speechFixture(audio("audio/mpeg"));
     await ask(made, "Hello.", { apiKey: undefined });
     expect(made.seen[0]!.headers.authorization).toBeUndefined();
   });
@@ -63,24 +63,24 @@ describe("speech", () => {
     ["application/octet-stream", "audio/mpeg"],
     [undefined, "audio/mpeg"],
   ])("that is called %s is %s", async (told, mimeType) => {
-    await using made = await speechHouse(audio(told));
+    await using made = await speechFixture(audio(told));
     expect((await ask(made)).mimeType).toBe(mimeType);
   });
 
   test("of a text that is too long ends with a sentence", async () => {
-    await using made = await speechHouse(audio());
+    await using made = await speechFixture(audio());
     await ask(made, "One is short. Two is no longer. Three is not heard.", { maxChars: 40 });
     expect(sent(made)["input"]).toBe("One is short. Two is no longer.");
   });
 
   test("of nothing is not asked for", async () => {
-    await using made = await speechHouse();
+    await using made = await speechFixture();
     expect(await failure(ask(made, " \n"))).toMatchObject({ code: "SPEECH_FAILED" });
     expect(made.seen).toEqual([]);
   });
 
   test("is tried again while the service is busy or away, and not for longer than a few seconds", async () => {
-    await using made = await speechHouse(
+    await using made = await speechFixture(
       (request) => request.socket.destroy(),
       json(429, {}, { "retry-after": "3600" }),
       audio(),
@@ -98,7 +98,7 @@ describe("speech", () => {
     ["never ends", [audio("audio/mpeg", Buffer.alloc(24 * 1_048_576 + 1))], 1],
     ["is redirected elsewhere", [json(307, {}, { location: "http://127.0.0.1:1/" })], 1],
   ])("that %s is an error of ours with no word of theirs", async (_, answers, tries) => {
-    await using made = await speechHouse(...answers);
+    await using made = await speechFixture(...answers);
     const error = await passing(made.clock, failure(ask(made)));
     expect(error).toBeInstanceOf(SvcError);
     expect(error.code).toBe("SPEECH_FAILED");
@@ -108,19 +108,19 @@ describe("speech", () => {
 
   test("that is called off ends at once, with the reason", async () => {
     const reason = new Error("enough");
-    await using made: SpeechHouse = await speechHouse(() => made.leave.abort(reason));
+    await using made: SpeechFixture = await speechFixture(() => made.leave.abort(reason));
     await expect(ask(made)).rejects.toBe(reason);
   });
 });
 
 describe("the speech of features", () => {
   test("goes by the settings in force at each call: another voice, another service, none", async () => {
-    await using service = await speechHouse(audio(), audio());
-    await using other = await speechHouse(json(200, { text: "hi" }));
-    const fetch: SpeechHouse["fetch"] = (url, options) =>
+    await using service = await speechFixture(audio(), audio());
+    await using other = await speechFixture(json(200, { text: "hi" }));
+    const fetch: SpeechFixture["fetch"] = (url, options) =>
       (url.startsWith(service.baseUrl) ? service : other).fetch(url, options);
     const transcription = { ...settingsOf(other), language: undefined, maxBytes: 100 };
-    using made = messagingHouse({ fetch, settings: { speech: settingsOf(service) } });
+    using made = messagingFixture({ fetch, settings: { speech: settingsOf(service) } });
     const { speech } = made.messaging;
     const { signal } = service.leave;
     const voice = { name: "v", mimeType: "audio/ogg", bytes: new Uint8Array(3) };
@@ -139,8 +139,8 @@ describe("the speech of features", () => {
 
   test("is a few at a time, and a service that hangs holds up nothing of the other", async () => {
     const hangs: Answer = () => {};
-    await using service = await speechHouse(...Array.from({ length: 8 }, () => hangs));
-    await using other = await speechHouse(json(200, { text: "hi" }));
+    await using service = await speechFixture(...Array.from({ length: 8 }, () => hangs));
+    await using other = await speechFixture(json(200, { text: "hi" }));
     const speech = createSpeech({
       clock: service.clock,
       runProgram: noProgram,

@@ -11,13 +11,13 @@ import { platform } from "./delivery-fixture.ts";
 import { failure, text, until } from "@svc/agent/agent-fixture";
 import {
   afterKill,
-  type MessagingHouse,
-  messagingHouse,
-  type MessagingHouseOptions,
+  type MessagingFixture,
+  messagingFixture,
+  type MessagingFixtureOptions,
   said,
   status,
 } from "./messaging-fixture.ts";
-import { type Answer, json, speechHouse } from "./speech-fixture.ts";
+import { type Answer, json, speechFixture } from "./speech-fixture.ts";
 
 const WAV = wavOf({ sampleRate: 22_050, samples: new Int16Array(2_205).fill(500) });
 const SPEECH: SpeechSettings = {
@@ -69,10 +69,10 @@ const shown = (asked: readonly OutgoingMessage[]): string[] =>
     ({ text: words, files = [] }) => words || files.map(({ kind, mimeType }) => `<${kind} ${mimeType}>`).join(),
   );
 
-function house(reply: "never" | "voice" | "always", more: MessagingHouseOptions = {}) {
+function agentFixture(reply: "never" | "voice" | "always", more: MessagingFixtureOptions = {}) {
   const spoken = program();
   const chat = platform({ media: media() });
-  const made = messagingHouse({
+  const made = messagingFixture({
     chat,
     runProgram: spoken.run,
     think: () => [text("It is **cold**.\n\n- Ice\n- Snow")],
@@ -83,7 +83,7 @@ function house(reply: "never" | "voice" | "always", more: MessagingHouseOptions 
 }
 
 /** Everything that came in is answered, and nothing waits to be sent; what is loaded and encoded on the way takes real time. */
-async function over(made: MessagingHouse): Promise<void> {
+async function over(made: MessagingFixture): Promise<void> {
   await until(() => {
     const { inbox, outbox } = made.store.inbox.counts();
     return inbox.waiting + outbox.waiting === 0;
@@ -97,7 +97,7 @@ describe("an answer", () => {
     ["voice", recording, true],
     ["always", {}, true],
   ] as const)("with reply = %s to %j is spoken: %s", async (reply, more, isSpoken) => {
-    const { made, chat, asked } = house(reply);
+    const { made, chat, asked } = agentFixture(reply);
     using _ = made;
     await made.receive(said("how is it?", more));
     await over(made);
@@ -109,7 +109,7 @@ describe("an answer", () => {
   });
 
   test("that is spoken is a voice note that players know", async () => {
-    const { made, chat } = house("always");
+    const { made, chat } = agentFixture("always");
     using _ = made;
     await made.receive(said("how is it?"));
     await over(made);
@@ -123,7 +123,7 @@ describe("an answer", () => {
     ["takes no sound", { media: media({ sends: ["image"] }) }],
     ["takes no files", {}],
   ])("where the platform %s is text only", async (_, more) => {
-    const { made, chat, asked } = house("always", { chat: platform(more) });
+    const { made, chat, asked } = agentFixture("always", { chat: platform(more) });
     using _made = made;
     await made.receive(said("how is it?"));
     await over(made);
@@ -132,7 +132,7 @@ describe("an answer", () => {
   });
 
   test("of code and files alone has nothing to say", async () => {
-    const { made, chat, asked } = house("always", { think: () => [text("```\nx = 1\n```\n[IMAGE:a.png]")] });
+    const { made, chat, asked } = agentFixture("always", { think: () => [text("```\nx = 1\n```\n[IMAGE:a.png]")] });
     using _ = made;
     await made.receive(said("how is it?"));
     await over(made);
@@ -141,7 +141,7 @@ describe("an answer", () => {
   });
 
   test("that the model fails to give is an apology in text", async () => {
-    const { made, chat, asked } = house("always", {
+    const { made, chat, asked } = agentFixture("always", {
       think: () => {
         throw status(400);
       },
@@ -163,7 +163,7 @@ describe("an answer", () => {
     ["throws anything", () => Promise.reject(new Error("sk-secret"))],
   ])("whose program %s is there as text, said once, and the log says why", async (_, result) => {
     const failing = program(result);
-    const { made, chat } = house("always", { runProgram: failing.run });
+    const { made, chat } = agentFixture("always", { runProgram: failing.run });
     using _made = made;
     await made.receive(said("how is it?"));
     await over(made);
@@ -183,7 +183,7 @@ describe("an answer", () => {
 
   test("whose platform is away is spoken once, however often it is tried", async () => {
     let isAway = true;
-    const { made, chat, asked } = house("always");
+    const { made, chat, asked } = agentFixture("always");
     using _ = made;
     chat.mood = ({ files }) => (files && isAway ? new SvcError("REMOTE_UNREACHABLE") : "take");
     await made.receive(said("how is it?"));
@@ -198,7 +198,7 @@ describe("an answer", () => {
   });
 
   test("that no other try will take is given up without a dead letter", async () => {
-    const { made, chat } = house("always");
+    const { made, chat } = agentFixture("always");
     using _ = made;
     chat.mood = ({ files }) => (files ? new SvcError("DELIVERY_REFUSED") : "take");
     await made.receive(said("how is it?"));
@@ -207,7 +207,7 @@ describe("an answer", () => {
   });
 
   test("at any kill is heard once and read once", async () => {
-    const { made } = house("always", { chat: platform({ media: media() }) });
+    const { made } = agentFixture("always", { chat: platform({ media: media() }) });
     using _ = made;
     using text = temporaryHome();
     made.chat.mood = ({ files }) => {
@@ -218,7 +218,7 @@ describe("an answer", () => {
     await made.receive(said("how is it?"));
     await until(() => made.chat.asked.length === 2);
     afterKill(made.folder, text.path);
-    const next = house("always", { folder: text.path });
+    const next = agentFixture("always", { folder: text.path });
     using _next = next.made;
     await over(next.made);
     expect([...made.chat.taken, ...shown(next.chat.asked)]).toEqual([
@@ -229,14 +229,14 @@ describe("an answer", () => {
   });
 
   test("that waits when speech is switched off stays text", async () => {
-    const { made, chat } = house("always");
+    const { made, chat } = agentFixture("always");
     using _ = made;
     chat.mood = ({ files }) => (files ? new SvcError("REMOTE_UNREACHABLE") : "take");
     await made.receive(said("how is it?"));
     await until(() => chat.asked.length === 2);
     using folder = temporaryHome();
     afterKill(made.folder, folder.path);
-    const next = house("always", { folder: folder.path, settings: { speech: undefined } });
+    const next = agentFixture("always", { folder: folder.path, settings: { speech: undefined } });
     using _next = next.made;
     await over(next.made);
     expect(next.chat.asked).toEqual([]);
@@ -247,7 +247,7 @@ describe("an answer", () => {
 describe("a program that speaks", () => {
   test("finds the text in a file where its arguments ask for one, and is never a line of a shell", async () => {
     const { run, asked } = program();
-    await using made = await speechHouse();
+    await using made = await speechFixture();
     const parts = { fetch: made.fetch, runProgram: run, clock: made.clock, signal: made.leave.signal };
     const command = ["espeak-ng", "--stdout", "-f", "{text}"] as const;
     const spoken = await speak(parts, { ...SPEECH, command }, "$(touch /tmp/x); `id` {text}");
@@ -272,7 +272,7 @@ describe("a service that speaks voice notes", () => {
     ["answers with WAV", [audio("audio/wav", WAV), audio("audio/wav", WAV)], ["opus", "wav"], "audio/ogg"],
     ["knows MP3 only", [json(422, {}), json(422, {}), audio("audio/mpeg", OPUS)], ["opus", "wav", "mp3"], "audio/mpeg"],
   ])("%s", async (_, answers, formats, mimeType) => {
-    await using made = await speechHouse(...answers);
+    await using made = await speechFixture(...answers);
     const parts = { fetch: made.fetch, runProgram: program().run, clock: made.clock, signal: made.leave.signal };
     const settings = { ...SPEECH, command: undefined, baseUrl: made.baseUrl };
     expect((await speak(parts, settings, "Hello.", "ogg")).mimeType).toBe(mimeType);
@@ -292,7 +292,7 @@ describe("a program that transcribes", () => {
 
   async function heard(command: readonly [string, ...string[]], bytes: Uint8Array, result: Partial<ExecResult> = {}) {
     const { run, asked } = program(() => ended({ stdout: " Turn on\n the light. \n", ...result }));
-    await using made = await speechHouse();
+    await using made = await speechFixture();
     const parts = { fetch: made.fetch, runProgram: run, clock: made.clock, signal: made.leave.signal };
     const recorded = { name: "voice.oga", mimeType: "audio/ogg", bytes };
     const told = await transcribe(parts, { ...settings, command }, recorded).catch((error: unknown) => error);

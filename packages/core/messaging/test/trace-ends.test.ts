@@ -9,8 +9,8 @@ import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { platform } from "./delivery-fixture.ts";
 import { hang } from "@svc/agent/agent-fixture";
-import { messagingHouse, quiet, said } from "./messaging-fixture.ts";
-import { errorsOf, traceOf, traceparent, watchedHouse } from "./traces-fixture.ts";
+import { messagingFixture, quiet, said } from "./messaging-fixture.ts";
+import { errorsOf, traceOf, traceparent, watchedFixture } from "./traces-fixture.ts";
 
 const IMAGE = { kind: "image", ref: "v", placeholder: "[IMAGE]", mimeType: "image/png" } as const;
 
@@ -25,7 +25,7 @@ describe("what becomes of it has an end", () => {
         return hang({ abortSignal: signal } as never);
       },
     };
-    using made = watchedHouse({ chat: platform({ media }), workspace: fakeWorkspace({}) });
+    using made = watchedFixture({ chat: platform({ media }), workspace: fakeWorkspace({}) });
     await made.receive(said("look", { media: [IMAGE] }));
     while (asked.length === 0) await quiet();
     expect(asked).toEqual([{ turn: made.row(1).turnId, traceparent: made.recorded.works[0]!.traceparent }]);
@@ -42,7 +42,7 @@ describe("what becomes of it has an end", () => {
       write: (change) => (disk.isFull ? Promise.reject(new SvcError("STORE_FULL")) : store.write(change)),
     });
     const media = { maxBytes: 9, sends: [], fetch: async () => ((disk.isFull = true), {}) };
-    using made = watchedHouse({ chat: platform({ media }), workspace: fakeWorkspace({}), wrap });
+    using made = watchedFixture({ chat: platform({ media }), workspace: fakeWorkspace({}), wrap });
     await made.receive(said("look", { media: [IMAGE] }));
     while (!disk.isFull) await quiet();
     await made.pass(10_000);
@@ -59,7 +59,7 @@ describe("what becomes of it has an end", () => {
     const home = temporaryHome();
     const options = { clock, instruments: watched.instruments, folder: home.path };
     {
-      using made = messagingHouse({ ...options, think: hang });
+      using made = messagingFixture({ ...options, think: hang });
       await inScope({ traceparent: traceparent("1") }, () => made.messaging.receive("chat", [said("hi")]));
       await quiet();
       const stopped = made.messaging.stop(1_000);
@@ -67,7 +67,7 @@ describe("what becomes of it has an end", () => {
       await stopped;
       expect(errorsOf(watched.recorded.works)).toEqual(["ok", "TURN_CANCELLED", "TURN_CANCELLED"]);
     }
-    using next = messagingHouse(options);
+    using next = messagingFixture(options);
     await quiet();
     expect(next.answersTo(1)).toEqual(["echo hi"]);
     const attempt = ["  turn", "    model-call"];
@@ -80,7 +80,7 @@ describe("what becomes of it has an end", () => {
     const chat = platform();
     let tries = 0;
     chat.mood = () => ((tries += 1) === 1 ? new Error("no") : tries === 2 ? "hang" : "take");
-    using made = watchedHouse({ chat });
+    using made = watchedFixture({ chat });
     await made.receive(said("hi"));
     await made.pass(5_000);
     const stopped = made.messaging.stop(0);

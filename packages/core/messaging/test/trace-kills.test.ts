@@ -12,9 +12,9 @@ import { act, call, until } from "@svc/agent/agent-fixture";
 import {
   afterKill,
   echo,
-  type MessagingHouse,
-  messagingHouse,
-  type MessagingHouseOptions,
+  type MessagingFixture,
+  messagingFixture,
+  type MessagingFixtureOptions,
   quiet,
   said,
   saidIn,
@@ -22,13 +22,13 @@ import {
 import { traceOf, traceparent } from "./traces-fixture.ts";
 
 describe("what the last process left", () => {
-  const sentFor = ({ store }: MessagingHouse, n: number): unknown[] =>
+  const sentFor = ({ store }: MessagingFixture, n: number): unknown[] =>
     store.outbox.ofTurn(store.inbox.read(n)!.turnId).map((delivery) => traceOf(delivery.traceparent));
 
   test("a /stop that nobody had time for is answered in its own trace", async () => {
     const home = temporaryHome();
     {
-      using made = messagingHouse({ folder: home.path, idle: true });
+      using made = messagingFixture({ folder: home.path, idle: true });
       for (const [digit, words] of [
         ["1", "one"],
         ["2", "/stop"],
@@ -36,7 +36,7 @@ describe("what the last process left", () => {
         await inScope({ traceparent: traceparent(digit) }, () => made.messaging.receive("chat", [said(words)]));
       }
     }
-    using next = messagingHouse({ folder: home.path });
+    using next = messagingFixture({ folder: home.path });
     await quiet();
     expect([next.answersTo(2), sentFor(next, 2)]).toEqual([["Stopped."], ["2".repeat(32)]]);
     home.remove();
@@ -45,7 +45,7 @@ describe("what the last process left", () => {
   test("of a message that it died of again and again, its sender is told in the trace of its wait", async () => {
     const [home, clock] = [temporaryHome(), fakeClock()];
     {
-      using made = messagingHouse({ folder: home.path, clock, idle: true });
+      using made = messagingFixture({ folder: home.path, clock, idle: true });
       await made.receive(said("deadly"));
     }
     for (let kills = 0; kills < 5; kills += 1) {
@@ -53,7 +53,7 @@ describe("what the last process left", () => {
       await store.write(() => store.inbox.begin(1, traceparent("a")));
       store.close();
     }
-    using next = messagingHouse({ folder: home.path, clock });
+    using next = messagingFixture({ folder: home.path, clock });
     await quiet();
     expect([next.row(1).error, sentFor(next, 1)]).toEqual(["TURN_CRASHED", ["a".repeat(32)]]);
     home.remove();
@@ -63,7 +63,7 @@ describe("what the last process left", () => {
 test("after a kill at any commit, all that follows of a message is part of what it began as", async () => {
   const clock = fakeClock();
   const { instruments, recorded } = recordedInstruments(clock);
-  const script: MessagingHouseOptions["think"] = (options) => {
+  const script: MessagingFixtureOptions["think"] = (options) => {
     const results = options.prompt.slice(options.prompt.findLastIndex(({ role }) => role === "user")).length;
     return results === 1 ? [call("act", {}, "c-1")] : echo(options);
   };
@@ -80,7 +80,7 @@ test("after a kill at any commit, all that follows of a message is part of what 
     kills.push({ folder: home.path, remove: home.remove });
   };
   {
-    using first = messagingHouse({
+    using first = messagingFixture({
       ...options,
       wrap: (store) => ({ ...store, write: (change) => store.write(change).finally(remember) }),
     });
@@ -94,7 +94,7 @@ test("after a kill at any commit, all that follows of a message is part of what 
   expect(kills.length).toBeGreaterThan(5);
   for (const kill of kills) {
     const before = recorded.works.length;
-    using next = messagingHouse({ ...options, folder: kill.folder });
+    using next = messagingFixture({ ...options, folder: kill.folder });
     await until(() => isOver(next));
     await quiet();
     const isPart = (work: RecordedWork): boolean => recorded.works.some((one) => one.traceparent === work.parent);
@@ -108,13 +108,13 @@ test("after a kill at any commit, all that follows of a message is part of what 
   expect(recorded.open).toEqual([]);
 });
 
-const isOver = ({ store }: MessagingHouse): boolean => {
+const isOver = ({ store }: MessagingFixture): boolean => {
   const { inbox, outbox } = store.inbox.counts();
   return inbox.waiting + outbox.waiting === 0;
 };
 
 /** The message that a turn or a delivery is for. */
-function numbersOf({ store }: MessagingHouse, { kind, facts }: RecordedWork): number[] {
+function numbersOf({ store }: MessagingFixture, { kind, facts }: RecordedWork): number[] {
   const turnId =
     kind === "turn" && "turnId" in facts
       ? facts.turnId

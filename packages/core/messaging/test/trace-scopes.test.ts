@@ -6,8 +6,8 @@ import { describe, expect, test } from "vitest";
 import { BestEffortCalls } from "../src/presence.ts";
 import { platform } from "./delivery-fixture.ts";
 import { call, gate, read } from "@svc/agent/agent-fixture";
-import { echo, type MessagingHouseOptions, quiet, saidIn } from "./messaging-fixture.ts";
-import { traceOf, traceparent, watchedHouse } from "./traces-fixture.ts";
+import { echo, type MessagingFixtureOptions, quiet, saidIn } from "./messaging-fixture.ts";
+import { traceOf, traceparent, watchedFixture } from "./traces-fixture.ts";
 
 describe("whose it is", () => {
   test("is never a neighbour's: each tool, and each sending, runs for its own message", async () => {
@@ -16,9 +16,9 @@ describe("whose it is", () => {
     const chat = platform();
     chat.mood = ({ text: words }) => void seen.push([words, currentScope()]);
     let calls = 0;
-    const think: MessagingHouseOptions["think"] = (options) =>
+    const think: MessagingFixtureOptions["think"] = (options) =>
       (calls += 1) % 2 === 1 ? [call("read", {}, `c-${calls}`)] : echo(options);
-    using made = watchedHouse({ think, chat, tools: [look], settings: { maxParallelTurns: 1 } });
+    using made = watchedFixture({ think, chat, tools: [look], settings: { maxParallelTurns: 1 } });
     const brought = ["1", "2", "3"].map((digit) =>
       inScope({ request: `r-${digit}`, traceparent: traceparent(digit) }, () =>
         made.messaging.receive("chat", [saidIn(digit === "3" ? "b" : "a", digit)]),

@@ -2,14 +2,17 @@
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { type RecordedInstruments, recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
 import type { RecordingOptions } from "@svc/testkit/observe/recording-observer";
-import { type MessagingHouse, messagingHouse, type MessagingHouseOptions } from "./messaging-fixture.ts";
+import { type MessagingFixture, messagingFixture, type MessagingFixtureOptions } from "./messaging-fixture.ts";
 
-export type WatchedHouse = MessagingHouse & RecordedInstruments;
+export type WatchedFixture = MessagingFixture & RecordedInstruments;
 
-export function watchedHouse(options: MessagingHouseOptions = {}, recording: RecordingOptions = {}): WatchedHouse {
+export function watchedFixture(
+  options: MessagingFixtureOptions = {},
+  recording: RecordingOptions = {},
+): WatchedFixture {
   const { clock = fakeClock() } = options;
   const watched = recordedInstruments(clock, recording);
-  const made = messagingHouse({ ...options, clock, instruments: watched.instruments });
+  const made = messagingFixture({ ...options, clock, instruments: watched.instruments });
   return { ...made, ...watched, [Symbol.dispose]: () => made[Symbol.dispose]() };
 }
 

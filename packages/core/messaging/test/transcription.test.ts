@@ -5,21 +5,21 @@ import { describe, expect, test } from "vitest";
 import type { TranscriptionSettings } from "../src/index.ts";
 import { transcribe } from "../src/speech/transcribe.ts";
 import { failure } from "@svc/agent/agent-fixture";
-import { type Answer, json, passing, type SpeechHouse, speechHouse } from "./speech-fixture.ts";
+import { type Answer, json, passing, type SpeechFixture, speechFixture } from "./speech-fixture.ts";
 
 const noProgram = (): Promise<never> => Promise.reject(new Error("no programs in this test"));
 
-interface Service extends SpeechHouse {
+interface Service extends SpeechFixture {
   ask(more?: Partial<TranscriptionSettings>, recording?: Partial<Recording>): Promise<string>;
 }
 
 async function service(...answers: Answer[]): Promise<Service> {
-  const house = await speechHouse(...answers);
-  const { baseUrl, fetch, clock, leave } = house;
+  const agentFixture = await speechFixture(...answers);
+  const { baseUrl, fetch, clock, leave } = agentFixture;
   const settings = { baseUrl, apiKey: "sk-secret", model: "w-1", language: undefined, maxBytes: 1000 };
   const voice: Recording = { name: "voice.ogg", mimeType: "audio/ogg", bytes: new Uint8Array([1, 2, 255]) };
   return {
-    ...house,
+    ...agentFixture,
     ask: (more = {}, recording = {}) =>
       transcribe(
         { fetch, runProgram: noProgram, clock, signal: leave.signal },

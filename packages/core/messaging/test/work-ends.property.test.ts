@@ -12,8 +12,8 @@ import { act, call, hang, read, text } from "@svc/agent/agent-fixture";
 import {
   down,
   lastAsked,
-  messagingHouse,
-  type MessagingHouse,
+  messagingFixture,
+  type MessagingFixture,
   quiet,
   saidIn,
   status,
@@ -65,11 +65,11 @@ async function wrongAfter(steps: readonly Step[], ahead: readonly Mood[], sent: 
   const { instruments, recorded, thrown } = recordedInstruments(clock, { content: true });
   const [thinks, sends] = [[...ahead], [...sent]];
   const tools = [{ ...read, run: async () => "seen" }, act];
-  const start = (): MessagingHouse => {
+  const start = (): MessagingFixture => {
     const chat = platform();
     chat.mood = () => moodOf(sends.shift() ?? "take");
     const think = thinking(() => thinks.shift() ?? "answer");
-    return messagingHouse({ chat, think, tools, clock, instruments, folder: home.path, verdict: "refuse" });
+    return messagingFixture({ chat, think, tools, clock, instruments, folder: home.path, verdict: "refuse" });
   };
   let made = start();
   const callers = new Set<AbortController>();
@@ -103,7 +103,7 @@ async function wrongAfter(steps: readonly Step[], ahead: readonly Mood[], sent: 
 }
 
 /** An HTTP turn whose caller goes away. */
-async function asked({ agent, clock }: MessagingHouse, session: string, forMs: number): Promise<AbortController> {
+async function asked({ agent, clock }: MessagingFixture, session: string, forMs: number): Promise<AbortController> {
   const gone = new AbortController();
   clock.after(forMs, () => gone.abort(new SvcError("TURN_CANCELLED")));
   const clientId = "ada" as ClientId;
