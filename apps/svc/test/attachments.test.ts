@@ -1,9 +1,8 @@
 // Files that come with messages of the page, on the whole binary: a gigabyte, half of one, somebody else's, a page that says it is a
 // picture, a name that leads out of the workspace, and a kill at each point between the upload and the answer.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { connect } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer, text } from "node:stream/consumers";

@@ -2,8 +2,7 @@
 import { appendFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary } from "@svc/testkit/binary/run-binary";
-import { fakeModelServer } from "@svc/testkit/fake-model/server";
-import type { FakeModelServer } from "@svc/testkit/fake-model/server";
+import { fakeModelServer, type FakeModelServer } from "@svc/testkit/fake-model/server";
 import type { TemporaryHome } from "@svc/testkit/temporary-home";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { homeWith, localModel, type Paired, post, startPaired } from "./daemon.ts";

@@ -2,8 +2,7 @@
 // itself. Spoken by espeak-ng in a room with the noise of sox, heard by a service that knows the sentences by their sound.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { wavOf } from "@svc/kit/audio";
 import { runBinary } from "@svc/testkit/binary/run-binary";

@@ -1,6 +1,6 @@
 /** The channels of the config: how each is, whether its deliveries are proven, and where its platform has to call. */
 import { featureIdOf, trimEndOf } from "@svc/contract";
-import type { MessageAdmin } from "@svc/agent";
+import type { MessageAdmin } from "@svc/messaging";
 import type { ChannelReport } from "@svc/gateway";
 import { channelIdOf, type FeatureStatus } from "@svc/kernel";
 import type { Service } from "../service/service.ts";

@@ -1,5 +1,6 @@
 /** What features and core's own tools reach of a service that is put together after them. */
-import { type Agent, type Alongside, callerOf, type Messaging } from "@svc/agent";
+import { type Agent, callerOf } from "@svc/agent";
+import { type Alongside, type Messaging } from "@svc/messaging";
 import {
   type AgentAccess,
   type Inbound,
@@ -16,7 +17,7 @@ import {
 import { proceduresIdentity } from "@svc/gateway/identity";
 import { receivedEvents } from "@svc/gateway/sop-events";
 import { DEFAULT_AGENT, type Registry } from "@svc/kernel";
-import type { Approvals, SopDoors, Sops } from "@svc/sop";
+import type { Approvals, SopToolDeps, Sops } from "@svc/sop";
 import type { Store } from "@svc/store";
 import { named } from "./feature-secrets.ts";
 import type { FeatureDoors, OwnedMore } from "./features.ts";
@@ -36,7 +37,7 @@ interface Opened {
   readonly refresh: () => void;
 }
 
-export class LateDoors implements FeatureDoors, SopDoors {
+export class LateDoors implements FeatureDoors, SopToolDeps {
   #store: Store | undefined;
   #opened: Opened | undefined;
   readonly #turnEnds = new Set<(turnId: string) => void>();

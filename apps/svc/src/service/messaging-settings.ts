@@ -1,5 +1,5 @@
 /** What one config makes of the way of messages: which channels there are, who answers, how often is tried again. */
-import type { MessagingSettings, SpeechSettings, TranscriptionSettings } from "@svc/agent";
+import type { MessagingSettings, SpeechSettings, TranscriptionSettings } from "@svc/messaging";
 import { allowedTargetsOf, targetOf } from "./governance/channel-section.ts";
 import type { CoreConfig, Lifecycle, LoadedConfig, Registry } from "@svc/kernel";
 

@@ -1,5 +1,6 @@
 /** Opens the service: features, database, procedures, agents, in the order in which one needs the other. */
-import { ActionHistories, Attachments, channelSendTool, createAgent, noneBackend, removeLeftovers } from "@svc/agent";
+import { ActionHistories, Attachments, createAgent, noneBackend } from "@svc/agent";
+import { channelSendTool, removeLeftovers } from "@svc/messaging";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
 import { currentScope, Lifecycle, logBackend, NO_INSTRUMENTS, removeDrafts, systemClock } from "@svc/kernel";
 import { sopTools } from "@svc/sop";

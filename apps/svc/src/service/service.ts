@@ -1,6 +1,7 @@
 /** The service without its doors: store, features, sandbox, tools and the agent. The daemon opens it; so does a lone command. */
-import { type ActionHistories, type Agent, type Attachments, createMessaging, type Messaging } from "@svc/agent";
+import type { ActionHistories, Agent, Attachments } from "@svc/agent";
 import { SvcError } from "@svc/contract";
+import { createMessaging, type Messaging } from "@svc/messaging";
 import { channelIdentity, proceduresIdentity } from "@svc/gateway/identity";
 import { type Lifecycle, type LoadedConfig, systemClock } from "@svc/kernel";
 import type { SopLibrary } from "@svc/sop";

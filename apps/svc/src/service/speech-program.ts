@@ -1,7 +1,8 @@
 /** Programs of `[transcription]` and `[tts]`: each in the sandbox in force, in a folder of its own that goes with it. */
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { createExec, type RunProgram } from "@svc/agent";
+import { createExec } from "@svc/agent";
+import { type RunProgram } from "@svc/messaging";
 import type { Home } from "@svc/kernel";
 import { makeScratch } from "@svc/kit/files";
 import { SANDBOX_USER } from "@svc/kit/process";

@@ -11,6 +11,8 @@ export {
 } from "./attachments/attachments.ts";
 export { isRasterImage, RASTER_TYPES, sniffType } from "./attachments/sniff.ts";
 export { createPolicy, type Policy, type PolicyOptions } from "./policy/index.ts";
+export { NOT_TRANSCRIBED, transcriptText } from "./attachments/question.ts";
+export { type Command, commandOf } from "./commands/command.ts";
 export { COMMAND_HELP, type CommandHelp } from "./commands/words.ts";
 export {
   type AlwaysRule,
@@ -25,22 +27,18 @@ export { ActionHistories, type ActionHistory, type ActionJournal } from "./polic
 export { chooseSandbox, probeSandbox, type SandboxChoice, type SandboxInForce } from "./sandbox/choose-sandbox.ts";
 export { type CommandUser, commandUser } from "./sandbox/command-user.ts";
 export { callerOf } from "./loan.ts";
+export { mayPass, ModelError } from "./models/model-error.ts";
 export { listModels } from "./models/list-models.ts";
 export { confinementOf, LIMIT_KEYS } from "./sandbox/confinement.ts";
 export { movablePath } from "./sandbox/movable-path.ts";
 export { noneBackend } from "./sandbox/none-backend.ts";
 export { createExec } from "./sandbox/exec.ts";
 export { approvalOf } from "./tools/approval-of.ts";
-export { callTool, type CallOutcome, type CallRequest } from "./tools/call-tool.ts";
-export { newMessageOf } from "./messaging/inbox.ts";
-export { sessionMessageOf } from "./messaging/session-message.ts";
+export { callTool, type CallOutcome } from "./tools/call-tool.ts";
+export type { CallRequest } from "./tools/permit.ts";
+export { keepQuestion } from "./turn/checkpoint.ts";
 export { newSessionName } from "./turn/history.ts";
-export { channelSendTool, sendByPerson } from "./messaging/channel-send.ts";
-export { messageDetailJson, messageJson } from "./messaging/admin.ts";
-export { removeFiles, removeLeftovers } from "./messaging/media/remove-files.ts";
-export { createMessaging, type MessagingOptions } from "./messaging/messaging.ts";
-export type { ProgramRequest, RunProgram } from "./messaging/speech/program.ts";
-export type * from "./messaging/types.ts";
+export { isStopCommand } from "./turn/stop-command.ts";
 export { choosableNames } from "./models/chosen-models.ts";
 export { modelName } from "./models/open-model.ts";
 export type { ModelTest } from "./models/test-model.ts";
@@ -56,8 +54,11 @@ export {
   type SessionOwner,
   TITLE_CHARS,
 } from "./sessions/session-json.ts";
+export { authorOfSender, lanesOfOwner, sessionIn, sessionMessageOf } from "./sessions/session-message.ts";
 export type * from "./sessions/types.ts";
+export type { CoreTool, CoreToolContext, PinnedCall } from "./tools/core-tool-context.ts";
 export type { ToolEnvironment } from "./tools/environment.ts";
 export { isPostponed } from "@svc/contract";
 export type * from "./types.ts";
 export { openWorkspace, workspaceRoot } from "./workspace/index.ts";
+export { DAY_FOLDER, MEDIA_FOLDER, mediaPath } from "./workspace/media-path.ts";

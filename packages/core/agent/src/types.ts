@@ -5,8 +5,7 @@ import type { Command } from "./commands/command.ts";
 import type { ModelTest } from "./models/test-model.ts";
 import type { AlwaysRule, CallPattern } from "./policy/lasting.ts";
 import type { AgentSet } from "./profiles.ts";
-import type { SessionService } from "./sessions/types.ts";
-import type { ReplyByHand } from "./turn/turn-store.ts";
+import type { FollowUp, SessionService } from "./sessions/types.ts";
 
 export interface TurnRequest {
   readonly clientId: ClientId;
@@ -75,8 +74,6 @@ export interface TurnRequest {
   readonly signal: AbortSignal;
 }
 
-export type FollowUp = "retry" | "edit" | "continue";
-
 export interface StoredMessage {
   readonly turnId: string;
   /** Of the conversation, among all. */
@@ -123,6 +120,19 @@ export interface CommandRequest extends Pick<TurnRequest, "agent"> {
   readonly waiting: number;
   /** Runs inside the transaction that settles it. */
   readonly alongside: (response: string) => void;
+}
+
+/** A reply that a person writes in place of the model. */
+export interface ReplyByHand {
+  readonly turnId: string;
+  /** What waited for an answer, and has it now. */
+  readonly asked: readonly string[];
+  /** Who wrote that, as the platform knows them. */
+  readonly sender: string;
+  readonly text: string;
+  readonly author: Author;
+  /** Runs inside the transaction that keeps it. */
+  readonly alongside: () => void;
 }
 
 export interface TurnResult {

@@ -6,7 +6,7 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { ActionHistories, type ActionJournal } from "../src/policy/action-history.ts";
 import { createPolicy } from "../src/policy/index.ts";
-import { ask, call, house, scripted, text } from "./house.ts";
+import { ask, call, agentFixture, scripted, text } from "./agent-fixture.ts";
 
 const HOUR_MS = 3_600_000;
 const tool = defineTool({ name: "act", description: "", input: v.any(), approval: "ask", run: async () => null });
@@ -39,7 +39,7 @@ describe("the hour goes on", () => {
 
   test("over a restart: what the journal tells counts, each call as long as it has left", async () => {
     const clock = fakeClock();
-    const { agent, store } = house({ clock, model: scripted([call("act")], [text("ok")]) });
+    const { agent, store } = agentFixture({ clock, model: scripted([call("act")], [text("ok")]) });
     await ask(agent, "go");
     await clock.advance(HOUR_MS / 2);
     const policy = policyOf(new ActionHistories(store.toolCalls, clock), 2);

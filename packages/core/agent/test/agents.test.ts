@@ -1,7 +1,7 @@
 // One agent answering with the instructions, the model or the tools of another; a name that nobody has.
 import { describe, expect, test } from "vitest";
 import type { ModelOpener } from "../src/models/agent-models.ts";
-import { act, ask, call, failure, house, read, scripted, type Scripted, text } from "./house.ts";
+import { act, ask, call, failure, agentFixture, read, scripted, type Scripted, text } from "./agent-fixture.ts";
 
 /** Each agent's model by the name in its config. */
 const byName =
@@ -12,7 +12,7 @@ const byName =
 describe("several agents", () => {
   test("each answers with its own model, instructions and tools, and says who it is", async () => {
     const models = { main: scripted([text("main here")]), clerk: scripted([call("act")], [text("clerk here")]) };
-    const { agent, events } = house({
+    const { agent, events } = agentFixture({
       model: byName(models),
       config: { model: { name: "main" }, agent: { instructions: "You are main." } },
       agents: { clerk: { model: { name: "clerk" }, instructions: "You are the clerk.", tools: [act] } },
@@ -31,7 +31,7 @@ describe("several agents", () => {
     const models = { clerk: scripted([call("act")], [text("done")], [text("again")]) };
     let asked = 0;
     const promptContext = (): string => `Connected devices: ${(asked += 1)}`;
-    const { agent } = house({
+    const { agent } = agentFixture({
       model: byName(models),
       agents: { clerk: { model: { name: "clerk" }, instructions: "You are the clerk.", tools: [act], promptContext } },
     });
@@ -44,7 +44,7 @@ describe("several agents", () => {
 
   test("a tool that only another agent has is unknown", async () => {
     const models = { clerk: scripted([call("read")], [text("sorry")]) };
-    const { agent } = house({
+    const { agent } = agentFixture({
       model: byName(models),
       tools: [read],
       agents: { clerk: { model: { name: "clerk" }, tools: [act] } },
@@ -54,7 +54,7 @@ describe("several agents", () => {
   });
 
   test("calls are journalled under the agent that made them", async () => {
-    const { agent, store } = house({
+    const { agent, store } = agentFixture({
       model: scripted([call("act")], [text("done")], [call("act")], [text("done")]),
       agents: { clerk: {} },
     });
@@ -67,7 +67,7 @@ describe("several agents", () => {
   });
 
   test("a name that nobody has is an error, and the key is not used up", async () => {
-    const { agent, store, events } = house({ model: scripted() });
+    const { agent, store, events } = agentFixture({ model: scripted() });
     const claim = { scope: "client", key: "k" };
     store.idempotency.claim(claim);
     const error = await failure(ask(agent, "go", { agent: "nobody", claim }));

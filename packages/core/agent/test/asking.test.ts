@@ -2,7 +2,19 @@
 // waits for one.
 import { describe, expect, test } from "vitest";
 import { type AskPerson, isPostponed, type PersonAnswer, type ToolQuestion } from "../src/index.ts";
-import { act, ask, call, client, failure, gate, house, type HouseOptions, scripted, text, until } from "./house.ts";
+import {
+  act,
+  ask,
+  call,
+  client,
+  failure,
+  gate,
+  agentFixture,
+  type AgentFixtureOptions,
+  scripted,
+  text,
+  until,
+} from "./agent-fixture.ts";
 
 const resumable = { turnId: "t-1", resumable: true, session: "s", owner: client } as const;
 
@@ -17,14 +29,18 @@ function person() {
   return { asked, asking };
 }
 
-const waiting = (options: Partial<HouseOptions>): HouseOptions => ({ tools: [act], verdict: "ask", ...options });
+const waiting = (options: Partial<AgentFixtureOptions>): AgentFixtureOptions => ({
+  tools: [act],
+  verdict: "ask",
+  ...options,
+});
 const yes: PersonAnswer = { approved: true };
 
 describe("who is asked", () => {
   test("is whoever the agent was made with, unless the request brings somebody", async () => {
     const [own, brought] = [person(), person()];
     const model = scripted([call("act")], [text("one")], [call("act")], [text("two")]);
-    const { agent } = house(waiting({ model, ask: own.asking }));
+    const { agent } = agentFixture(waiting({ model, ask: own.asking }));
     const first = ask(agent, "go");
     await until(() => own.asked.length === 1);
     own.asked[0]!.answer(yes);
@@ -40,7 +56,7 @@ describe("who is asked", () => {
 describe("a turn that is killed while it waits", () => {
   test("asks the same again by the same name when it is taken up, without asking the model", async () => {
     const before = person();
-    const first = house(waiting({ model: scripted([text("wait"), call("act")]), ask: before.asking }));
+    const first = agentFixture(waiting({ model: scripted([text("wait"), call("act")]), ask: before.asking }));
     const killed = new AbortController();
     const lost = failure(ask(first.agent, "go", { ...resumable, signal: killed.signal }));
     await until(() => before.asked.length === 1);
@@ -48,7 +64,7 @@ describe("a turn that is killed while it waits", () => {
     await lost;
     const after = person();
     const model = scripted([text("did it")]);
-    const next = house(waiting({ model, ask: after.asking, store: first.store }));
+    const next = agentFixture(waiting({ model, ask: after.asking, store: first.store }));
     const turn = ask(next.agent, "go", resumable);
     await until(() => after.asked.length === 1);
     expect([after.asked[0]!.question, model.asked.length]).toEqual([before.asked[0]!.question, 0]);
@@ -60,7 +76,7 @@ describe("a turn that is killed while it waits", () => {
   test("asks no more than it has to: what was answered before is not asked again in the same attempt", async () => {
     const nobody = person();
     const model = scripted([call("act", {}, "a"), call("act", {}, "b")]);
-    const first = house(waiting({ model, ask: nobody.asking }));
+    const first = agentFixture(waiting({ model, ask: nobody.asking }));
     const killed = new AbortController();
     const lost = failure(ask(first.agent, "go", { ...resumable, signal: killed.signal }));
     await until(() => nobody.asked.length === 1);
@@ -69,7 +85,7 @@ describe("a turn that is killed while it waits", () => {
     killed.abort();
     await lost;
     const again = person();
-    const next = house(waiting({ model: scripted([text("ok")]), ask: again.asking, store: first.store }));
+    const next = agentFixture(waiting({ model: scripted([text("ok")]), ask: again.asking, store: first.store }));
     const turn = ask(next.agent, "go", resumable);
     await until(() => again.asked.length === 1);
     expect(again.asked[0]!.question.callId).toBe("b");
@@ -82,7 +98,7 @@ describe("a model that gives a call the id of an earlier one", () => {
   test("in the next step asks by another name", async () => {
     const { asked, asking } = person();
     const model = scripted([call("act", {}, "x")], [call("act", {}, "x")], [text("ok")]);
-    const { agent } = house(waiting({ model, ask: asking }));
+    const { agent } = agentFixture(waiting({ model, ask: asking }));
     const turn = ask(agent, "go", resumable);
     await until(() => asked.length === 1);
     asked[0]!.answer({ approved: false });
@@ -96,7 +112,7 @@ describe("a model that gives a call the id of an earlier one", () => {
 
   test("in a turn that was given up and is run anew asks by another name, whatever became of the first", async () => {
     const { asked, asking } = person();
-    const first = house(waiting({ model: scripted([call("act", {}, "x")], new Error("down")), ask: asking }));
+    const first = agentFixture(waiting({ model: scripted([call("act", {}, "x")], new Error("down")), ask: asking }));
     const turn = failure(ask(first.agent, "go", resumable));
     await until(() => asked.length === 1);
     asked[0]!.answer({ approved: false });
@@ -104,7 +120,7 @@ describe("a model that gives a call the id of an earlier one", () => {
     const given = { turnId: "t-1", owner: client, session: "s", alongside: () => undefined };
     await first.agent.abandon(given);
     const model = scripted([call("act", {}, "x")], [text("ok")]);
-    const next = house(waiting({ model, ask: asking, store: first.store }));
+    const next = agentFixture(waiting({ model, ask: asking, store: first.store }));
     const again = ask(next.agent, "go", resumable);
     await until(() => asked.length === 2);
     expect(asked[1]!.question.callId).not.toBe("x");
@@ -116,7 +132,7 @@ describe("a model that gives a call the id of an earlier one", () => {
 describe("a question that was only asked", () => {
   test("is no action, and lets the key of its turn go", async () => {
     const { asked, asking } = person();
-    const { agent, store } = house(waiting({ model: scripted([call("act")]), ask: asking }));
+    const { agent, store } = agentFixture(waiting({ model: scripted([call("act")]), ask: asking }));
     const claim = { scope: "client", key: "k" };
     store.idempotency.claim(claim);
     const leave = new AbortController();
@@ -130,7 +146,7 @@ describe("a question that was only asked", () => {
 
   test("that was stopped tells whoever was asked", async () => {
     const { asked, asking } = person();
-    const { agent } = house(waiting({ model: scripted([call("act")]), ask: asking }));
+    const { agent } = agentFixture(waiting({ model: scripted([call("act")]), ask: asking }));
     const turn = failure(ask(agent, "go", { session: "s" }));
     await until(() => asked.length === 1);
     await ask(agent, "/stop", { session: "s" });
@@ -143,7 +159,7 @@ describe("a question that was only asked", () => {
 describe("a shutdown", () => {
   const drained = async (more: object) => {
     const { asked, asking } = person();
-    const made = house(waiting({ model: scripted([call("act")]), ask: asking }));
+    const made = agentFixture(waiting({ model: scripted([call("act")]), ask: asking }));
     const turn = failure(ask(made.agent, "go", more));
     await until(() => asked.length === 1);
     made.agent.drain();
@@ -166,7 +182,7 @@ describe("a shutdown", () => {
     const { opened, open } = gate();
     const model = scripted(() => opened.then(() => [call("act")]));
     const { asked, asking } = person();
-    const { agent } = house(waiting({ model, ask: asking }));
+    const { agent } = agentFixture(waiting({ model, ask: asking }));
     const turn = failure(ask(agent, "go", resumable));
     await until(() => model.asked.length === 1);
     agent.drain();
@@ -182,7 +198,7 @@ describe("a place among those that run", () => {
     const order: string[] = [];
     const says = (name: string) => async () => (order.push(name), [text(name)]);
     const model = scripted([call("act")], says("other"), says("busy"), says("answered"), says("late"));
-    const { agent } = house(waiting({ model, ask: asking, config: { agent: { max_parallel_turns: 1 } } }));
+    const { agent } = agentFixture(waiting({ model, ask: asking, config: { agent: { max_parallel_turns: 1 } } }));
     const first = ask(agent, "a", { session: "a" });
     await until(() => asked.length === 1);
     await ask(agent, "b", { session: "b" });
@@ -206,7 +222,7 @@ describe("a place among those that run", () => {
   test("is not waited for by who is stopped on the way back to it", async () => {
     const { asked, asking } = person();
     const model = scripted([call("act")], [text("busy")], [text("next")]);
-    const { agent } = house(waiting({ model, ask: asking, config: { agent: { max_parallel_turns: 1 } } }));
+    const { agent } = agentFixture(waiting({ model, ask: asking, config: { agent: { max_parallel_turns: 1 } } }));
     const first = failure(ask(agent, "a", { session: "a" }));
     await until(() => asked.length === 1);
     const { opened, open } = gate();

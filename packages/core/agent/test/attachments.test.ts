@@ -8,7 +8,18 @@ import { captureLogger } from "@svc/testkit/capture-logger";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Attachments, MAX_FILE_BYTES, MAX_UNSENT, openWorkspace, type UploadBody } from "../src/index.ts";
-import { ask, client, failure, gate, type House, house, lastSent, scripted, text, until } from "./house.ts";
+import {
+  ask,
+  client,
+  failure,
+  gate,
+  type AgentFixture,
+  agentFixture,
+  lastSent,
+  scripted,
+  text,
+  until,
+} from "./agent-fixture.ts";
 
 const DAY_MS = 86_400_000;
 const TODAY = new Date(fakeClock().now()).toISOString().slice(0, 10);
@@ -16,7 +27,7 @@ const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
 const OGG = Buffer.from("OggS\0\x02....OpusHead", "latin1");
 const other = "other" as ClientId;
 
-interface Desk extends House {
+interface Desk extends AgentFixture {
   readonly attachments: Attachments;
   readonly workspace: Workspace;
   readonly folder: string;
@@ -60,7 +71,7 @@ async function desk(options: DeskOptions = {}): Promise<Desk & { readonly model:
     workspaces: () => [workspace],
   });
   const model = scripted(...(options.answers ?? [[text("seen")]]));
-  const made = house({ store, clock, model, attachments });
+  const made = agentFixture({ store, clock, model, attachments });
   const waiting = (): string[] => (existsSync(folder) ? readdirSync(folder) : []);
   const upload = async (bytes: Uint8Array = PNG, name = "photo.png", owner = client): Promise<string> =>
     (await attachments.receive(owner, name, whole(bytes))).id;
@@ -78,7 +89,7 @@ const whole =
   (write) =>
     write(bytes);
 
-const shown = ({ agent }: House) =>
+const shown = ({ agent }: AgentFixture) =>
   agent.sessions
     .messages(agent.sessions.list({}, 1)[0]!.id, { limit: 10 })
     .messages.map(({ role, text: said, files }) => ({

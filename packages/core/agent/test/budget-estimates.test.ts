@@ -1,7 +1,7 @@
 // Tokens that nobody counted: a limit must hold for them too, while no invented cost is ever shown.
 import { describe, expect, test } from "vitest";
-import { ask, counting, failure, hang, house, scripted, text, until } from "./house.ts";
-import { rawServer } from "./provider-house.ts";
+import { ask, counting, failure, hang, agentFixture, scripted, text, until } from "./agent-fixture.ts";
+import { rawServer } from "./provider-fixture.ts";
 
 const priced = { provider: "openai", name: "m" } as const;
 const refused = { code: "COST_LIMIT", status: 429 };
@@ -11,7 +11,7 @@ describe("max_cost_per_day can't be dodged", () => {
     const price = { input_per_million: 1_000_000, output_per_million: 0 };
     const config = { model: { ...priced, price }, agent: { max_cost_per_day: 100 } };
     const model = scripted(hang);
-    const { agent, store, events } = house({ config, model });
+    const { agent, store, events } = agentFixture({ config, model });
     const stopped = failure(ask(agent, "x".repeat(4000), { session: "s" }));
     await until(() => model.asked.length === 1);
     await ask(agent, "/stop", { session: "s" });
@@ -19,7 +19,9 @@ describe("max_cost_per_day can't be dodged", () => {
     expect(events.at(-1)).toMatchObject({ type: "turn-end", inputTokens: 0, costUsd: undefined });
     expect(store.usage.spentUsd("2026-01-01", "default")).toBeGreaterThan(1000);
     expect(await failure(ask(agent, "again"))).toMatchObject(refused);
-    expect(await failure(ask(house({ config, store, model: scripted() }).agent, "again"))).toMatchObject(refused);
+    expect(await failure(ask(agentFixture({ config, store, model: scripted() }).agent, "again"))).toMatchObject(
+      refused,
+    );
   });
 
   test("by a streamed answer that breaks off: what had come is counted by estimate", async () => {
@@ -36,7 +38,7 @@ describe("max_cost_per_day can't be dodged", () => {
       });
       return { stream: stream.pipeThrough(cut) };
     };
-    const { agent, store } = house({ config, model });
+    const { agent, store } = agentFixture({ config, model });
     expect(await failure(ask(agent, "go", { onEvent: () => {} }))).toMatchObject({ code: "MODEL_UNREACHABLE" });
     expect(store.usage.spentUsd("2026-01-01", "default")).toBe(100);
     expect(await failure(ask(agent, "again"))).toMatchObject(refused);
@@ -49,7 +51,7 @@ describe("max_cost_per_day can't be dodged", () => {
     });
     const price = { input_per_million: 1_000_000, output_per_million: 0 };
     const model = { ...priced, price, base_url: server.url, api_key: "k", max_retries: 0 };
-    const { agent, store } = house({ config: { model, agent: { max_cost_per_day: 10 } } });
+    const { agent, store } = agentFixture({ config: { model, agent: { max_cost_per_day: 10 } } });
     expect(await failure(ask(agent, "x".repeat(400)))).toMatchObject({ code: "MODEL_UNREACHABLE" });
     expect(store.usage.spentUsd("2026-01-01", "default")).toBeGreaterThan(100);
     expect(await failure(ask(agent, "again"))).toMatchObject(refused);
@@ -59,7 +61,7 @@ describe("max_cost_per_day can't be dodged", () => {
     const busy = Object.assign(new Error("no"), { statusCode: 400, isRetryable: false });
     const price = { input_per_million: 1, output_per_million: 1 };
     const config = { model: { ...priced, price }, agent: { max_cost_per_day: 1 } };
-    const { agent, store } = house({ config, model: scripted(busy) });
+    const { agent, store } = agentFixture({ config, model: scripted(busy) });
     expect(await failure(ask(agent, "go"))).toMatchObject({ code: "MODEL_REFUSED" });
     expect(store.usage.list("2026-01-01")).toEqual([]);
   });
@@ -71,7 +73,7 @@ describe("max_cost_per_day can't be dodged", () => {
   ])("by a provider that counts %s: the cost shown stays unknown, the budget takes an estimate", async (_, tokens) => {
     const price = { input_per_million: 1_000_000, output_per_million: 1_000_000 };
     const config = { model: { ...priced, price }, agent: { max_cost_per_day: 20 } };
-    const { agent, store } = house({ config, model: counting(tokens, [text("a".repeat(100))]) });
+    const { agent, store } = agentFixture({ config, model: counting(tokens, [text("a".repeat(100))]) });
     expect(await ask(agent, "hello", { session: "s" })).toMatchObject({ costUsd: undefined });
     expect(store.usage.list("2026-01-01")).toMatchObject([{ turns: 1, costUsd: 0, unknownCostTurns: 1 }]);
     expect(store.usage.spentUsd("2026-01-01", "default")).toBeGreaterThan(25);

@@ -5,13 +5,25 @@ import { fakeClock } from "@svc/testkit/fake-clock";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Budget } from "../src/money/budget.ts";
-import { act, ask, call, failure, gate, hang, house, type HouseOptions, scripted, text, until } from "./house.ts";
+import {
+  act,
+  ask,
+  call,
+  failure,
+  gate,
+  hang,
+  agentFixture,
+  type AgentFixtureOptions,
+  scripted,
+  text,
+  until,
+} from "./agent-fixture.ts";
 
 const DAY_MS = 86_400_000;
 /** A dollar a call: 10 tokens in, 5 out. */
 const DOLLAR = { input_per_million: 100_000, output_per_million: 0 };
 const priced = { provider: "openai", name: "m", price: DOLLAR } as const;
-const limited = (dollars: number, more: HouseOptions = {}): HouseOptions => ({
+const limited = (dollars: number, more: AgentFixtureOptions = {}): AgentFixtureOptions => ({
   config: { model: priced, agent: { max_cost_per_day: dollars } },
   ...more,
 });
@@ -21,7 +33,7 @@ const refused = { code: "COST_LIMIT", status: 429 };
 describe("max_cost_per_day", () => {
   test("is what may be spent: the call after it is refused, with the time until 00:00 UTC, and costs nothing", async () => {
     const model = scripted(...answers(3));
-    const { agent, store, clock } = house({ ...limited(2), model });
+    const { agent, store, clock } = agentFixture({ ...limited(2), model });
     expect(await ask(agent, "1")).toMatchObject({ costUsd: 1 });
     await ask(agent, "2");
     await clock.advance(3_600_000);
@@ -37,7 +49,7 @@ describe("max_cost_per_day", () => {
 
   test("holds before every further call of a turn, which keeps what a tool did", async () => {
     const model = scripted([call("act", {}, "1")], [call("act", {}, "2")], [text("done")]);
-    const { agent, store } = house({ ...limited(2), model, tools: [act] });
+    const { agent, store } = agentFixture({ ...limited(2), model, tools: [act] });
     expect(await failure(ask(agent, "go", { session: "s" }))).toMatchObject(refused);
     expect(model.asked).toHaveLength(2);
     expect(store.sessions.list({}, 1)).toMatchObject([{ turns: 1 }]);
@@ -45,27 +57,27 @@ describe("max_cost_per_day", () => {
   });
 
   test("of zero dollars allows nothing; no limit allows everything", async () => {
-    expect(await failure(ask(house({ ...limited(0), model: scripted() }).agent, "1"))).toMatchObject(refused);
-    const free = house({ config: { model: priced }, model: scripted(...answers(2)) });
+    expect(await failure(ask(agentFixture({ ...limited(0), model: scripted() }).agent, "1"))).toMatchObject(refused);
+    const free = agentFixture({ config: { model: priced }, model: scripted(...answers(2)) });
     for (const words of ["1", "2"]) await ask(free.agent, words);
   });
 
   test("ten times ten cents are a dollar", async () => {
     const price = { input_per_million: 10_000, output_per_million: 0 };
     const config = { model: { ...priced, price }, agent: { max_cost_per_day: 1 } };
-    const { agent } = house({ config, model: scripted(...answers(11)) });
+    const { agent } = agentFixture({ config, model: scripted(...answers(11)) });
     for (let turn = 0; turn < 10; turn += 1) await ask(agent, "go");
     expect(await failure(ask(agent, "go"))).toMatchObject(refused);
   });
 
   test("does not concern the built-in model, of which nothing is written", async () => {
-    const { agent, store } = house({ config: { agent: { max_cost_per_day: 0 } } });
+    const { agent, store } = agentFixture({ config: { agent: { max_cost_per_day: 0 } } });
     expect(await ask(agent, "hello")).toMatchObject({ costUsd: 0 });
     expect(store.usage.list("2000-01-01")).toEqual([]);
   });
 
   test("is each agent's own", async () => {
-    const { agent } = house({
+    const { agent } = agentFixture({
       ...limited(1),
       agents: { clerk: { model: priced, maxCostPerDay: 1 } },
       model: scripted(...answers(2)),
@@ -78,7 +90,7 @@ describe("max_cost_per_day", () => {
   });
 
   test("without a price nothing runs: the limit could never be reached", async () => {
-    const { agent } = house({
+    const { agent } = agentFixture({
       config: { model: { provider: "openai", name: "m" }, agent: { max_cost_per_day: 1 } },
       model: scripted(...answers(1)),
     });
@@ -88,16 +100,16 @@ describe("max_cost_per_day", () => {
 
 describe("it can't be dodged", () => {
   test("by a restart or a reload", async () => {
-    const first = house({ ...limited(2), model: scripted(...answers(2)) });
+    const first = agentFixture({ ...limited(2), model: scripted(...answers(2)) });
     for (const words of ["1", "2"]) await ask(first.agent, words);
     first.agent.reconfigure(first.set(limited(2)));
     expect(await failure(ask(first.agent, "3"))).toMatchObject(refused);
-    const again = house({ ...limited(2), model: scripted(), store: first.store });
+    const again = agentFixture({ ...limited(2), model: scripted(), store: first.store });
     expect(await failure(ask(again.agent, "3"))).toMatchObject(refused);
   });
 
   test("by raising and lowering it: running turns obey the lower one at once", async () => {
-    const { agent, set } = house({
+    const { agent, set } = agentFixture({
       ...limited(9),
       model: scripted(async () => {
         agent.reconfigure(set(limited(1)));
@@ -108,7 +120,7 @@ describe("it can't be dodged", () => {
   });
 
   test("by taking the agent away under a running turn", async () => {
-    const { agent, set } = house({
+    const { agent, set } = agentFixture({
       agents: { clerk: { model: priced, maxCostPerDay: 1 } },
       model: scripted(async () => {
         agent.reconfigure(set({}));
@@ -120,7 +132,7 @@ describe("it can't be dodged", () => {
 
   test("by turns that fail or are stopped after they have spent", async () => {
     const model = scripted([call("read")], new Error("down"), [call("read")], hang);
-    const { agent, store } = house({ ...limited(2), model });
+    const { agent, store } = agentFixture({ ...limited(2), model });
     expect(await failure(ask(agent, "1", { session: "s" }))).toMatchObject({ code: "MODEL_UNREACHABLE" });
     expect(store.usage.spentUsd("2026-01-01", "default")).toBe(1);
     const stopped = failure(ask(agent, "2", { session: "s" }));
@@ -135,7 +147,7 @@ describe("it can't be dodged", () => {
     const hold = gate();
     const inFlight = async () => (await hold.opened, [call("read")]);
     const model = scripted(...Array.from({ length: 8 }, () => inFlight));
-    const { agent, store } = house(
+    const { agent, store } = agentFixture(
       limited(3, { config: { model: priced, agent: { max_cost_per_day: 3, max_parallel_turns: 8 } }, model }),
     );
     const outcomes = Array.from({ length: 8 }, (_, turn) => failure(ask(agent, `${turn}`)));
@@ -148,11 +160,11 @@ describe("it can't be dodged", () => {
 
   test("by setting the clock back a day, now or before a restart", async () => {
     const clock = fakeClock();
-    const { agent, store } = house({ ...limited(2), clock, model: scripted(...answers(3)) });
+    const { agent, store } = agentFixture({ ...limited(2), clock, model: scripted(...answers(3)) });
     for (const words of ["1", "2"]) await ask(agent, words);
     clock.setWallClock(clock.now() - DAY_MS);
     expect(await failure(ask(agent, "3"))).toMatchObject(refused);
-    const again = house({ ...limited(2), clock, store, model: scripted() });
+    const again = agentFixture({ ...limited(2), clock, store, model: scripted() });
     expect(await failure(ask(again.agent, "3"))).toMatchObject(refused);
     clock.setWallClock(clock.now() + 2 * DAY_MS);
     expect(await ask(agent, "3")).toMatchObject({ costUsd: 1 });
@@ -161,7 +173,7 @@ describe("it can't be dodged", () => {
   test("but a clock that once stood years ahead does not lock the agent for years", async () => {
     const clock = fakeClock();
     const nowMs = clock.now();
-    const { agent } = house({ ...limited(1), clock, model: scripted(...answers(2)) });
+    const { agent } = agentFixture({ ...limited(1), clock, model: scripted(...answers(2)) });
     clock.setWallClock(nowMs + 3000 * DAY_MS);
     await ask(agent, "1");
     clock.setWallClock(nowMs);
@@ -169,9 +181,9 @@ describe("it can't be dodged", () => {
   });
 
   test("by a disk that is full: this process counts what it could not write", async () => {
-    const { store } = house({});
+    const { store } = agentFixture({});
     const full: Store = { ...store, write: () => Promise.reject(new Error("full")) };
-    const { agent, log } = house({ ...limited(1), store: full, model: scripted(...answers(1)) });
+    const { agent, log } = agentFixture({ ...limited(1), store: full, model: scripted(...answers(1)) });
     await failure(ask(agent, "1"));
     expect(await failure(ask(agent, "2"))).toMatchObject(refused);
     expect(log.text()).toContain("a failed turn could not be kept");

@@ -2,10 +2,10 @@
 import { defineTool, SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { callTool, type CallRequest, type ToolEnvironment } from "../src/index.ts";
-import { act, client, house, type HouseOptions, read } from "./house.ts";
+import { act, client, agentFixture, type AgentFixtureOptions, read } from "./agent-fixture.ts";
 
-const environmentOf = (options: HouseOptions): ToolEnvironment =>
-  house({}).set(options).profiles.get("default")!.environment;
+const environmentOf = (options: AgentFixtureOptions): ToolEnvironment =>
+  agentFixture({}).set(options).profiles.get("default")!.environment;
 
 const request = (more: Partial<CallRequest> = {}): CallRequest => ({
   turnId: "t",
@@ -119,7 +119,7 @@ describe("a call", () => {
 
   test("that fails in a way nobody foresaw is told without details, and logged where the call was judged", async () => {
     const boom = defineTool({ ...read, name: "act", run: () => Promise.reject(new Error("detail")) });
-    const { set, log } = house({});
+    const { set, log } = agentFixture({});
     const { environment } = set({ tools: [boom] }).profiles.get("default")!;
     const outcome = await callTool(() => environment, request());
     expect(outcome).toEqual({

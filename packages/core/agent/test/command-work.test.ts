@@ -5,7 +5,7 @@ import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
 import { describe, expect, test } from "vitest";
 import * as v from "valibot";
 import { createExec } from "../src/index.ts";
-import { ask, call, house, scripted, text } from "./house.ts";
+import { ask, call, agentFixture, scripted, text } from "./agent-fixture.ts";
 
 describe("a command", () => {
   const END: ExecResult = { exitCode: 0, signal: null, stdout: "", stderr: "", truncated: false, timedOut: false };
@@ -49,7 +49,7 @@ describe("a command", () => {
       run: async (_, context) => (await context.exec({ command: "true" })).exitCode,
     });
     const model = scripted([call("shell")], [text("so")]);
-    const { agent } = house({ model, tools: [shell], exec, instruments: watched.instruments });
+    const { agent } = agentFixture({ model, tools: [shell], exec, instruments: watched.instruments });
     await ask(agent, "go");
     expect(watched.recorded.tree()).toEqual(["turn", "  model-call", "  tool-call", "    command", "  model-call"]);
     expect(watched.recorded.of("command")).toMatchObject([{ facts: { backend: "userns" }, result }]);

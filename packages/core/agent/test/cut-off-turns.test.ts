@@ -13,13 +13,13 @@ import {
   failure,
   gate,
   hang,
-  house,
+  agentFixture,
   rolesOf,
   scripted,
   streamOf,
   text,
   until,
-} from "./house.ts";
+} from "./agent-fixture.ts";
 
 const inLane = { session: "s" };
 const desk: Author = { kind: "device", id: "d-1", name: "desk" };
@@ -63,7 +63,7 @@ const listened = { isListened: () => true };
 describe("a stopped turn", () => {
   test("keeps the message, who wrote it, and what has come of the answer; the model is told that it was stopped", async () => {
     const model = breaking("half an", "hang", scripted([text("yes")]));
-    const { agent, events } = house({ model, ...listened });
+    const { agent, events } = agentFixture({ model, ...listened });
     const turn = failure(ask(agent, "tell me", { ...inLane, author: desk }));
     await until(() => events.filter(({ type }) => type === "text-delta").length === 7);
     expect(shown(pageOf(agent).messages)).toEqual([
@@ -92,7 +92,7 @@ describe("a stopped turn", () => {
   });
 
   test("that was waiting for another keeps its message, behind that one's", async () => {
-    const { agent, store } = house({ model: scripted(hang) });
+    const { agent, store } = agentFixture({ model: scripted(hang) });
     const turns = ["one", "two"].map((words) => failure(ask(agent, words, inLane)));
     await until(() => store.openTurns.all().length === 2 && agent.load().running === 1);
     expect(shown(pageOf(agent).messages)).toEqual([
@@ -112,7 +112,7 @@ describe("a stopped turn", () => {
 describe("a failed turn", () => {
   test("keeps its message with the reason and the fix; the secrets are taken out of both", async () => {
     const down = Object.assign(new Error("no"), { statusCode: 401, isRetryable: false });
-    const { agent } = house({ model: scripted(down), redact: (words) => words.replaceAll("401", "***") });
+    const { agent } = agentFixture({ model: scripted(down), redact: (words) => words.replaceAll("401", "***") });
     await failure(ask(agent, "hello", inLane));
     const { messages, followUps } = pageOf(agent);
     expect(shown(messages)).toEqual([["user", "hello", "failed"]]);
@@ -135,10 +135,10 @@ describe("a failed turn", () => {
         return "done";
       },
     };
-    const { agent } = house({ model, tools: [tool] });
+    const { agent } = agentFixture({ model, tools: [tool] });
     const cancel = new AbortController();
     const stopping = { ...tool, run: async () => (cancel.abort(), tool.run()) };
-    const other = house({ model, tools: [stopping] });
+    const other = agentFixture({ model, tools: [stopping] });
     await failure(ask(other.agent, "go", { ...inLane, signal: cancel.signal }));
     await ask(other.agent, "and?", inLane);
     const { prompt } = model.asked[1]!;
@@ -156,7 +156,7 @@ describe("a failed turn", () => {
 
 describe("a killed process", () => {
   test("leaves the message and the saved answer to the next, which marks them failed and can go on", async () => {
-    const before = house({ model: breaking("half an", "hang"), ...listened });
+    const before = agentFixture({ model: breaking("half an", "hang"), ...listened });
     void failure(ask(before.agent, "tell me", { ...inLane, author: desk }));
     void failure(ask(before.agent, "and then", inLane));
     await until(() => before.events.filter(({ type }) => type === "text-delta").length === 7);
@@ -165,7 +165,7 @@ describe("a killed process", () => {
     const { id } = sessionOf(before.agent);
 
     const model = scripted([text(" answer")]);
-    const { agent, store } = house({ model, store: before.store });
+    const { agent, store } = agentFixture({ model, store: before.store });
     await agent.recover();
     expect(sessionOf(agent).id).toBe(id);
     expect(shown(pageOf(agent).messages)).toEqual([
@@ -182,11 +182,11 @@ describe("a killed process", () => {
   test("in the middle of a turn that acted leaves what it did, and no call without a result", async () => {
     const slow = gate();
     const tool = { ...act, run: async () => (await slow.opened, "done") };
-    const before = house({ model: scripted([text("Let me."), call("act")]), tools: [tool] });
+    const before = agentFixture({ model: scripted([text("Let me."), call("act")]), tools: [tool] });
     void failure(ask(before.agent, "go", inLane));
     await until(() => before.store.toolCalls.actionsSince("default", 0).length === 1);
     const model = scripted([text("I see")]);
-    const { agent, store } = house({ model, store: before.store });
+    const { agent, store } = agentFixture({ model, store: before.store });
     await agent.recover();
     const { messages } = pageOf(agent);
     expect(shown(messages)).toEqual([
@@ -201,7 +201,7 @@ describe("a killed process", () => {
 });
 
 test("an answer that comes is saved five times a second at most, however many pieces it has, and never after its end", async () => {
-  const before = house({});
+  const before = agentFixture({});
   let saves = 0;
   const { savePartial } = before.store.openTurns;
   before.store.openTurns.savePartial = (...saved) => ((saves += 1), savePartial.apply(before.store.openTurns, saved));
@@ -221,7 +221,7 @@ test("an answer that comes is saved five times a second at most, however many pi
       ),
     }),
   };
-  const { agent, clock, events } = house({ model, store: before.store, clock: before.clock, ...listened });
+  const { agent, clock, events } = agentFixture({ model, store: before.store, clock: before.clock, ...listened });
   const turn = failure(ask(agent, "go", inLane));
   for (const [count, { open }] of next.entries()) {
     open();
@@ -247,7 +247,7 @@ describe("going on from a turn without a whole answer", () => {
 
   test("a retry asks the same; people see the attempt before, and the model does not", async () => {
     const model = scripted(down(), [text("hello")], [text("fine")]);
-    const { agent } = house({ model });
+    const { agent } = agentFixture({ model });
     await failure(ask(agent, "hi", { ...inLane, author: desk }));
     const phone: Author = { kind: "device", id: "d-2", name: "phone" };
     await ask(agent, "", { ...after(agent, "retry"), author: phone });
@@ -263,7 +263,7 @@ describe("going on from a turn without a whole answer", () => {
 
   test("an edit asks other words in its place, and a retry that fails can be retried", async () => {
     const model = scripted(down(), down(), [text("hello")]);
-    const { agent } = house({ model });
+    const { agent } = agentFixture({ model });
     await failure(ask(agent, "hi", inLane));
     await failure(ask(agent, "", after(agent, "retry")));
     await ask(agent, "good morning", after(agent, "edit"));
@@ -273,7 +273,7 @@ describe("going on from a turn without a whole answer", () => {
 
   test("one in which something acted stays for the model: it has to know what was done", async () => {
     const model = scripted([call("act")], down(), [text("it is done")]);
-    const { agent } = house({ model });
+    const { agent } = agentFixture({ model });
     await failure(ask(agent, "go", inLane));
     await ask(agent, "", after(agent, "retry"));
     expect(rolesOf(model.asked[2])).toEqual(["user", "assistant", "tool", "assistant", "user"]);
@@ -282,7 +282,7 @@ describe("going on from a turn without a whole answer", () => {
 
   test("the rest of an answer is asked for in the service's words, behind what there is of it", async () => {
     const model = breaking("half an", new Error("broken"), scripted([text(" answer")]));
-    const { agent } = house({ model, ...listened, config: { model: { max_retries: 0 } } });
+    const { agent } = agentFixture({ model, ...listened, config: { model: { max_retries: 0 } } });
     await failure(ask(agent, "tell me", { ...inLane, onEvent: () => {} }));
     await ask(agent, "", after(agent, "continue"));
     expect(wordsOf(model.asked[0]!.prompt)).toEqual([
@@ -300,7 +300,7 @@ describe("going on from a turn without a whole answer", () => {
 
   test("is refused where it can't be: a good turn, an older one, a forged one, nothing to continue, while one runs", async () => {
     const model = scripted(down(), [text("fine")], down(), hang);
-    const { agent, store } = house({ model });
+    const { agent, store } = agentFixture({ model });
     await failure(ask(agent, "1", inLane));
     const old = after(agent, "retry");
     expect((await failure(ask(agent, "", { ...old, after: { ...old.after, how: "continue" } }))).code).toBe(
@@ -327,7 +327,7 @@ describe("going on from a turn without a whole answer", () => {
 
   test("of two at once one is first, and the other is told so", async () => {
     const model = scripted(down(), [text("once")]);
-    const { agent } = house({ model });
+    const { agent } = agentFixture({ model });
     await failure(ask(agent, "hi", inLane));
     const retry = after(agent, "retry");
     const ends = await Promise.allSettled([
@@ -341,7 +341,7 @@ describe("going on from a turn without a whole answer", () => {
 
   test("of a conversation that is removed in the same instant leaves nothing", async () => {
     const model = scripted(down(), hang);
-    const { agent, store } = house({ model });
+    const { agent, store } = agentFixture({ model });
     await failure(ask(agent, "hi", inLane));
     const retry = after(agent, "retry");
     const removed = agent.sessions.remove(sessionOf(agent).id);
@@ -352,7 +352,7 @@ describe("going on from a turn without a whole answer", () => {
   });
 
   test("another owner's conversation of the same name is another one", async () => {
-    const { agent } = house({ model: scripted(down()) });
+    const { agent } = agentFixture({ model: scripted(down()) });
     await failure(ask(agent, "hi", inLane));
     const outcome = await failure(ask(agent, "", { ...after(agent, "retry"), owner: "other", clientId: client }));
     expect(outcome.code).toBe("SESSION_UNKNOWN");

@@ -1,10 +1,9 @@
 // What a person allowed for the rest of a conversation: for the one who was answered, and in a group for nobody else.
 import * as v from "valibot";
-import type { ClientId } from "@svc/contract";
-import { defineTool } from "@svc/contract";
+import { type ClientId, defineTool } from "@svc/contract";
 import { expect, test } from "vitest";
 import { lastingOf } from "../src/policy/lasting.ts";
-import { ask, call, house, scripted, text } from "./house.ts";
+import { ask, call, agentFixture, scripted, text } from "./agent-fixture.ts";
 
 const owner = "cl-1" as ClientId;
 const send = defineTool({
@@ -21,7 +20,7 @@ const key = lastingOf(send, { what: "it" }, { agent: "default", workspace: "/", 
 async function asked(more: object, input: object = { what: "it" }): Promise<number> {
   let times = 0;
   const model = scripted([{ ...call("send"), input: JSON.stringify(input) } as never], [text("so")]);
-  const { agent, store } = house({
+  const { agent, store } = agentFixture({
     model,
     tools: [send],
     verdict: "ask",
@@ -56,7 +55,7 @@ test("does not hold for another call", async () => {
 });
 
 test("/new ends it", async () => {
-  const { agent, store } = house({ model: scripted(), tools: [send], verdict: "ask" });
+  const { agent, store } = agentFixture({ model: scripted(), tools: [send], verdict: "ask" });
   const place = { owner, name: "group", sender: "alice", agent: "default" };
   await store.write(() => store.grants.add({ ...place, key, text: "send", approval: 1, atMs: 0 }));
   await ask(agent, "/new", { clientId: owner, owner, session: "group", takesCommands: true });

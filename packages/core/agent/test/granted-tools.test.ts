@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Verdict } from "../src/policy/index.ts";
 import type { ToolQuestion } from "../src/index.ts";
-import { act, ask, call, client, failure, house, read, scripted, text } from "./house.ts";
+import { act, ask, call, client, failure, agentFixture, read, scripted, text } from "./agent-fixture.ts";
 
 const resumable = { turnId: "t-1", resumable: true, session: "s", owner: client } as const;
 const results = (model: ReturnType<typeof scripted>) =>
@@ -20,7 +20,7 @@ describe("a turn with only some of the tools", () => {
   test("is offered those, and is refused any other, whatever the model calls", async () => {
     const acting = counted();
     const model = scripted([call("act"), call("read")], [text("ok")]);
-    const { agent } = house({ model, tools: [read, acting] });
+    const { agent } = agentFixture({ model, tools: [read, acting] });
     await ask(agent, "go", { tools: ["read"] });
     expect(model.asked[0]!.tools?.map(({ name }) => name)).toEqual(["read"]);
     expect(results(model)).toEqual([
@@ -32,7 +32,7 @@ describe("a turn with only some of the tools", () => {
 
   test("has none when none is named", async () => {
     const model = scripted([call("read")], [text("ok")]);
-    const { agent } = house({ model });
+    const { agent } = agentFixture({ model });
     await ask(agent, "go", { tools: [] });
     expect(model.asked[0]!.tools).toBeUndefined();
     expect(results(model)).toEqual([expect.stringContaining("it has none")]);
@@ -40,7 +40,7 @@ describe("a turn with only some of the tools", () => {
 
   test("that its agent does not have goes on without them, and the log names them", async () => {
     const model = scripted([call("shell")], [text("ok")]);
-    const { agent, log } = house({ model });
+    const { agent, log } = agentFixture({ model });
     await ask(agent, "go", { tools: ["shell", "read"] });
     expect(model.asked[0]!.tools?.map(({ name }) => name)).toEqual(["read"]);
     expect(results(model)).toEqual([expect.stringContaining("TOOL_UNKNOWN")]);
@@ -49,12 +49,12 @@ describe("a turn with only some of the tools", () => {
   });
 
   test("has what a reload gives its tools, and no more than it named", async () => {
-    const locked = house({}).set({ verdict: "refuse" });
+    const locked = agentFixture({}).set({ verdict: "refuse" });
     const model = scripted(async () => {
       made.agent.reconfigure(locked);
       return [call("act")];
     }, [text("ok")]);
-    const made = house({ model });
+    const made = agentFixture({ model });
     await ask(made.agent, "go", { tools: ["act"] });
     expect(results(model)).toEqual([expect.stringContaining("Locked down.")]);
   });
@@ -66,7 +66,7 @@ describe("a tool that was allowed beforehand", () => {
   test("runs once without anybody being asked, and is an action of the policy", async () => {
     const acting = counted();
     const model = scripted([call("act", {}, "a"), call("act", {}, "b")], [text("ok")]);
-    const made = house({ model, tools: [acting], verdict: "ask" });
+    const made = agentFixture({ model, tools: [acting], verdict: "ask" });
     const recorded: string[] = [];
     const set = made.set({ tools: [acting], verdict: "ask" });
     const { environment } = set.profiles.get("default")!;
@@ -79,7 +79,7 @@ describe("a tool that was allowed beforehand", () => {
 
   test("is asked about the second time", async () => {
     const model = scripted([call("act", {}, "a"), call("act", {}, "b")], [text("ok")]);
-    const { agent } = house({ model, verdict: "ask" });
+    const { agent } = agentFixture({ model, verdict: "ask" });
     const asked: string[] = [];
     await ask(agent, "go", {
       ...nobody,
@@ -91,14 +91,14 @@ describe("a tool that was allowed beforehand", () => {
 
   test("once is once over all attempts of the turn", async () => {
     const acting = counted();
-    const first = house({
+    const first = agentFixture({
       model: scripted([call("act", {}, "a")], new Error("down")),
       tools: [acting],
       verdict: "ask",
     });
     await failure(ask(first.agent, "go", { ...nobody, ...resumable }));
     const model = scripted([call("act", {}, "b")], [text("ok")]);
-    const next = house({ model, tools: [acting], verdict: "ask", store: first.store });
+    const next = agentFixture({ model, tools: [acting], verdict: "ask", store: first.store });
     await ask(next.agent, "go", { ...nobody, ...resumable });
     expect(acting.ran).toBe(1);
     expect(results(model)).toEqual(['"done"', expect.stringContaining("Nobody can be asked here")]);
@@ -106,7 +106,7 @@ describe("a tool that was allowed beforehand", () => {
 
   test("that was cut off in the middle is not made again, and has used it up", async () => {
     const acting = counted();
-    const first = house({
+    const first = agentFixture({
       model: scripted([call("act", {}, "a")], new Error("down")),
       tools: [acting],
       verdict: "ask",
@@ -114,7 +114,7 @@ describe("a tool that was allowed beforehand", () => {
     await failure(ask(first.agent, "go", { ...nobody, ...resumable }));
     await first.store.write(() => first.store.toolCalls.finish("t-1", "a", "interrupted", null));
     const model = scripted([call("act", {}, "b")], [text("ok")]);
-    const next = house({ model, tools: [acting], verdict: "ask", store: first.store });
+    const next = agentFixture({ model, tools: [acting], verdict: "ask", store: first.store });
     await ask(next.agent, "go", { ...nobody, ...resumable });
     expect(acting.ran).toBe(1);
     expect(results(model)[0]).toContain("interrupted");
@@ -122,7 +122,7 @@ describe("a tool that was allowed beforehand", () => {
 
   test("that can tell that it did nothing is made again by the same yes", async () => {
     const acting = Object.assign(counted(), { recall: () => undefined });
-    const first = house({
+    const first = agentFixture({
       model: scripted([call("act", {}, "a")], new Error("down")),
       tools: [acting],
       verdict: "ask",
@@ -130,7 +130,7 @@ describe("a tool that was allowed beforehand", () => {
     await failure(ask(first.agent, "go", { ...nobody, ...resumable }));
     await first.store.write(() => first.store.toolCalls.finish("t-1", "a", "interrupted", null));
     const model = scripted([text("ok")]);
-    const next = house({ model, tools: [acting], verdict: "ask", store: first.store });
+    const next = agentFixture({ model, tools: [acting], verdict: "ask", store: first.store });
     await ask(next.agent, "go", { ...nobody, ...resumable });
     expect(results(model)).toEqual(['"done"']);
   });
@@ -138,9 +138,12 @@ describe("a tool that was allowed beforehand", () => {
   test("stays refused where the policy refuses it, or the turn does not have it", async () => {
     const acting = counted();
     const refused = scripted([call("act")], [text("ok")]);
-    await ask(house({ model: refused, tools: [acting], verdict: "refuse" }).agent, "go", nobody);
+    await ask(agentFixture({ model: refused, tools: [acting], verdict: "refuse" }).agent, "go", nobody);
     const missing = scripted([call("act")], [text("ok")]);
-    await ask(house({ model: missing, tools: [acting], verdict: "ask" }).agent, "go", { ...nobody, tools: ["read"] });
+    await ask(agentFixture({ model: missing, tools: [acting], verdict: "ask" }).agent, "go", {
+      ...nobody,
+      tools: ["read"],
+    });
     expect([results(refused)[0], results(missing)[0]]).toEqual([
       expect.stringContaining("Locked down."),
       expect.stringContaining("TOOL_REFUSED"),
@@ -150,7 +153,7 @@ describe("a tool that was allowed beforehand", () => {
 
   test("that the policy allows anyway uses nothing up", async () => {
     const model = scripted([call("act", {}, "a"), call("act", {}, "b")], [text("ok")]);
-    const made = house({ model });
+    const made = agentFixture({ model });
     const set = made.set({});
     const verdicts: Verdict[] = [{ verdict: "allow" }, { verdict: "ask", reason: "Acting tools wait." }];
     Object.assign(set.profiles.get("default")!.environment.policy, { judge: () => verdicts.shift() });

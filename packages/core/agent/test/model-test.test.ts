@@ -1,7 +1,7 @@
 // `svc model test`: tells what is wrong instead of throwing it, ends by itself, and is not a way around the budget.
 import { describe, expect, test } from "vitest";
-import { counting, failure, hang, house, scripted, text, until } from "./house.ts";
-import { KEY, rawServer } from "./provider-house.ts";
+import { counting, failure, hang, agentFixture, scripted, text, until } from "./agent-fixture.ts";
+import { KEY, rawServer } from "./provider-fixture.ts";
 
 const never = new AbortController().signal;
 const priced = {
@@ -13,7 +13,7 @@ const priced = {
 describe("a model test", () => {
   test("is one small call without tools and instructions, and tells what it took", async () => {
     const model = scripted(async () => (await clock.advance(120), [text("OK")]));
-    const { agent, clock, store } = house({
+    const { agent, clock, store } = agentFixture({
       model,
       agents: { clerk: { model: priced, instructions: "Be long." } },
     });
@@ -35,7 +35,7 @@ describe("a model test", () => {
   });
 
   test("of the default agent, whose built-in model needs nothing and costs nothing", async () => {
-    const { agent, store } = house({});
+    const { agent, store } = agentFixture({});
     expect(await agent.test(undefined, never)).toMatchObject({
       agent: "default",
       provider: "builtin",
@@ -48,15 +48,15 @@ describe("a model test", () => {
 
   test("counts against the budget, and is refused when that is used up", async () => {
     const config = { model: priced, agent: { max_cost_per_day: 1 } };
-    const { agent } = house({ config, model: scripted([text("OK")]) });
+    const { agent } = agentFixture({ config, model: scripted([text("OK")]) });
     expect(await agent.test(undefined, never)).toMatchObject({ ok: true });
     expect(await agent.test(undefined, never)).toMatchObject({ ok: false, error: { code: "COST_LIMIT" } });
   });
 
   test("says that a price or the tokens are unknown", async () => {
-    const unpriced = house({ config: { model: { provider: "openai" } }, model: scripted([text("OK")]) });
+    const unpriced = agentFixture({ config: { model: { provider: "openai" } }, model: scripted([text("OK")]) });
     expect(await unpriced.agent.test(undefined, never)).toMatchObject({ costUsd: undefined, priceKnown: false });
-    const uncounted = house({
+    const uncounted = agentFixture({
       config: { model: priced },
       model: counting({ in: undefined, out: undefined }, [text("OK")]),
     });
@@ -64,7 +64,7 @@ describe("a model test", () => {
   });
 
   test("of a section that is not complete says what is missing", async () => {
-    const { agent } = house({ config: { model: { provider: "openai", name: "m" } } });
+    const { agent } = agentFixture({ config: { model: { provider: "openai", name: "m" } } });
     const error = { code: "CONFIG_INVALID", message: "model.api_key is missing.", hint: expect.any(String) };
     expect(await agent.test(undefined, never)).toMatchObject({ ok: false, error });
   });
@@ -77,7 +77,7 @@ describe("a model test", () => {
       response.end(JSON.stringify({ error: { message: `bad key ${KEY}`, code: "invalid_api_key" } }));
     });
     const model = { provider: "openai", name: "m", base_url: server.url, api_key: KEY, max_retries: 5 } as const;
-    const tested = await house({ config: { model } }).agent.test(undefined, never);
+    const tested = await agentFixture({ config: { model } }).agent.test(undefined, never);
     expect(tested).toMatchObject({
       ok: false,
       error: { code: "MODEL_REFUSED", hint: "Set a valid key: svc secrets set model.api_key.", said: "bad key ••••••" },
@@ -88,7 +88,7 @@ describe("a model test", () => {
 
   test("that gets no answer ends after a minute", async () => {
     const model = scripted(hang);
-    const { agent, clock } = house({ model });
+    const { agent, clock } = agentFixture({ model });
     const tested = agent.test(undefined, never);
     await until(() => model.asked.length === 1);
     await clock.advance(60_000);
@@ -100,7 +100,7 @@ describe("a model test", () => {
   });
 
   test("can be called off, and knows its agents", async () => {
-    const { agent } = house({ model: scripted(hang) });
+    const { agent } = agentFixture({ model: scripted(hang) });
     const leave = new AbortController();
     const tested = failure(agent.test(undefined, leave.signal));
     leave.abort();

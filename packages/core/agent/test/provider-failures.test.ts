@@ -7,18 +7,18 @@ import { modelError } from "../src/models/model-error.ts";
 import { modelProblem } from "../src/models/open-model.ts";
 import { turnFailure } from "@svc/contract";
 import { selfSigned } from "@svc/testkit/self-signed";
-import { ask, failure } from "./house.ts";
+import { ask, failure } from "./agent-fixture.ts";
 import {
   against,
   failureOf,
-  houseAt,
+  fixtureAt,
   KEY,
   PROVIDERS,
   rawServer,
   sendEvents,
   sleeping,
   throughBackoffs,
-} from "./provider-house.ts";
+} from "./provider-fixture.ts";
 
 const modes = [
   ["whole", {}],
@@ -103,7 +103,7 @@ describe.each(PROVIDERS)("%s", (provider) => {
         const body = isList ? { data: names.map((id) => ({ id })) } : { error: { message: "no such model" } };
         response.end(JSON.stringify(body));
       });
-      const made = houseAt(provider, server.url, { redact: (text: string) => text.replaceAll(KEY, "•") });
+      const made = fixtureAt(provider, server.url, { redact: (text: string) => text.replaceAll(KEY, "•") });
       const error = await failureOf(made, more);
       expect(error.hint).toMatch(/^Set model\.name to a model that it offers: model-2, model-1-mini, /);
       expect(error.hint).not.toMatch(/script|sk-live/);
@@ -114,7 +114,7 @@ describe.each(PROVIDERS)("%s", (provider) => {
       await using server = await rawServer((request, response) => {
         if (request.method === "POST") response.writeHead(404, { "content-type": "application/json" }).end("{}");
       });
-      const made = houseAt(provider, server.url);
+      const made = fixtureAt(provider, server.url);
       const outcome = failureOf(made, more);
       await sleeping(made);
       await made.clock.advance(3_000);
@@ -128,7 +128,7 @@ describe.each(PROVIDERS)("%s", (provider) => {
         response.writeHead(429, { "content-type": "application/json" });
         response.end(JSON.stringify({ error: { message: "You exceeded your quota.", code: "insufficient_quota" } }));
       });
-      expect(await failureOf(houseAt(provider, server.url), more)).toMatchObject({
+      expect(await failureOf(fixtureAt(provider, server.url), more)).toMatchObject({
         message: "The account at the model provider has no credit left (429, insufficient_quota).",
         said: "You exceeded your quota.",
       });
@@ -158,7 +158,7 @@ describe.each(PROVIDERS)("%s", (provider) => {
       await using server = await rawServer((_, response) => {
         response.writeHead(200, { "content-type": "text/html" }).end("<html>Welcome to the router</html>");
       });
-      const made = houseAt(provider, server.url);
+      const made = fixtureAt(provider, server.url);
       const error = await throughBackoffs(made, failureOf(made, more, ["router"]));
       expect(error).toMatchObject({ code: "MODEL_UNREACHABLE" });
     });
@@ -199,7 +199,7 @@ describe.each(PROVIDERS)("%s", (provider) => {
       await using server = await rawServer((_, response) => {
         response.writeHead(307, { location: elsewhere.url }).end();
       });
-      const error = await failureOf(houseAt(provider, server.url), more);
+      const error = await failureOf(fixtureAt(provider, server.url), more);
       expect(error).toMatchObject({
         code: "MODEL_REFUSED",
         message: "The model provider's address redirects elsewhere (307).",
@@ -208,7 +208,7 @@ describe.each(PROVIDERS)("%s", (provider) => {
     });
 
     test("nobody listens there: tried again, then MODEL_UNREACHABLE with the network's word", async () => {
-      const made = houseAt(provider, await closedPort());
+      const made = fixtureAt(provider, await closedPort());
       expect(await throughBackoffs(made, failureOf(made, more))).toMatchObject({
         code: "MODEL_UNREACHABLE",
         message: "Nothing listens at the model provider's address (ECONNREFUSED).",
@@ -231,7 +231,7 @@ describe.each(PROVIDERS)("%s", (provider) => {
     await using server = await rawServer((_, response) => {
       response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(body));
     });
-    expect(await failureOf(houseAt(provider, server.url))).toMatchObject({
+    expect(await failureOf(fixtureAt(provider, server.url))).toMatchObject({
       message: "The conversation is too long for the model (400, context_length_exceeded, messages).",
       hint: "Start a new conversation, or lower agent.history_max_tokens.",
       said: "too long: ••••••",
@@ -273,7 +273,7 @@ describe("what the network says", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     try {
       const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-      const made = houseAt("openai-compatible", url);
+      const made = fixtureAt("openai-compatible", url);
       expect(await throughBackoffs(made, failureOf(made))).toMatchObject({ reason: "tls-failed" });
     } finally {
       server.closeAllConnections();
@@ -294,7 +294,7 @@ describe("an answer without a word", () => {
     ["stop", "TURN_FAILED", "empty answer", "Try again"],
   ])("that ended by %s says so, and what to do", async (finish, code, message, fix) => {
     await using server = await rawServer((_, response) => sendEvents(response, chunks(finish)));
-    const error = await failureOf(houseAt("openai-compatible", server.url), { onEvent: () => {} });
+    const error = await failureOf(fixtureAt("openai-compatible", server.url), { onEvent: () => {} });
     expect(turnFailure(error)).toMatchObject({
       code,
       message: expect.stringContaining(message),
@@ -311,7 +311,7 @@ describe("an answer without a word", () => {
       await using server = await rawServer((_, response) => {
         response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify({ error: { message } }));
       });
-      expect(await failureOf(houseAt("anthropic", server.url))).toMatchObject({
+      expect(await failureOf(fixtureAt("anthropic", server.url))).toMatchObject({
         reason: "context-full",
         said: message,
       });
@@ -335,7 +335,7 @@ describe("a key that no header can carry", () => {
     const problem = modelProblem(config);
     expect(problem).toMatchObject({ code: "CONFIG_INVALID" });
     expect(`${problem?.message}${problem?.hint}`).not.toContain(api_key);
-    const { agent } = houseAt("anthropic", "http://127.0.0.1:1", { config: { model: config } });
+    const { agent } = fixtureAt("anthropic", "http://127.0.0.1:1", { config: { model: config } });
     expect(await failure(ask(agent, "hello"))).toMatchObject({ code: "CONFIG_INVALID" });
   });
 

@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers";
 import { defineTool } from "@svc/contract";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { ask } from "./house.ts";
-import { houseAt, type Provider, rawServer, sendEvents } from "./provider-house.ts";
+import { ask } from "./agent-fixture.ts";
+import { fixtureAt, type Provider, rawServer, sendEvents } from "./provider-fixture.ts";
 
 describe("reasoning goes back", () => {
   const look = defineTool({
@@ -22,7 +22,7 @@ describe("reasoning goes back", () => {
       bodies.push(JSON.parse(await text(request)) as Record<string, unknown>);
       sendEvents(response, bodies.length === 1 ? first : second);
     });
-    const made = houseAt(provider, server.url, { tools: [look], config: { model: { name } } });
+    const made = fixtureAt(provider, server.url, { tools: [look], config: { model: { name } } });
     await ask(made.agent, "go", { onEvent: () => {} });
     return bodies;
   }

@@ -3,17 +3,17 @@ import { text } from "node:stream/consumers";
 import type { TurnEvent } from "@svc/contract";
 import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { describe, expect, test } from "vitest";
-import { ask } from "./house.ts";
+import { ask } from "./agent-fixture.ts";
 import {
   against,
   failureOf,
-  houseAt,
+  fixtureAt,
   type Provider,
   PROVIDERS,
   rawServer,
   sendEvents,
   throughBackoffs,
-} from "./provider-house.ts";
+} from "./provider-fixture.ts";
 
 function listener(): { readonly heard: string[]; readonly onEvent: (event: TurnEvent) => void } {
   const heard: string[] = [];
@@ -36,7 +36,7 @@ describe.each(PROVIDERS)("%s", (provider) => {
       response.end();
     });
     const { heard, onEvent } = listener();
-    const result = await ask(houseAt(provider, slicer.url).agent, "hello", { onEvent });
+    const result = await ask(fixtureAt(provider, slicer.url).agent, "hello", { onEvent });
     expect(result.response).toBe(words);
     expect(heard.join("")).toBe(words);
     expect(heard).not.toContain("");
@@ -54,7 +54,7 @@ describe.each(PROVIDERS)("%s", (provider) => {
   test("ended in good order, but not by the provider's own end: half an answer is none", async () => {
     await using server = await rawServer((_, response) => sendEvents(response, BEGINNING[provider]));
     const { heard, onEvent } = listener();
-    const error = await failureOf(houseAt(provider, server.url), { onEvent, session: "s" });
+    const error = await failureOf(fixtureAt(provider, server.url), { onEvent, session: "s" });
     expect(error).toMatchObject({ code: "MODEL_UNREACHABLE" });
     expect(heard).toEqual(["Half"]);
   });
@@ -65,7 +65,7 @@ describe.each(PROVIDERS)("%s", (provider) => {
       requests += 1;
       sendEvents(response, []);
     });
-    const made = houseAt(provider, server.url);
+    const made = fixtureAt(provider, server.url);
     const error = await throughBackoffs(made, failureOf(made, listener()));
     expect(error).toMatchObject({ code: "MODEL_UNREACHABLE" });
     expect(requests).toBe(3);
@@ -77,7 +77,7 @@ describe.each(PROVIDERS)("%s", (provider) => {
       requests += 1;
       sendEvents(response, [ERROR[provider]]);
     });
-    const made = houseAt(provider, server.url);
+    const made = fixtureAt(provider, server.url);
     const error = await throughBackoffs(made, failureOf(made, listener()));
     expect(error).toMatchObject({ code: "MODEL_REFUSED", status: 502 });
     expect(requests).toBe(3);
@@ -89,7 +89,7 @@ describe.each(PROVIDERS)("%s", (provider) => {
       requests += 1;
       sendEvents(response, [...BEGINNING[provider], ERROR[provider]]);
     });
-    const error = await failureOf(houseAt(provider, server.url), listener());
+    const error = await failureOf(fixtureAt(provider, server.url), listener());
     expect(error).toMatchObject({ code: "MODEL_REFUSED" });
     expect(requests).toBe(1);
   });
@@ -100,7 +100,7 @@ describe.each(PROVIDERS)("%s", (provider) => {
       for (const event of BEGINNING[provider]) response.write(`data: ${JSON.stringify(event)}\n\n`);
     });
     const cancel = new AbortController();
-    const made = houseAt(provider, server.url);
+    const made = fixtureAt(provider, server.url);
     const error = await failureOf(made, { signal: cancel.signal, onEvent: cancelAtText(cancel) });
     expect(error).toMatchObject({ code: "TURN_CANCELLED" });
     expect(made.clock.waiting).toBe(0);
@@ -121,7 +121,7 @@ describe("what a server leaves out", () => {
       sendEvents(response, [chunk({ content: "hi" }), chunk({}, "stop")]),
     );
     const price = { input_per_million: 3, output_per_million: 15 };
-    const made = houseAt("openai-compatible", server.url, { config: { model: { price } } });
+    const made = fixtureAt("openai-compatible", server.url, { config: { model: { price } } });
     expect(await ask(made.agent, "hello", listener())).toMatchObject({ response: "hi", costUsd: undefined });
   });
 });

@@ -5,8 +5,8 @@ import type { RecordingOptions } from "@svc/testkit/observe/recording-observer";
 import { describe, expect, test } from "vitest";
 import { providerFetch } from "../src/models/provider-fetch.ts";
 import { inScope } from "@svc/kernel";
-import { ask } from "./house.ts";
-import { against, PROVIDERS, rawServer } from "./provider-house.ts";
+import { ask } from "./agent-fixture.ts";
+import { against, PROVIDERS, rawServer } from "./provider-fixture.ts";
 
 const CALLS = [{ name: "read", input: { what: "x" } }];
 const SCRIPT = [{ text: "I look.", calls: CALLS }, { text: "Done." }];

@@ -2,8 +2,8 @@
 import { defineTool, type Json, type TurnEvent } from "@svc/contract";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { act, ask } from "./house.ts";
-import { against, KEY, type Provider, PROVIDERS } from "./provider-house.ts";
+import { act, ask } from "./agent-fixture.ts";
+import { against, KEY, type Provider, PROVIDERS } from "./provider-fixture.ts";
 
 const look = defineTool({
   name: "look",

@@ -2,9 +2,6 @@
 // seconds: for four times the text no reader here takes more than about four times the steps.
 import { worstGrowth } from "@svc/steps";
 import { expect, test } from "vitest";
-import { isMarkerBegun, linesOf } from "../src/messaging/outgoing-rows.ts";
-import { draftText } from "../src/messaging/streaming/draft.ts";
-import { Paragraphs } from "../src/messaging/streaming/paragraphs.ts";
 import { takesCommands } from "../src/policy/commands-that-run-commands.ts";
 import { parseLine } from "../src/policy/shell-syntax.ts";
 
@@ -12,9 +9,6 @@ const READERS: readonly (readonly [string, (text: string) => unknown])[] = [
   ["a command line", parseLine],
   ["a command line in quotes", (text) => parseLine(`echo "${text}`)],
   ["the name of a program", takesCommands],
-  ["files in an answer", (text) => [linesOf(text), isMarkerBegun(text)]],
-  ["a draft", (text) => draftText(text, 20)],
-  ["paragraphs", (text) => new Paragraphs().push(`${text}\n\n`, () => {})],
 ];
 
 test.each(READERS)("%s", (_name, read) => expect(worstGrowth(read)).toSatisfy(({ times }) => times > 0.5 && times < 6));

@@ -1,17 +1,28 @@
 // A configured secret that a model repeats, or that a tool reads, must not go out: not whole, not in two halves.
 import { defineTool, type Json, SvcError } from "@svc/contract";
-import { createRedactor, DOTS } from "@svc/kernel";
+import { createRedactor, DOTS, redactJson } from "@svc/kernel";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { RedactedStream } from "../src/turn/redacted-stream.ts";
-import { redactJson } from "../src/tools/redact-json.ts";
-import { act, ask, call, client, failure, house, type HouseOptions, lastSent, read, scripted, text } from "./house.ts";
+import {
+  act,
+  ask,
+  call,
+  client,
+  failure,
+  agentFixture,
+  type AgentFixtureOptions,
+  lastSent,
+  read,
+  scripted,
+  text,
+} from "./agent-fixture.ts";
 
 const SECRET = "sk-live-0123456789";
 const redactor = createRedactor([SECRET, "two words", "1234567"]);
-const guarded: HouseOptions = { redact: redactor.redact, partialSecret: redactor.partial };
+const guarded: AgentFixtureOptions = { redact: redactor.redact, partialSecret: redactor.partial };
 const deltas: string[] = [];
 const onEvent = (event: { type: string; text?: string }) => {
   if (event.type === "text-delta") deltas.push(event.text ?? "");
@@ -20,7 +31,7 @@ const onEvent = (event: { type: string; text?: string }) => {
 describe("what a model says", () => {
   test("has no secret in it: in the answer, in what is kept, in what the next turn sends along", async () => {
     const model = scripted([text(`the key is ${SECRET}, keep it`)], [text("ok")]);
-    const { agent, store } = house({ ...guarded, model });
+    const { agent, store } = agentFixture({ ...guarded, model });
     const clean = `the key is ${DOTS}, keep it`;
     expect(await ask(agent, "tell me", { session: "s" })).toMatchObject({ response: clean });
     await ask(agent, "and?", { session: "s" });
@@ -31,7 +42,7 @@ describe("what a model says", () => {
 
   test("has none in it that stands with one half in each of two parts", async () => {
     const model = scripted([text(SECRET.slice(0, 9)), text(SECRET.slice(9))], [text("ok")]);
-    const { agent } = house({ ...guarded, model });
+    const { agent } = agentFixture({ ...guarded, model });
     expect(await ask(agent, "tell me", { session: "s" })).toMatchObject({ response: DOTS });
     await ask(agent, "and?", { session: "s" });
     expect(model.asked[1]!.prompt[1]).toMatchObject({ role: "assistant", content: [{ text: DOTS }] });
@@ -40,7 +51,7 @@ describe("what a model says", () => {
   test("has none in it when it is streamed letter by letter, and comes in many pieces all the same", async () => {
     deltas.length = 0;
     const words = `it is ${SECRET} and two words, also 1234567; class dismissed s`;
-    await ask(house({ ...guarded, model: scripted([text(words)]) }).agent, "tell me", { onEvent });
+    await ask(agentFixture({ ...guarded, model: scripted([text(words)]) }).agent, "tell me", { onEvent });
     expect(deltas.join("")).toBe(redactor.redact(words));
     expect(deltas.length).toBeGreaterThan(20);
   });
@@ -48,13 +59,13 @@ describe("what a model says", () => {
   test("is told in one piece where nobody can say what half a secret is", async () => {
     deltas.length = 0;
     const model = scripted([text(`it is ${SECRET}!`)]);
-    await ask(house({ redact: redactor.redact, model }).agent, "tell me", { onEvent });
+    await ask(agentFixture({ redact: redactor.redact, model }).agent, "tell me", { onEvent });
     expect(deltas).toEqual([`it is ${DOTS}!`]);
   });
 
   test("goes out as it is when nothing is configured", async () => {
     deltas.length = 0;
-    await ask(house({ model: scripted([text("as it is")]) }).agent, "tell me", { onEvent });
+    await ask(agentFixture({ model: scripted([text("as it is")]) }).agent, "tell me", { onEvent });
     expect(deltas).toEqual([..."as it is"]);
   });
 });
@@ -65,7 +76,7 @@ test("what is asked of a tool reaches it as it was said, and is kept, and told t
   const anything = v.object({ what: v.string(), pin: v.number() });
   const tool = defineTool({ ...read, input: anything, run: async (what) => (given.push(what), "done") });
   const model = scripted([call("read", input)], [text("thanks")], [text("ok")]);
-  const { agent, store } = house({ ...guarded, model, tools: [tool] });
+  const { agent, store } = agentFixture({ ...guarded, model, tools: [tool] });
   const journalled: unknown[] = [];
   const start = store.toolCalls.start.bind(store.toolCalls);
   store.toolCalls.start = (record) => (journalled.push(record.input), start(record));
@@ -91,7 +102,7 @@ describe("what a tool gives", () => {
     ["a number", { pin: 1234567 }],
   ])("reaches neither the model's provider nor the journal with a secret in it: %s", async (_, output) => {
     const model = scripted([call("read")], [text("thanks")]);
-    const { agent, store } = house({ ...guarded, model, tools: [giving(output)] });
+    const { agent, store } = agentFixture({ ...guarded, model, tools: [giving(output)] });
     const written: unknown[] = [];
     const finish = store.toolCalls.finish.bind(store.toolCalls);
     store.toolCalls.finish = (...all) => (written.push(all), finish(...all));
@@ -105,14 +116,14 @@ describe("what a tool gives", () => {
   test("is cut after that, so that no half of a secret stands at the cut", async () => {
     const model = scripted([call("read")], [text("thanks")]);
     const output = "x".repeat(995) + SECRET + "y".repeat(100);
-    await ask(house({ ...guarded, model, tools: [giving(output)] }).agent, "read it");
+    await ask(agentFixture({ ...guarded, model, tools: [giving(output)] }).agent, "read it");
     expect(lastSent(model)).not.toContain("sk-l");
   });
 
   test("as an error is clean too", async () => {
     const failing = { ...act, run: () => Promise.reject(new SvcError("TOOL_FAILED", `no ${SECRET}`)) };
     const model = scripted([call("act")], [text("thanks")]);
-    await ask(house({ ...guarded, model, tools: [failing] }).agent, "go");
+    await ask(agentFixture({ ...guarded, model, tools: [failing] }).agent, "go");
     expect(lastSent(model)).toContain(`no ${DOTS}`);
   });
 });
@@ -123,14 +134,14 @@ test("what is kept of a turn that runs has no secret of a tool's result; what a 
   const refusing = defineTool({ ...act, run: () => Promise.reject(new SvcError("TOOL_FAILED", `no ${SECRET}`)) });
   const tools = [giving, refusing];
   const dying = scripted([call("read"), call("act")], [call("read", { what: SECRET }, "second")], new Error("down"));
-  const before = house({ ...guarded, model: dying, tools });
+  const before = agentFixture({ ...guarded, model: dying, tools });
   await failure(ask(before.agent, "go", turn));
   const [, first, second] = before.store.steps.of("t-1").map(({ message }) => JSON.stringify(message));
   expect([first, JSON.stringify(before.store.toolCalls.of("t-1"))].join("")).not.toContain(SECRET);
   expect((JSON.parse(second!) as { content: unknown }).content).toEqual([call("read", { what: SECRET }, "second")]);
 
   const model = scripted([text("done")]);
-  const after = house({ ...guarded, model, tools, store: before.store });
+  const after = agentFixture({ ...guarded, model, tools, store: before.store });
   await ask(after.agent, "go", turn);
   expect(model.asked[0]!.prompt).toEqual(dying.asked[2]!.prompt);
   expect(after.store.steps.of("t-1")).toEqual([]);
@@ -139,9 +150,9 @@ test("what is kept of a turn that runs has no secret of a tool's result; what a 
 });
 
 test("old messages are shown without a secret that was configured later", async () => {
-  const before = house({ model: scripted([call("read", { what: SECRET })], [text(`it is ${SECRET}`)]) });
+  const before = agentFixture({ model: scripted([call("read", { what: SECRET })], [text(`it is ${SECRET}`)]) });
   await ask(before.agent, `my key is ${SECRET}`, { session: "s" });
-  const { agent } = house({ ...guarded, model: scripted(), store: before.store });
+  const { agent } = agentFixture({ ...guarded, model: scripted(), store: before.store });
   const shown = JSON.stringify(agent.sessions.messages(agent.sessions.list({}, 1)[0]!.id, { limit: 10 }));
   expect(shown).toContain(DOTS);
   expect(shown).not.toContain(SECRET);

@@ -3,7 +3,21 @@ import { defineTool } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import type { ModelOpener } from "../src/models/agent-models.ts";
 import type { PersonAnswer } from "../src/types.ts";
-import { act, ask, call, failure, gate, hang, house, lastSent, read, rolesOf, scripted, text, until } from "./house.ts";
+import {
+  act,
+  ask,
+  call,
+  failure,
+  gate,
+  hang,
+  agentFixture,
+  lastSent,
+  read,
+  rolesOf,
+  scripted,
+  text,
+  until,
+} from "./agent-fixture.ts";
 
 const acting = (run: () => void) => defineTool({ ...act, run: async () => (run(), "done") });
 
@@ -13,7 +27,7 @@ describe("a turn that runs", () => {
       agent.reconfigure(set({ verdict: "refuse", tools: [act] }));
       return [call("act", {}, "second"), call("read", {}, "third")];
     };
-    const { agent, set } = house({ model: scripted([call("act", {}, "first")], lockDown, [text("I see")]) });
+    const { agent, set } = agentFixture({ model: scripted([call("act", {}, "first")], lockDown, [text("I see")]) });
     await ask(agent, "go", { session: "s" });
     const { messages } = agent.sessions.messages(agent.sessions.list({}, 1)[0]!.id, { limit: 10 });
     expect(messages.flatMap(({ calls }) => calls.map(({ ok, output }) => [ok, output]))).toEqual([
@@ -28,7 +42,7 @@ describe("a turn that runs", () => {
       agent.reconfigure(set({ config: { model: { name: "new" } } }));
       return [call("read")];
     }, [text("old to the end")]);
-    const { agent, set } = house({
+    const { agent, set } = agentFixture({
       model: ({ name }) => (name === "old" ? old : scripted([text("new")])),
       config: { model: { name: "old" } },
     });
@@ -41,7 +55,7 @@ describe("a turn that runs", () => {
       agent.reconfigure(set({ tools: [] }));
       return [call("read")];
     }, [text("gone")]);
-    const { agent, set } = house({ model });
+    const { agent, set } = agentFixture({ model });
     await ask(agent, "go");
     expect(model.asked.map(({ tools }) => tools?.length)).toEqual([2, 2]);
     expect(lastSent(model)).toContain("TOOL_UNKNOWN");
@@ -52,7 +66,7 @@ describe("a turn that runs", () => {
       agent.reconfigure(set({}));
       return [call("act")];
     }, [text("I am gone")]);
-    const { agent, set } = house({ model, agents: { clerk: {} } });
+    const { agent, set } = agentFixture({ model, agents: { clerk: {} } });
     expect(await ask(agent, "go", { agent: "clerk" })).toMatchObject({ agent: "clerk", response: "I am gone" });
     expect(lastSent(model)).toContain("no longer in the config");
     expect(await failure(ask(agent, "go", { agent: "clerk" }))).toMatchObject({ code: "AGENT_UNKNOWN" });
@@ -60,7 +74,7 @@ describe("a turn that runs", () => {
 
   test("that waited while its agent was removed does not run, and its key is new again", async () => {
     const hold = gate();
-    const { agent, set, store } = house({
+    const { agent, set, store } = agentFixture({
       model: scripted(async () => (await hold.opened, [text("first")])),
       agents: { clerk: {} },
     });
@@ -78,11 +92,11 @@ describe("a turn that runs", () => {
 });
 
 describe("a call that waits for a person", () => {
-  const asked = async (then: Parameters<ReturnType<typeof house>["set"]>[0]) => {
+  const asked = async (then: Parameters<ReturnType<typeof agentFixture>["set"]>[0]) => {
     let ran = 0;
     const tool = acting(() => (ran += 1));
     const model = scripted([call("act")], [text("ok")]);
-    const { agent, set } = house({ model, tools: [tool], verdict: "ask" });
+    const { agent, set } = agentFixture({ model, tools: [tool], verdict: "ask" });
     const answer = gate<PersonAnswer>();
     const turn = ask(agent, "go", { ask: () => answer.opened });
     await until(() => model.asked.length === 1);
@@ -108,7 +122,7 @@ describe("a call that waits for a person", () => {
     const tracked: string[] = [];
     const track = (name: string) => (work: () => Promise<never>) => (tracked.push(name), work());
     const model = scripted([call("act")], [text("ok")]);
-    const { agent, set } = house({ model, agents: { clerk: { verdict: "ask", track: track("old") as never } } });
+    const { agent, set } = agentFixture({ model, agents: { clerk: { verdict: "ask", track: track("old") as never } } });
     const answer = gate<PersonAnswer>();
     const turn = ask(agent, "go", { agent: "clerk", ask: () => answer.opened });
     await until(() => model.asked.length === 1);
@@ -128,7 +142,7 @@ describe("what is made anew", () => {
 
   test("a model is opened again only when it is another one", async () => {
     const opened: string[] = [];
-    const { agent, set } = house({ model: counted(opened, ...answers(5)), config: { model: { name: "a" } } });
+    const { agent, set } = agentFixture({ model: counted(opened, ...answers(5)), config: { model: { name: "a" } } });
     await ask(agent, "1");
     agent.reconfigure(set({ config: { model: { name: "a", max_retries: 7 } }, verdict: "refuse" }));
     await ask(agent, "2");
@@ -142,7 +156,7 @@ describe("what is made anew", () => {
   test("a model that can't be opened is tried again by the next turn", async () => {
     let tries = 0;
     const model = scripted([text("now")]);
-    const { agent } = house({
+    const { agent } = agentFixture({
       model: () => {
         if ((tries += 1) === 1) throw new Error("not yet");
         return model;
@@ -154,7 +168,7 @@ describe("what is made anew", () => {
 
   test("instructions and limits hold from the next turn on", async () => {
     const model = scripted([text("1")], [call("read")]);
-    const { agent, set } = house({ model });
+    const { agent, set } = agentFixture({ model });
     await ask(agent, "1");
     agent.reconfigure(set({ config: { agent: { instructions: "New.", max_steps: 1 } } }));
     expect(await failure(ask(agent, "2"))).toMatchObject({ code: "TURN_STEP_LIMIT" });
@@ -163,7 +177,7 @@ describe("what is made anew", () => {
 
   test("prices hold from the next turn on", async () => {
     const price = { input_per_million: 1e6, output_per_million: 0 };
-    const { agent, set } = house({ model: scripted(...answers(2)), config: { model: { provider: "openai" } } });
+    const { agent, set } = agentFixture({ model: scripted(...answers(2)), config: { model: { provider: "openai" } } });
     expect(await ask(agent, "1")).toMatchObject({ costUsd: undefined });
     agent.reconfigure(set({ config: { model: { provider: "openai", price } } }));
     expect(await ask(agent, "2")).toMatchObject({ costUsd: 10 });
@@ -171,7 +185,7 @@ describe("what is made anew", () => {
 
   test("a smaller and a larger history hold for conversations that are remembered", async () => {
     const model = scripted(...answers(5));
-    const { agent, set } = house({ model });
+    const { agent, set } = agentFixture({ model });
     for (const words of ["a", "b", "c"]) await ask(agent, words.repeat(400), { session: "s" });
     agent.reconfigure(set({ config: { agent: { history_max_tokens: 256 } } }));
     await ask(agent, "d", { session: "s" });
@@ -181,7 +195,7 @@ describe("what is made anew", () => {
   });
 
   test("more turns run at once as soon as they may", async () => {
-    const { agent, set } = house({ model: scripted(hang, hang), config: { agent: { max_parallel_turns: 1 } } });
+    const { agent, set } = agentFixture({ model: scripted(hang, hang), config: { agent: { max_parallel_turns: 1 } } });
     const stop = new AbortController();
     const turns = ["1", "2"].map((words) => failure(ask(agent, words, { signal: stop.signal })));
     expect(agent.load()).toEqual({ running: 1, waiting: 1 });
@@ -195,7 +209,7 @@ describe("what is made anew", () => {
 
 test("200 requests with one key while the config changes: one turn, and the key ends as a duplicate", async () => {
   const model = scripted([call("act")], [text("once")]);
-  const { agent, set, store } = house({ model });
+  const { agent, set, store } = agentFixture({ model });
   const claim = { scope: "client", key: "k" };
   const outcomes = Array.from({ length: 200 }, async (_, index) => {
     await new Promise(index % 2 === 0 ? setImmediate : process.nextTick);

@@ -10,13 +10,13 @@ import {
   client,
   counting,
   failure,
-  house,
-  type HouseOptions,
+  agentFixture,
+  type AgentFixtureOptions,
   read,
   rolesOf,
   scripted,
   text,
-} from "./house.ts";
+} from "./agent-fixture.ts";
 
 const resumable = {
   turnId: "t-1",
@@ -34,8 +34,8 @@ function counted(tool: Tool, output: Json = "done") {
 }
 
 /** The model died in the middle; what was committed is left. */
-async function died(options: HouseOptions, words = "go", more: object = {}) {
-  const made = house(options);
+async function died(options: AgentFixtureOptions, words = "go", more: object = {}) {
+  const made = agentFixture(options);
   await failure(ask(made.agent, words, { ...resumable, ...more }));
   return made;
 }
@@ -52,7 +52,7 @@ describe("a turn that is taken up", () => {
       tools: [acting, read],
     });
     const model = scripted([text("all done")]);
-    const { agent } = house({ model, tools: [acting, read], store: before.store });
+    const { agent } = agentFixture({ model, tools: [acting, read], store: before.store });
     const result = await ask(agent, "other words", resumable);
     expect(result).toMatchObject({ response: "all done", turnId: "t-1", inputTokens: 20, outputTokens: 10 });
     expect(acting.ran).toBe(1);
@@ -78,7 +78,7 @@ describe("a turn that is taken up", () => {
     const of = store.toolCalls.of.bind(store.toolCalls);
     store.toolCalls.of = (turn) => of(turn).filter(({ callId }) => callId !== "late");
     const model = scripted([text("I see")]);
-    await ask(house({ model, tools, store }).agent, "go", resumable);
+    await ask(agentFixture({ model, tools, store }).agent, "go", resumable);
     expect([acting.ran, reading.ran]).toEqual([3, 2]);
     expect(model.asked[0]!.prompt.flatMap(({ role, content }) => (role === "tool" ? content : []))).toMatchObject([
       { toolCallId: "call-act", output: { type: "error-text", value: "interrupted, outcome unknown" } },
@@ -101,7 +101,7 @@ describe("a turn that is taken up", () => {
     for (const callId of ["call-act", "late"]) await interrupt(store, callId);
     const model = scripted([text("I see")]);
     // Whoever may not act any more is told of what was done, and does nothing more.
-    await ask(house({ model, tools: [acting], store, verdict: "refuse" }).agent, "go", resumable);
+    await ask(agentFixture({ model, tools: [acting], store, verdict: "refuse" }).agent, "go", resumable);
     expect(acting.ran).toBe(2);
     expect(model.asked[0]!.prompt.flatMap(({ role, content }) => (role === "tool" ? content : []))).toMatchObject([
       { toolCallId: "call-act", output: { type: "json", value: { kept: 1 } } },
@@ -114,7 +114,7 @@ describe("a turn that is taken up", () => {
     const boom = defineTool({ ...act, run: () => Promise.reject(new Error("detail")) });
     const before = await died({ model: scripted([call("act")], new Error("down")), tools: [boom] });
     const model = scripted([text("sorry")]);
-    await ask(house({ model, tools: [counted(act)], store: before.store }).agent, "go", resumable);
+    await ask(agentFixture({ model, tools: [counted(act)], store: before.store }).agent, "go", resumable);
     expect(model.asked[0]!.prompt[2]!.content[0]).toMatchObject({
       output: { type: "error-text", value: "TOOL_FAILED: act failed unexpectedly." },
     });
@@ -129,7 +129,11 @@ describe("a turn that is taken up", () => {
     const of = before.store.toolCalls.of.bind(before.store.toolCalls);
     before.store.toolCalls.of = (turn) => of(turn).filter(({ tool }) => tool !== "act");
     const model = scripted([text("ok")]);
-    await ask(house({ model, tools: [read, acting], store: before.store, verdict: "refuse" }).agent, "go", resumable);
+    await ask(
+      agentFixture({ model, tools: [read, acting], store: before.store, verdict: "refuse" }).agent,
+      "go",
+      resumable,
+    );
     expect(acting.ran).toBe(1);
     expect(JSON.stringify(model.asked[0]!.prompt.at(-1))).toContain("Locked down.");
   });
@@ -139,7 +143,7 @@ describe("a turn that is taken up", () => {
     const model = scripted([call("act"), call("read")], [call("read", {}, "again")], new Error("down"));
     const before = await died({ model, tools: [read, acting], verdict: "refuse" });
     const next = scripted([text("ok")]);
-    await ask(house({ model: next, tools: [read, acting], store: before.store }).agent, "go", resumable);
+    await ask(agentFixture({ model: next, tools: [read, acting], store: before.store }).agent, "go", resumable);
     expect(acting.ran).toBe(0);
     expect(rolesOf(next.asked[0])).toEqual(["user", "assistant", "tool", "tool", "assistant", "tool"]);
     expect(JSON.stringify(next.asked[0]!.prompt[2])).toContain("Locked down.");
@@ -150,7 +154,7 @@ describe("a turn that is taken up", () => {
     const bad = { ...call("act"), input: "{" } as ReturnType<typeof call>;
     const before = await died({ model: scripted([bad, call("read")], new Error("down")), tools: [read, acting] });
     const model = scripted([text("sorry")]);
-    await ask(house({ model, tools: [read, acting], store: before.store }).agent, "go", resumable);
+    await ask(agentFixture({ model, tools: [read, acting], store: before.store }).agent, "go", resumable);
     expect(acting.ran).toBe(0);
     expect(JSON.stringify(model.asked[0]!.prompt[2])).toContain("not valid JSON");
   });
@@ -159,7 +163,7 @@ describe("a turn that is taken up", () => {
     const reasoning = { type: "reasoning", text: "hm", providerMetadata: { anthropic: { signature: "sig" } } } as const;
     const before = await died({ model: scripted([reasoning, call("read")], new Error("down")) });
     const model = scripted([text("ok")]);
-    await ask(house({ model, store: before.store }).agent, "go", resumable);
+    await ask(agentFixture({ model, store: before.store }).agent, "go", resumable);
     expect(model.asked[0]!.prompt[1]!.content[0]).toEqual({
       type: "reasoning",
       text: "hm",
@@ -171,14 +175,14 @@ describe("a turn that is taken up", () => {
     const config = { agent: { max_steps: 2 } };
     const before = await died({ model: scripted([call("read")], new Error("down")), config });
     const model = scripted([call("read", {}, "more")], [text("never")]);
-    const { agent } = house({ model, config, store: before.store });
+    const { agent } = agentFixture({ model, config, store: before.store });
     expect(await failure(ask(agent, "go", resumable))).toMatchObject({ code: "TURN_STEP_LIMIT" });
     expect(await failure(ask(agent, "go", resumable))).toMatchObject({ code: "TURN_STEP_LIMIT" });
     expect(model.asked).toHaveLength(1);
   });
 
   test("takes its question as it was, when that was kept before", async () => {
-    const { agent, store } = house({ model: scripted([text("ok")]) });
+    const { agent, store } = agentFixture({ model: scripted([text("ok")]) });
     const { keepQuestion } = await import("../src/turn/checkpoint.ts");
     await store.write(() => keepQuestion(store, "t-1", "see [IMAGE:a.jpg]"));
     await ask(agent, "see (image)", resumable);
@@ -196,7 +200,7 @@ describe("money", () => {
     const before = await died({ model: scripted([call("read")], new Error("down")), config });
     const used = () => before.store.usage.list("2026-01-01");
     expect(used()).toMatchObject([{ turns: 0, inputTokens: 10, outputTokens: 5, costUsd: 15 }]);
-    const { agent, store } = house({ model: scripted([text("ok")]), config, store: before.store });
+    const { agent, store } = agentFixture({ model: scripted([text("ok")]), config, store: before.store });
     expect(await ask(agent, "go", resumable)).toMatchObject({ costUsd: 30 });
     expect(used()).toMatchObject([{ turns: 1, inputTokens: 20, outputTokens: 10, costUsd: 30, unknownCostTurns: 0 }]);
     expect(store.usage.spentUsd("2026-01-01", "default")).toBe(30);
@@ -212,7 +216,7 @@ describe("money", () => {
   test("of tokens that nobody counted stays unknown over a restart", async () => {
     const uncounted = counting({ in: 10, out: undefined }, [call("read")], new Error("down"));
     const before = await died({ model: uncounted, config });
-    const { agent, store } = house({ model: scripted([text("ok")]), config, store: before.store });
+    const { agent, store } = agentFixture({ model: scripted([text("ok")]), config, store: before.store });
     expect(await ask(agent, "go", resumable)).toMatchObject({ costUsd: undefined, inputTokens: 20 });
     expect(store.usage.list("2026-01-01")).toMatchObject([{ turns: 1, unknownCostTurns: 1, costUsd: 0 }]);
     expect(store.usage.spentUsd("2026-01-01", "default")).toBeGreaterThan(25);
@@ -225,7 +229,7 @@ describe("a turn that is given up", () => {
   test("stays in the conversation with what it did, and leaves no steps", async () => {
     const before = await died({ model: scripted([call("act"), call("read")], new Error("down")) });
     const model = scripted([text("I see")]);
-    const { agent, store } = house({ model, store: before.store });
+    const { agent, store } = agentFixture({ model, store: before.store });
     let isAlongside = false;
     await agent.abandon({ ...abandoned, alongside: () => void (isAlongside = true) });
     expect([isAlongside, store.steps.of("t-1")]).toEqual([true, []]);
@@ -256,7 +260,7 @@ describe("a turn that is given up", () => {
     const acting = counted(act);
     const before = await died({ model: scripted([call("act", {}, "0")], new Error("down")), tools: [acting] });
     const model = scripted([call("act", {}, "0")], [text("ok")]);
-    const { agent, store } = house({ model, tools: [acting], store: before.store });
+    const { agent, store } = agentFixture({ model, tools: [acting], store: before.store });
     await agent.abandon({ ...abandoned, alongside: () => {} });
     await ask(agent, "go", resumable);
     expect(acting.ran).toBe(2);
@@ -275,10 +279,10 @@ describe("a turn that is given up", () => {
 
 test("a turn that can't be taken up writes its message, its call's beginning and end, and its own end; no step stays", async () => {
   const model = scripted([call("act")], [text("done")]);
-  const { store } = house({});
+  const { store } = agentFixture({});
   let writes = 0;
   const write: Store["write"] = (change) => ((writes += 1), store.write(change));
-  const { agent } = house({ model, store: { ...store, write } });
+  const { agent } = agentFixture({ model, store: { ...store, write } });
   const { turnId } = await ask(agent, "go", { session: "s" });
   expect(writes).toBe(4);
   expect([store.steps.of(turnId), store.openTurns.all()]).toEqual([[], []]);

@@ -2,7 +2,7 @@
 import type { ClientId } from "@svc/contract";
 import type { Store } from "@svc/store";
 import { expect, test } from "vitest";
-import { ask, failure, gate, hang, house, rolesOf, scripted, text, until } from "./house.ts";
+import { ask, failure, gate, hang, agentFixture, rolesOf, scripted, text, until } from "./agent-fixture.ts";
 
 const inLane = { session: "s", takesCommands: true } as const;
 const claimOf = (key: string) => ({ scope: "client", key });
@@ -11,7 +11,7 @@ const isNew = (store: Store, key: string) => store.idempotency.claim(claimOf(key
 test("/new begins the named conversation anew, behind what runs there; the old one can be gone on with by its name", async () => {
   const open = gate();
   const model = scripted(async () => (await open.opened, [text("1")]), [text("2")], [text("3")]);
-  const { agent, store, events } = house({ model });
+  const { agent, store, events } = agentFixture({ model });
   const first = ask(agent, "one", inLane);
   const begun = ask(agent, " /NEW ", inLane);
   const second = ask(agent, "two", inLane);
@@ -34,14 +34,14 @@ test("/new begins the named conversation anew, behind what runs there; the old o
 });
 
 test("without a session it has nothing to put aside", async () => {
-  const { agent, store } = house({ model: scripted() });
+  const { agent, store } = agentFixture({ model: scripted() });
   expect(await ask(agent, "/new", { takesCommands: true })).toMatchObject({ response: "A new conversation begins." });
   expect(store.sessions.list({}, 10)).toEqual([]);
 });
 
 test("/model chooses for this owner's conversation only", async () => {
   const model = ({ name = "?" }: { name?: string | undefined }) => scripted([text(name)], [text(name)]);
-  const { agent } = house({ model, choices: ["small"], config: { model: { provider: "openai", name: "big" } } });
+  const { agent } = agentFixture({ model, choices: ["small"], config: { model: { provider: "openai", name: "big" } } });
   expect(await ask(agent, "/model small", inLane)).toMatchObject({ model: "small" });
   expect(await ask(agent, "hi", inLane)).toMatchObject({ response: "small", model: "small" });
   expect(await ask(agent, "hi", { ...inLane, clientId: "other" as ClientId })).toMatchObject({ model: "big" });
@@ -55,7 +55,7 @@ test("each model is opened once, however often conversations of several take tur
     return scripted(...Array.from({ length: 9 }, () => [text(name)]));
   };
   const options = { model, choices: ["small"], config: { model: { provider: "openai", name: "big" } } } as const;
-  const { agent, set } = house(options);
+  const { agent, set } = agentFixture(options);
   await ask(agent, "/model small", inLane);
   for (const session of ["s", "t", "s", "t"]) await ask(agent, "hi", { session });
   agent.reconfigure(set(options));
@@ -69,7 +69,9 @@ test("each model is opened once, however often conversations of several take tur
 
 test("/status counts those that wait behind it, and no other conversation's", async () => {
   const open = gate();
-  const { agent } = house({ model: scripted(async () => (await open.opened, [text("1")]), [text("2")], [text("3")]) });
+  const { agent } = agentFixture({
+    model: scripted(async () => (await open.opened, [text("1")]), [text("2")], [text("3")]),
+  });
   const turns = [ask(agent, "go", inLane)];
   const status = ask(agent, "/status", inLane);
   turns.push(ask(agent, "next", inLane), ask(agent, "go", { session: "elsewhere" }));
@@ -81,7 +83,7 @@ test("/status counts those that wait behind it, and no other conversation's", as
 
 test("its key makes a duplicate of the same request, and is new again when it was never settled", async () => {
   const model = scripted(hang);
-  const { agent, store } = house({ model });
+  const { agent, store } = agentFixture({ model });
   store.idempotency.claim(claimOf("a"));
   await ask(agent, "/new", { ...inLane, claim: claimOf("a") });
   expect(isNew(store, "a")).toBe(false);
@@ -99,7 +101,7 @@ test("its key makes a duplicate of the same request, and is new again when it wa
 
 test("whoever does not show its answer has the model asked", async () => {
   const model = scripted([text("ok")]);
-  const { agent } = house({ model });
+  const { agent } = agentFixture({ model });
   expect(await ask(agent, "/new", { session: "s" })).toMatchObject({ response: "ok" });
   expect(rolesOf(model.asked[0])).toEqual(["user"]);
 });

@@ -2,13 +2,13 @@
 import type { ClientId } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { exportSession } from "../src/index.ts";
-import { ask, call, failure, house, scripted, text, until } from "./house.ts";
+import { ask, call, failure, agentFixture, scripted, text, until } from "./agent-fixture.ts";
 
 const SECRET = "sk-hunter2hunter2";
 const redact = (said: string): string => said.replaceAll(SECRET, "[secret]");
 const other = "other" as ClientId;
 
-const found = (agent: ReturnType<typeof house>["agent"], query: string, clientId?: ClientId) =>
+const found = (agent: ReturnType<typeof agentFixture>["agent"], query: string, clientId?: ClientId) =>
   agent.sessions.search({ query, clientId, limit: 10 }).results;
 const marked = (snippet: readonly { text: string; isHit: boolean }[]): string =>
   snippet.map(({ text, isHit }) => (isHit ? `[${text}]` : text)).join("");
@@ -16,7 +16,7 @@ const marked = (snippet: readonly { text: string; isHit: boolean }[]): string =>
 describe("the search", () => {
   test("shows the message with most of the words, and which of them were found", async () => {
     const long = `${"so many words before it, ".repeat(20)}the Déjà vu, and ${"more after it ".repeat(30)}`;
-    const { agent } = house({ model: scripted([text(long)], [text("no")]) });
+    const { agent } = agentFixture({ model: scripted([text(long)], [text("no")]) });
     const { turnId } = await ask(agent, "what is it called?", { session: "a" });
     await ask(agent, "again?", { session: "b", clientId: other });
     const [hit, ...more] = found(agent, "DEJA vu");
@@ -30,7 +30,7 @@ describe("the search", () => {
   });
 
   test("goes on page by page, without missing or repeating a turn", async () => {
-    const { agent } = house({ model: scripted(...Array.from({ length: 7 }, () => [text("yes")])) });
+    const { agent } = agentFixture({ model: scripted(...Array.from({ length: 7 }, () => [text("yes")])) });
     for (let n = 0; n < 7; n += 1) await ask(agent, `needle ${n}`, { session: `s${n % 2}` });
     const seen: string[] = [];
     let before: string | undefined;
@@ -46,7 +46,7 @@ describe("the search", () => {
   });
 
   test("finds no secret, not by its beginning and not by its neighbours alone", async () => {
-    const { agent } = house({ model: scripted([text("I keep it")]), redact });
+    const { agent } = agentFixture({ model: scripted([text("I keep it")]), redact });
     await ask(agent, `the key is ${SECRET}, remember it`, { session: "a" });
     for (const query of [SECRET, "sk-hunter", "hunter2", "hun", "key hunter2hunter2"]) {
       expect(found(agent, query)).toEqual([]);
@@ -61,7 +61,7 @@ describe("a change", () => {
   test("is told to every page, and what the person chose answers", async () => {
     const agents = { clerk: { instructions: "You are a clerk." } };
     const model = scripted([text("1")], [text("2")], [text("3")]);
-    const { agent, changed, events } = house({ model, agents });
+    const { agent, changed, events } = agentFixture({ model, agents });
     await ask(agent, "hello", { session: "a" });
     const { id } = agent.sessions.list({}, 1)[0]!;
     const renamed = await agent.sessions.update(id, { title: "Mine", pinned: true, agent: "clerk" });
@@ -82,7 +82,7 @@ describe("a change", () => {
   });
 
   test("is refused for an agent or a model that there is not, and then nothing changes", async () => {
-    const { agent } = house({ model: scripted([text("1")]) });
+    const { agent } = agentFixture({ model: scripted([text("1")]) });
     await ask(agent, "hello", { session: "a" });
     const { id } = agent.sessions.list({}, 1)[0]!;
     expect(await failure(agent.sessions.update(id, { title: "x", agent: "nobody" }))).toMatchObject({
@@ -101,7 +101,7 @@ const OWNER = { device: undefined, isProcedure: false };
 
 test("an export has every message in order, and what tools did", async () => {
   const model = scripted([text("let me look"), call("read", { what: "it" })], [text("I saw it")], [text("bye")]);
-  const { agent } = house({ model, redact });
+  const { agent } = agentFixture({ model, redact });
   await ask(agent, `look at ${SECRET}`, { session: "a" });
   await ask(agent, "bye", { session: "a" });
   const [session] = agent.sessions.list({}, 1);
@@ -130,7 +130,7 @@ describe("a title by the model", () => {
       return name === "small" ? small : chat;
     };
     const config = { model: { provider: "openai", name: "big" }, agent: { title_model: "small" } } as const;
-    return { ...house({ model, config, choices: ["small"], redact }), small, chat };
+    return { ...agentFixture({ model, config, choices: ["small"], redact }), small, chat };
   };
 
   test("is made once, by the model that the config names, and told to every page", async () => {
@@ -157,7 +157,7 @@ describe("a title by the model", () => {
   test("is not asked for where the config names no model, or one that the agent does not have", async () => {
     const { agent, chat } = titled("unused");
     agent.reconfigure({
-      ...house({ model: chat }).set({ model: chat, config: { agent: { title_model: "nowhere" } } }),
+      ...agentFixture({ model: chat }).set({ model: chat, config: { agent: { title_model: "nowhere" } } }),
     });
     await ask(agent, "hello", { session: "b" });
     expect(chat.asked).toHaveLength(1);

@@ -4,14 +4,27 @@ import type { ClientId } from "@svc/contract";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Agent, SessionMessage } from "../src/index.ts";
-import { act, ask, call, failure, gate, hang, house, read, rolesOf, scripted, text, until } from "./house.ts";
+import {
+  act,
+  ask,
+  call,
+  failure,
+  gate,
+  hang,
+  agentFixture,
+  read,
+  rolesOf,
+  scripted,
+  text,
+  until,
+} from "./agent-fixture.ts";
 
 const idOf = (agent: Agent, name: string): string => agent.sessions.list({}, 100).find((one) => one.name === name)!.id;
 const other = "other" as ClientId;
 
 describe("the list", () => {
   test("has what runs for the first time, then the most recently active, each with its owner", async () => {
-    const { agent, clock } = house({ model: scripted([text("1")], [text("2")], hang, hang) });
+    const { agent, clock } = agentFixture({ model: scripted([text("1")], [text("2")], hang, hang) });
     await ask(agent, "1", { session: "a" });
     await clock.advance(1000);
     await ask(agent, "2", { session: "b", clientId: other });
@@ -39,7 +52,7 @@ describe("the list", () => {
 
   test("calls a conversation by its first words at once, or by the title that its first turn brings", async () => {
     const model = scripted(hang, [text("done")], [text("done")]);
-    const { agent } = house({ model });
+    const { agent } = agentFixture({ model });
     const leave = new AbortController();
     const running = failure(ask(agent, "What is  on\ntoday?", { session: "words", signal: leave.signal }));
     await until(() => model.asked.length === 1);
@@ -52,7 +65,7 @@ describe("the list", () => {
   });
 
   test("has a conversation once, also in the instant in which its first turn is written", async () => {
-    const { agent, store } = house({ model: scripted([text("1")]) });
+    const { agent, store } = agentFixture({ model: scripted([text("1")]) });
     const seen: number[] = [];
     const { write } = store;
     const turn = ask(agent, "1", { session: "a" });
@@ -77,7 +90,7 @@ describe("messages", () => {
       [reasoning, text("let me look"), call("read", { what: "it" }), call("nope", {}, "c2")],
       [{ ...text("I saw it"), providerMetadata: { openai: { itemId: "msg-1" } } } as LanguageModelV4Content],
     );
-    const { agent } = house({ model });
+    const { agent } = agentFixture({ model });
     const { turnId } = await ask(agent, "look", { session: "s" });
     const page = agent.sessions.messages(idOf(agent, "s"), { limit: 10 });
     const at = Date.UTC(2026, 0, 1);
@@ -127,7 +140,7 @@ describe("messages", () => {
 
   test("tell of a turn that was stopped after it had acted", async () => {
     const model = scripted([call("act"), call("read")], hang);
-    const { agent } = house({ model, tools: [act, read] });
+    const { agent } = agentFixture({ model, tools: [act, read] });
     const turn = failure(ask(agent, "go", { session: "s" }));
     await until(() => model.asked.length === 2);
     await ask(agent, "/stop", { session: "s" });
@@ -143,7 +156,7 @@ describe("messages", () => {
   test("come in pages of any size, whole and in order, whatever is written meanwhile", async () => {
     const step = () => [text("a"), call("read", {}, crypto.randomUUID())];
     const model = scripted(step(), step(), [text("done")], [text("2")], step(), [text("3")], [text("4")]);
-    const { agent } = house({ model });
+    const { agent } = agentFixture({ model });
     for (const words of ["one", "two", "three"]) await ask(agent, words, { session: "s" });
     const id = idOf(agent, "s");
     const all = agent.sessions.messages(id, { limit: 100 }).messages;
@@ -167,7 +180,7 @@ describe("messages", () => {
   });
 
   test("of another conversation are not reached by a cursor, whatever it says", async () => {
-    const { agent } = house({ model: scripted([text("mine")], [text("theirs")]) });
+    const { agent } = agentFixture({ model: scripted([text("mine")], [text("theirs")]) });
     await ask(agent, "mine", { session: "s" });
     await ask(agent, "theirs", { session: "t", clientId: other });
     const id = idOf(agent, "s");
@@ -201,7 +214,7 @@ function shownOrRefused(agent: Agent, id: string, before: string): string {
 describe("removing a conversation", () => {
   test("takes it from disk and from memory; its name begins anew", async () => {
     const model = scripted([text("1")], [text("2")]);
-    const { agent, store } = house({ model });
+    const { agent, store } = agentFixture({ model });
     await ask(agent, "1", { session: "s" });
     const id = idOf(agent, "s");
     expect(await agent.sessions.remove(id)).toBe(true);
@@ -216,7 +229,7 @@ describe("removing a conversation", () => {
     const slow = gate();
     const stubborn = { ...act, run: async () => (await slow.opened, "done") };
     const model = scripted([text("1")], [call("act")], [text("after")]);
-    const { agent, store } = house({ model, tools: [stubborn] });
+    const { agent, store } = agentFixture({ model, tools: [stubborn] });
     await ask(agent, "1", { session: "s" });
     const id = idOf(agent, "s");
     const running = failure(ask(agent, "2", { session: "s" }));
@@ -239,7 +252,7 @@ describe("removing a conversation", () => {
 
   test("of a first turn that acts leaves nothing on disk", async () => {
     const model = scripted([call("act")], hang);
-    const { agent, store } = house({ model });
+    const { agent, store } = agentFixture({ model });
     const turn = failure(ask(agent, "1", { session: "s" }));
     await until(() => model.asked.length === 2);
     expect(await agent.sessions.remove(agent.sessions.running()[0]!.sessionId)).toBe(true);
@@ -249,7 +262,7 @@ describe("removing a conversation", () => {
 
   test("does not wait for a place among other conversations", async () => {
     const model = scripted([text("1")], hang);
-    const { agent } = house({ model, config: { agent: { max_parallel_turns: 1 } } });
+    const { agent } = agentFixture({ model, config: { agent: { max_parallel_turns: 1 } } });
     await ask(agent, "1", { session: "s" });
     const leave = new AbortController();
     const busy = failure(ask(agent, "2", { session: "t", signal: leave.signal }));
@@ -262,7 +275,7 @@ describe("removing a conversation", () => {
     for (let delay = 0; delay < 50; delay += 1) {
       const answer = gate();
       const model = scripted([call("act")], async () => (await answer.opened, [text("done")]));
-      const { agent, store } = house({ model });
+      const { agent, store } = agentFixture({ model });
       const turn = ask(agent, "1", { session: "s" }).catch(() => {});
       await until(() => model.asked.length === 2);
       const { sessionId } = agent.sessions.running()[0]!;

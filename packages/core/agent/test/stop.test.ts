@@ -1,7 +1,20 @@
 // Stopping a turn: from the conversation itself, from outside, while it waits, and in the instant in which it ends.
 import { describe, expect, test } from "vitest";
 import type { Store } from "@svc/store";
-import { act, ask, call, client, failure, gate, hang, house, rolesOf, scripted, text, until } from "./house.ts";
+import {
+  act,
+  ask,
+  call,
+  client,
+  failure,
+  gate,
+  hang,
+  agentFixture,
+  rolesOf,
+  scripted,
+  text,
+  until,
+} from "./agent-fixture.ts";
 
 const claimOf = (key: string) => ({ scope: "client", key });
 const isNew = (store: Store, key: string) => store.idempotency.claim(claimOf(key)) === "new";
@@ -12,7 +25,7 @@ describe("/stop", () => {
     "%j ends the running turn at once; no model sees it, and the message that was stopped stays",
     async (words) => {
       const model = scripted(hang, [text("again")]);
-      const { agent, store, events, clock } = house({ model });
+      const { agent, store, events, clock } = agentFixture({ model });
       const stopped = failure(ask(agent, "go", inLane));
       await until(() => model.asked.length === 1);
       expect(await ask(agent, words, inLane)).toMatchObject({
@@ -34,7 +47,7 @@ describe("/stop", () => {
   );
 
   test("ends the turns that wait behind it too, and their keys are new again", async () => {
-    const { agent, store, events } = house({ model: scripted(hang) });
+    const { agent, store, events } = agentFixture({ model: scripted(hang) });
     store.idempotency.claim(claimOf("a"));
     store.idempotency.claim(claimOf("b"));
     const outcomes = ["a", "b"].map((key) => failure(ask(agent, key, { ...inLane, claim: claimOf(key) })));
@@ -46,14 +59,14 @@ describe("/stop", () => {
   });
 
   test("says so when nothing was running, and needs no session for that", async () => {
-    const { agent, store } = house({ model: scripted() });
+    const { agent, store } = agentFixture({ model: scripted() });
     expect(await ask(agent, "/stop", inLane)).toMatchObject({ response: "Nothing was running." });
     expect(await ask(agent, "/stop")).toMatchObject({ response: "Nothing was running." });
     expect(store.sessions.list({}, 10)).toEqual([]);
   });
 
   test("concerns the conversation it is said in, not another of the same owner or the same name", async () => {
-    const { agent } = house({ model: scripted(hang) });
+    const { agent } = agentFixture({ model: scripted(hang) });
     const leave = new AbortController();
     const turn = failure(ask(agent, "go", { ...inLane, signal: leave.signal }));
     expect(await ask(agent, "/stop", { session: "t" })).toMatchObject({ response: "Nothing was running." });
@@ -66,7 +79,7 @@ describe("/stop", () => {
   });
 
   test("sent twice with one key stops once: the repetition is a duplicate", async () => {
-    const { agent, store } = house({ model: scripted() });
+    const { agent, store } = agentFixture({ model: scripted() });
     store.idempotency.claim(claimOf("k"));
     await ask(agent, "/stop", { ...inLane, claim: claimOf("k") });
     expect(isNew(store, "k")).toBe(false);
@@ -75,14 +88,14 @@ describe("/stop", () => {
 
   test("is not what begins like it, and words about it are for the model", async () => {
     const model = scripted([text("1")], [text("2")]);
-    const { agent } = house({ model });
+    const { agent } = agentFixture({ model });
     await ask(agent, "/stopping");
     await ask(agent, "what does /stop do?");
     expect(model.asked).toHaveLength(2);
   });
 
   test("ends a turn that waits for a person, and the person's answer comes too late", async () => {
-    const { agent, clock } = house({ model: scripted([call("act")]), verdict: "ask" });
+    const { agent, clock } = agentFixture({ model: scripted([call("act")]), verdict: "ask" });
     const turn = failure(ask(agent, "go", { ...inLane, ask: () => new Promise(() => {}) }));
     await clock.advance(1000);
     await ask(agent, "/stop", inLane);
@@ -94,7 +107,7 @@ describe("/stop", () => {
 describe("a stopped turn", () => {
   test("in which a tool acted stays in the conversation, and keeps its key", async () => {
     const model = scripted([call("act")], hang, [text("I see")]);
-    const { agent, store } = house({ model });
+    const { agent, store } = agentFixture({ model });
     store.idempotency.claim(claimOf("k"));
     const turn = failure(ask(agent, "go", { ...inLane, claim: claimOf("k") }));
     await until(() => model.asked.length === 2);
@@ -108,7 +121,7 @@ describe("a stopped turn", () => {
   test("does not run a call that was permitted in the same moment", async () => {
     let ran = 0;
     const tool = { ...act, run: async () => ((ran += 1), "done") };
-    const { agent, store } = house({ model: scripted([call("act")]), tools: [tool] });
+    const { agent, store } = agentFixture({ model: scripted([call("act")]), tools: [tool] });
     // The start of the call is written to the journal: the last moment before it acts.
     const write = store.toolCalls.start.bind(store.toolCalls);
     store.toolCalls.start = (record) => {
@@ -122,7 +135,7 @@ describe("a stopped turn", () => {
 
 describe("cancelling from outside", () => {
   test("finds a conversation that is not on disk yet, and tells who stopped it", async () => {
-    const { agent } = house({ model: scripted(hang) });
+    const { agent } = agentFixture({ model: scripted(hang) });
     const turn = failure(ask(agent, "go", inLane));
     await until(() => agent.sessions.running().length === 1);
     const [running] = agent.sessions.running();
@@ -135,9 +148,9 @@ describe("cancelling from outside", () => {
 
   test("finds one that is on disk, under the id it has there", async () => {
     const model = scripted([text("1")], hang);
-    const { store, agent: before } = house({ model });
+    const { store, agent: before } = agentFixture({ model });
     await ask(before, "1", inLane);
-    const { agent } = house({ model, store });
+    const { agent } = agentFixture({ model, store });
     const turn = failure(ask(agent, "2", inLane));
     const { id } = store.sessions.list({}, 1)[0]!;
     await until(() => agent.sessions.running().length === 1);
@@ -147,11 +160,11 @@ describe("cancelling from outside", () => {
   });
 
   test("nothing is cancelled by an id that nobody has", () => {
-    expect(house({ model: scripted() }).agent.sessions.cancel("nobody")).toBe(false);
+    expect(agentFixture({ model: scripted() }).agent.sessions.cancel("nobody")).toBe(false);
   });
 
   test("a conversation that nobody named can be stopped by the name its first event told", async () => {
-    const { agent } = house({ model: scripted(hang) });
+    const { agent } = agentFixture({ model: scripted(hang) });
     let name = "";
     const turn = failure(
       ask(agent, "go", { onEvent: (event: { sessionId?: string }) => (name = event.sessionId ?? name) }),
@@ -173,7 +186,7 @@ describe("in the instant in which a turn ends", () => {
     for (let delay = 0; delay < 60; delay += 1) {
       const answer = gate();
       const model = scripted(async () => (await answer.opened, [text("done")]));
-      const { agent, store } = house({ model });
+      const { agent, store } = agentFixture({ model });
       store.idempotency.claim(claimOf("k"));
       const turn = ask(agent, "go", { ...inLane, claim: claimOf("k") }).then(
         () => "answered",
@@ -202,7 +215,7 @@ describe("in the instant in which a turn ends", () => {
     for (let delay = 0; delay < 40; delay += 1) {
       const answer = gate();
       const model = scripted(async () => (await answer.opened, Promise.reject(new Error("down"))));
-      const { agent } = house({ model });
+      const { agent } = agentFixture({ model });
       const turn = failure(ask(agent, "go", inLane));
       await until(() => model.asked.length === 1);
       answer.open();

@@ -4,7 +4,7 @@ import { openStore, type Store } from "@svc/store";
 import { describe, expect, test } from "vitest";
 import type { StoredMessage } from "../src/types.ts";
 import { fakeClock } from "@svc/testkit/fake-clock";
-import { act, ask, call, failure, gate, hang, house, scripted, text, until } from "./house.ts";
+import { act, ask, call, failure, gate, hang, agentFixture, scripted, text, until } from "./agent-fixture.ts";
 
 /** A store whose commits wait for the gate, and are counted. */
 function slowDisk(refuses: () => SvcError | undefined = () => undefined) {
@@ -32,7 +32,7 @@ describe("before the message is on disk", () => {
     const ran: string[] = [];
     const tool = { ...act, run: async () => ran.push("act") };
     const model = scripted([call("act")], [text("d")]);
-    const { agent, events } = house({ store, model, tools: [tool], isListened: () => true });
+    const { agent, events } = agentFixture({ store, model, tools: [tool], isListened: () => true });
     const told: (string | StoredMessage)[] = [];
     const turn = ask(agent, "go", {
       onStored: () => told.push("stored"),
@@ -51,7 +51,7 @@ describe("before the message is on disk", () => {
   test("a disk that refuses it ends the turn at once: nothing is told, kept or answered", async () => {
     const { store, disk } = slowDisk(() => new SvcError("STORE_FULL"));
     const model = scripted(hang);
-    const { agent, events } = house({ store, model, isListened: () => true });
+    const { agent, events } = agentFixture({ store, model, isListened: () => true });
     const told: string[] = [];
     const turn = failure(ask(agent, "go", { onStored: () => told.push("stored") }));
     await untilAsked(model);
@@ -65,7 +65,7 @@ describe("a turn that ends at once", () => {
   test("is one commit, and told as any other", async () => {
     const { store, disk, commits } = slowDisk();
     disk.open();
-    const { agent, events } = house({ store, model: scripted([text("y")]) });
+    const { agent, events } = agentFixture({ store, model: scripted([text("y")]) });
     const told: string[] = [];
     await ask(agent, "go", {
       onStored: () => told.push("stored"),
@@ -80,7 +80,7 @@ describe("a turn that ends at once", () => {
   test("and that the disk refuses was never told to be stored", async () => {
     const { store, disk } = slowDisk(() => new SvcError("STORE_FULL"));
     disk.open();
-    const { agent, events } = house({ store, model: scripted([text("y")]) });
+    const { agent, events } = agentFixture({ store, model: scripted([text("y")]) });
     const told: string[] = [];
     expect(await failure(ask(agent, "go", { onStored: () => told.push("stored") }))).toMatchObject({
       code: "STORE_FULL",

@@ -2,21 +2,21 @@
 import { describe, expect, test } from "vitest";
 import { SvcError } from "@svc/contract";
 import type { Store } from "@svc/store";
-import { act, ask, call, failure, house, rolesOf, scripted, text } from "./house.ts";
+import { act, ask, call, failure, agentFixture, rolesOf, scripted, text } from "./agent-fixture.ts";
 
 const claim = { scope: "client", key: "k" };
 const claimed = (store: Store) => store.idempotency.claim(claim);
 
 describe("idempotency keys", () => {
   test("a turn that answered keeps its key", async () => {
-    const { agent, store } = house({ model: scripted([text("yes")]) });
+    const { agent, store } = agentFixture({ model: scripted([text("yes")]) });
     expect(claimed(store)).toBe("new");
     await ask(agent, "go", { claim });
     expect(claimed(store)).toBe("duplicate");
   });
 
   test("a turn that failed before anything acted gives it back, even after a reading tool", async () => {
-    const { agent, store } = house({ model: scripted([call("read")], new Error("model down")) });
+    const { agent, store } = agentFixture({ model: scripted([call("read")], new Error("model down")) });
     claimed(store);
     expect(await failure(ask(agent, "go", { claim }))).toMatchObject({ code: "MODEL_UNREACHABLE" });
     expect(claimed(store)).toBe("new");
@@ -24,7 +24,7 @@ describe("idempotency keys", () => {
 
   test("a turn that failed after something acted keeps it, and the conversation tells what happened", async () => {
     const model = scripted([call("act")], new Error("model down"), [text("so I did")]);
-    const { agent, store } = house({ model });
+    const { agent, store } = agentFixture({ model });
     claimed(store);
     expect(await failure(ask(agent, "go", { claim, session: "s" }))).toMatchObject({ code: "MODEL_UNREACHABLE" });
     expect(claimed(store)).toBe("duplicate");
@@ -36,7 +36,7 @@ describe("idempotency keys", () => {
     const cancel = new AbortController();
     const stop = { ...act, name: "stop", run: () => Promise.reject((cancel.abort(), cancel.signal.reason)) };
     const model = scripted([call("act"), call("stop"), call("act", {}, "third")], [text("I see")]);
-    const { agent } = house({ model, tools: [act, stop] });
+    const { agent } = agentFixture({ model, tools: [act, stop] });
     expect(await failure(ask(agent, "go", { session: "s", signal: cancel.signal }))).toMatchObject({
       code: "TURN_CANCELLED",
     });
@@ -51,7 +51,7 @@ describe("idempotency keys", () => {
   });
 
   test("a call whose start found no room on the disk did not act: the key is given back", async () => {
-    const { store } = house({});
+    const { store } = agentFixture({});
     let isFull = true;
     const full: Store = {
       ...store,
@@ -65,14 +65,18 @@ describe("idempotency keys", () => {
         });
       },
     };
-    const { agent } = house({ model: scripted([call("act")]), store: full });
+    const { agent } = agentFixture({ model: scripted([call("act")]), store: full });
     claimed(store);
     expect(await failure(ask(agent, "go", { claim }))).toMatchObject({ code: "STORE_FULL" });
     expect(claimed(store)).toBe("new");
   });
 
   test("a turn refused by a refused tool call acted on nothing", async () => {
-    const { agent, store } = house({ model: scripted([call("act")], new Error("down")), tools: [act], verdict: "ask" });
+    const { agent, store } = agentFixture({
+      model: scripted([call("act")], new Error("down")),
+      tools: [act],
+      verdict: "ask",
+    });
     claimed(store);
     expect(await failure(ask(agent, "go", { claim }))).toMatchObject({ code: "MODEL_UNREACHABLE" });
     expect(claimed(store)).toBe("new");

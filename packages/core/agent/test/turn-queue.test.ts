@@ -2,8 +2,7 @@
 // when somebody who waited went away.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { TurnQueue } from "../src/turn/turn-queue.ts";
-import type { Permit } from "../src/turn/turn-queue.ts";
+import { type Permit, TurnQueue } from "../src/turn/turn-queue.ts";
 
 /** What happens to a lane's job, in ticks of the microtask queue. */
 const job = fc.record({

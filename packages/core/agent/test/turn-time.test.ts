@@ -1,10 +1,10 @@
 // Time in a turn: its limit, cancelling it, people who are waited for, and providers who ask to be left alone.
 import { describe, expect, test } from "vitest";
-import { act, ask, call, failure, hang, house, scripted, text, until } from "./house.ts";
+import { act, ask, call, failure, hang, agentFixture, scripted, text, until } from "./agent-fixture.ts";
 
 describe("the time limit", () => {
   test("a turn past its limit is 504", async () => {
-    const { agent, clock } = house({ model: scripted(hang) });
+    const { agent, clock } = agentFixture({ model: scripted(hang) });
     const outcome = failure(ask(agent, "go"));
     await clock.advance(299_999);
     expect(agent.load().running).toBe(1);
@@ -14,7 +14,7 @@ describe("the time limit", () => {
   });
 
   test("a cancelled turn ends at once", async () => {
-    const { agent, clock } = house({ model: scripted(hang) });
+    const { agent, clock } = agentFixture({ model: scripted(hang) });
     const cancel = new AbortController();
     const outcome = failure(ask(agent, "go", { signal: cancel.signal }));
     await clock.advance(1);
@@ -27,7 +27,7 @@ describe("the time limit", () => {
 describe("people", () => {
   test("waiting for one does not count", async () => {
     const model = scripted([call("act")], [text("did it")]);
-    const { agent, clock } = house({ model, tools: [act], verdict: "ask" });
+    const { agent, clock } = agentFixture({ model, tools: [act], verdict: "ask" });
     const { promise, resolve } = Promise.withResolvers<{ approved: boolean }>();
     let isAsked = false;
     const turn = ask(agent, "go", { ask: () => ((isAsked = true), promise) });
@@ -40,7 +40,7 @@ describe("people", () => {
 
   test("nobody answers: refused, and the turn goes on", async () => {
     const model = scripted([call("act")], [text("never mind")]);
-    const { agent, clock } = house({ model, tools: [act], verdict: "ask" });
+    const { agent, clock } = agentFixture({ model, tools: [act], verdict: "ask" });
     let isAsked = false;
     const turn = ask(agent, "go", { ask: () => ((isAsked = true), new Promise(() => {})) });
     await until(() => isAsked);
@@ -51,7 +51,7 @@ describe("people", () => {
 
   test("nobody can be asked: refused with a sentence", async () => {
     const model = scripted([call("act")], [text("ok")]);
-    await ask(house({ model, tools: [act], verdict: "ask" }).agent, "go");
+    await ask(agentFixture({ model, tools: [act], verdict: "ask" }).agent, "go");
     expect(JSON.stringify(model.asked[1]!.prompt.at(-1))).toContain("Nobody can be asked here");
   });
 });
@@ -66,7 +66,7 @@ describe("a provider that is busy", () => {
     ["milliseconds, which go first", { "retry-after": "9", "retry-after-ms": "1500" }, 1500],
   ])("is asked again after as long as it says: %s", async (_, headers, waitMs) => {
     const model = scripted(busy(headers), [text("now")]);
-    const { agent, clock } = house({ model });
+    const { agent, clock } = agentFixture({ model });
     const turn = ask(agent, "go");
     await clock.advance(waitMs - 1);
     expect(model.asked).toHaveLength(1);
@@ -75,20 +75,20 @@ describe("a provider that is busy", () => {
   });
 
   test("until a moment that is over is asked again at once", async () => {
-    const { agent, clock } = house({ model: scripted(busy({ "retry-after": "-3" }), [text("now")]) });
+    const { agent, clock } = agentFixture({ model: scripted(busy({ "retry-after": "-3" }), [text("now")]) });
     const turn = ask(agent, "go");
     await clock.advance(0);
     expect(await turn).toMatchObject({ response: "now" });
   });
 
   test("for longer than a minute is not waited for; the caller is told how long", async () => {
-    const { agent } = house({ model: scripted(busy({ "retry-after": "61" })) });
+    const { agent } = agentFixture({ model: scripted(busy({ "retry-after": "61" })) });
     expect(await failure(ask(agent, "go"))).toMatchObject({ code: "MODEL_REFUSED", retryAfterMs: 61_000 });
   });
 
   test("and says nothing of how long is asked again after half a second, then after twice that", async () => {
     const model = scripted(busy({}), busy({ "retry-after": "soon" }), [text("now")]);
-    const { agent, clock } = house({ model });
+    const { agent, clock } = agentFixture({ model });
     const turn = ask(agent, "go");
     await clock.advance(374);
     expect(model.asked).toHaveLength(1);
@@ -99,7 +99,7 @@ describe("a provider that is busy", () => {
   });
 
   test("a turn that waits for it can be cancelled", async () => {
-    const { agent, clock } = house({ model: scripted(busy({ "retry-after": "60" })) });
+    const { agent, clock } = agentFixture({ model: scripted(busy({ "retry-after": "60" })) });
     const cancel = new AbortController();
     const outcome = failure(ask(agent, "go", { signal: cancel.signal }));
     await clock.advance(1000);

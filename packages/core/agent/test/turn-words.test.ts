@@ -2,7 +2,7 @@
 import type { Json } from "@svc/contract";
 import type { RecordedWork } from "@svc/testkit/observe/recording-observer";
 import { describe, expect, test } from "vitest";
-import { ask, call, read, scripted, text } from "./house.ts";
+import { ask, call, read, scripted, text } from "./agent-fixture.ts";
 import { watchedAgent } from "./watched-agent.ts";
 
 describe("words", () => {

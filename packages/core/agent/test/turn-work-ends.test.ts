@@ -5,7 +5,17 @@ import { fakeClock, settled } from "@svc/testkit/fake-clock";
 import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
 import type { RecordedWork } from "@svc/testkit/observe/recording-observer";
 import { describe, expect, test } from "vitest";
-import { ask, call, failure, hang, house, type HouseOptions, read, scripted, text } from "./house.ts";
+import {
+  ask,
+  call,
+  failure,
+  hang,
+  agentFixture,
+  type AgentFixtureOptions,
+  read,
+  scripted,
+  text,
+} from "./agent-fixture.ts";
 import { watchedAgent } from "./watched-agent.ts";
 
 const errorIn = ({ kind, result }: RecordedWork): string =>
@@ -14,7 +24,7 @@ const errorIn = ({ kind, result }: RecordedWork): string =>
 describe("what goes wrong has an end, with its reason", () => {
   const broken = { ...read, run: () => Promise.reject(new Error("secret words")) };
   const refusing = { ...read, run: () => Promise.reject(new SvcError("ADDRESS_REFUSED")) };
-  const cases: [string, HouseOptions, string[]][] = [
+  const cases: [string, AgentFixtureOptions, string[]][] = [
     [
       "a provider that can't be understood",
       { model: scripted(new Error("no")) },
@@ -84,7 +94,7 @@ test("a call that waits for a person begins when it may run; one that is refused
   const answers = [true, false];
   const clock = fakeClock();
   const startMs = clock.now();
-  const people: HouseOptions["ask"] = async () => {
+  const people: AgentFixtureOptions["ask"] = async () => {
     await clock.sleep(1000);
     return { approved: answers.shift()! };
   };
@@ -108,7 +118,7 @@ test("a call that waits for a person begins when it may run; one that is refused
 
 test.each(["begin", "content", "end"] as const)("an observer that throws at %s disturbs nobody", async (when) => {
   const { instruments, thrown } = throwing(when);
-  const { agent, store } = house({ model: scripted([call("read")], [text("done")]), instruments });
+  const { agent, store } = agentFixture({ model: scripted([call("read")], [text("done")]), instruments });
   expect(await ask(agent, "go")).toMatchObject({ response: "done", inputTokens: 20 });
   expect(store.sessions.list({}, 2)).toMatchObject([{ turns: 1 }]);
   expect(thrown.length).toBeGreaterThan(0);

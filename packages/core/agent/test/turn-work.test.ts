@@ -1,7 +1,7 @@
 // What observers are told of a turn: what is part of it, what it cost, and whose its lines of the log are.
 import { currentScope, inScope } from "@svc/kernel";
 import { describe, expect, test } from "vitest";
-import { ask, call, counting, failure, gate, house, read, scripted, text } from "./house.ts";
+import { ask, call, counting, failure, gate, agentFixture, read, scripted, text } from "./agent-fixture.ts";
 import { watchedAgent } from "./watched-agent.ts";
 
 const PRICED = { provider: "openai", name: "m-1", price: { input_per_million: 1e6, output_per_million: 1e6 } } as const;
@@ -51,7 +51,7 @@ describe("a turn", () => {
       [call("read")],
       [text("two")],
     );
-    const { agent } = house({ model, tools: [look] });
+    const { agent } = agentFixture({ model, tools: [look] });
     const asked = ["r-1", "r-2"].map((request) => inScope({ request }, () => ask(agent, "go", { session: "s" })));
     hold.open();
     const [one, two] = await Promise.all(asked);
@@ -67,7 +67,13 @@ describe("a turn", () => {
     const model = scripted([call("act")], new Error("down"));
     const { agent, recorded, store, clock, instruments } = watchedAgent({ model, config: { model: PRICED } });
     expect(await failure(ask(agent, "go", resumable))).toMatchObject({ code: "MODEL_UNREACHABLE" });
-    const next = house({ model: scripted([text("done")]), config: { model: PRICED }, store, clock, instruments });
+    const next = agentFixture({
+      model: scripted([text("done")]),
+      config: { model: PRICED },
+      store,
+      clock,
+      instruments,
+    });
     expect(await ask(next.agent, "go", resumable)).toMatchObject({ inputTokens: 20, costUsd: 30 });
     expect(recorded.of("turn").map(({ result }) => result)).toEqual([
       { error: "MODEL_UNREACHABLE", inputTokens: 10, outputTokens: 5, costUsd: 15 },

@@ -2,12 +2,12 @@
 import type { LanguageModelV4Content } from "@ai-sdk/provider";
 import { defineTool } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { ask, call, failure, house, read, rolesOf, scripted, text } from "./house.ts";
+import { ask, call, failure, agentFixture, read, rolesOf, scripted, text } from "./agent-fixture.ts";
 
 describe("a turn", () => {
   test("goes model, tool, model; the model sees the result; the conversation remembers all of it", async () => {
     const model = scripted([text("let me look"), call("read", { what: "it" })], [text("I saw it")], [text("again")]);
-    const { agent, events } = house({ model });
+    const { agent, events } = agentFixture({ model });
     const result = await ask(agent, "look", { session: "s" });
     expect(result).toMatchObject({ response: "I saw it", sessionId: "s", inputTokens: 20, outputTokens: 10 });
     expect(model.asked[1]!.prompt.at(-1)).toMatchObject({
@@ -21,7 +21,7 @@ describe("a turn", () => {
   });
 
   test("has an id in the order of time, whoever asked: what is kept of turns stands together on disk", async () => {
-    const { agent } = house({ model: scripted([text("1")]) });
+    const { agent } = agentFixture({ model: scripted([text("1")]) });
     // Of version 7: the time comes first.
     expect((await ask(agent, "a")).turnId).toMatch(/^t-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
   });
@@ -33,7 +33,7 @@ describe("a turn", () => {
       [call("nope"), call("read", { what: 7 }, "c2"), malformed, call("boom", {}, "c4")],
       [text("sorry")],
     );
-    const { agent } = house({ model, tools: [read, boom] });
+    const { agent } = agentFixture({ model, tools: [read, boom] });
     await ask(agent, "go");
     const results = model.asked[1]!.prompt.filter((message) => message.role === "tool").map((message) =>
       JSON.stringify(message.content),
@@ -49,7 +49,7 @@ describe("a turn", () => {
     "an input of %j goes back to the model as an object",
     async (input) => {
       const model = scripted([{ ...call("read"), input } as LanguageModelV4Content], [text("sorry")]);
-      await ask(house({ model }).agent, "go");
+      await ask(agentFixture({ model }).agent, "go");
       const answer = model.asked[1]!.prompt[1]!.content[0];
       expect(answer).toEqual({ type: "tool-call", toolCallId: "call-read", toolName: "read", input: {} });
     },
@@ -61,7 +61,7 @@ describe("a turn", () => {
       [call("read", { what: "d" }, "0")],
       [text("done")],
     );
-    const { agent, store } = house({ model });
+    const { agent, store } = agentFixture({ model });
     const { turnId } = await ask(agent, "go");
     const messages = model.asked[2]!.prompt;
     const calls = messages.flatMap(({ role, content }) =>
@@ -79,24 +79,24 @@ describe("a turn", () => {
 
   test("blank text beside a tool call is not sent back, because some providers refuse it", async () => {
     const model = scripted([text("\n"), call("read")], [text("done")]);
-    await ask(house({ model }).agent, "go");
+    await ask(agentFixture({ model }).agent, "go");
     expect(model.asked[1]!.prompt[1]!.content).toMatchObject([{ type: "tool-call" }]);
   });
 
   test("a result that is too long is cut, and says so", async () => {
     const flood = defineTool({ ...read, name: "flood", run: async () => "x".repeat(5000) });
     const model = scripted([call("flood")], [text("much")]);
-    await ask(house({ model, tools: [flood] }).agent, "go");
+    await ask(agentFixture({ model, tools: [flood] }).agent, "go");
     expect(JSON.stringify(model.asked[1]!.prompt.at(-1))).toContain("[cut: 4000 more characters]");
   });
 
   test("all steps used without an answer is an error", async () => {
     const model = scripted(...Array.from({ length: 5 }, (_, n) => [call("read", {}, `c${n}`)]));
-    expect(await failure(ask(house({ model }).agent, "go"))).toMatchObject({ code: "TURN_STEP_LIMIT" });
+    expect(await failure(ask(agentFixture({ model }).agent, "go"))).toMatchObject({ code: "TURN_STEP_LIMIT" });
   });
 
   test("an empty answer is an error, not an empty reply", async () => {
-    expect(await failure(ask(house({ model: scripted([text("  ")]) }).agent, "go"))).toMatchObject({
+    expect(await failure(ask(agentFixture({ model: scripted([text("  ")]) }).agent, "go"))).toMatchObject({
       code: "TURN_FAILED",
     });
   });

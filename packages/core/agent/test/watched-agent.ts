@@ -2,13 +2,13 @@
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { type RecordedInstruments, recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
 import type { RecordingOptions } from "@svc/testkit/observe/recording-observer";
-import { type House, house, type HouseOptions } from "./house.ts";
+import { type AgentFixture, agentFixture, type AgentFixtureOptions } from "./agent-fixture.ts";
 
 export function watchedAgent(
-  options: HouseOptions = {},
+  options: AgentFixtureOptions = {},
   recording: RecordingOptions = {},
-): House & RecordedInstruments {
+): AgentFixture & RecordedInstruments {
   const { clock = fakeClock() } = options;
   const watched = recordedInstruments(clock, recording);
-  return { ...watched, ...house({ ...options, clock, instruments: watched.instruments }) };
+  return { ...watched, ...agentFixture({ ...options, clock, instruments: watched.instruments }) };
 }

@@ -1,10 +1,10 @@
 // A turn that somebody looks on at is told in pieces; it must end exactly as it would with nobody looking.
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { expect, test } from "vitest";
-import { ask, failure, house, scripted, streamOf, text } from "./house.ts";
-import { throughBackoffs } from "./provider-house.ts";
+import { ask, failure, agentFixture, scripted, streamOf, text } from "./agent-fixture.ts";
+import { throughBackoffs } from "./provider-fixture.ts";
 
-const deltasOf = ({ events }: ReturnType<typeof house>): string[] =>
+const deltasOf = ({ events }: ReturnType<typeof agentFixture>): string[] =>
   events.flatMap((event) => (event.type === "text-delta" ? [event.text] : []));
 
 /** Its stream breaks off after the first word, each time; asked for the whole answer at once, it gives it. */
@@ -28,7 +28,7 @@ function breaking(): LanguageModelV4 & { streams: number } {
 
 test("nobody looks: whole answers alone. Somebody does: pieces, also for turns that nobody asked pieces of", async () => {
   let isListened = false;
-  const made = house({ model: scripted([text("abc")], [text("abc")]), isListened: () => isListened });
+  const made = agentFixture({ model: scripted([text("abc")], [text("abc")]), isListened: () => isListened });
   await ask(made.agent, "one");
   expect(deltasOf(made)).toEqual([]);
   isListened = true;
@@ -38,12 +38,12 @@ test("nobody looks: whole answers alone. Somebody does: pieces, also for turns t
 
 test("a stream that breaks off is tried again, whole, and nothing is told twice", async () => {
   const model = breaking();
-  const made = house({ model, isListened: () => true });
+  const made = agentFixture({ model, isListened: () => true });
   expect(await throughBackoffs(made, ask(made.agent, "one"))).toMatchObject({ response: "the whole answer" });
   expect([deltasOf(made), model.streams]).toEqual([["the "], 1]);
 });
 
 test("whoever asked for pieces, and was shown one, is told that it failed", async () => {
-  const made = house({ model: breaking(), isListened: () => true });
+  const made = agentFixture({ model: breaking(), isListened: () => true });
   expect(await failure(ask(made.agent, "one", { onEvent: () => {} }))).toMatchObject({ code: "MODEL_UNREACHABLE" });
 });

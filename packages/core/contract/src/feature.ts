@@ -12,7 +12,6 @@ import type { AgentAccess } from "./agent-access.ts";
 import type { FindCapabilities, Provided } from "./capability.ts";
 import type { Channel, Inbound } from "./channel.ts";
 import type { Clock } from "./clock.ts";
-import type { FeatureCommand } from "./command.ts";
 import type { ChildAgentEvent, HardwareChangedEvent, SafetyEvent, VoiceStateEvent } from "./events.ts";
 import type { Json } from "./json.ts";
 import type { Logger } from "./log.ts";
@@ -239,4 +238,74 @@ export function defineFeature<Schema extends GenericSchema>(
   definition: FeatureDefinition<Schema>,
 ): FeatureDefinition<Schema> {
   return Object.freeze(definition);
+}
+
+/** What a feature adds to the command line. The core prints the line of the help; this is what the command does. */
+export interface FeatureCommand<Config = unknown> {
+  /** Resolves with the exit code; throws `SvcError` for what the caller can mend. */
+  run(context: FeatureCommandContext<Config>): Promise<number>;
+}
+
+export interface FeatureCommandContext<Config = unknown> {
+  /** The validated section, whether it turns the feature on or not; undefined where it is not there. */
+  readonly config: Config | undefined;
+  /** The section turns the feature on. */
+  readonly isEnabled: boolean;
+  /** `FeatureContext.homeFolder`. */
+  readonly homeFolder: string;
+  /** Arguments after the command's word, as typed. */
+  readonly args: readonly string[];
+  readonly options: CommandOptions;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  /** A line on standard output; control characters in it drive no terminal. */
+  print(text: string): void;
+  /** Standard output as JSON for scripts. */
+  printJson(value: unknown): void;
+  /** Asks at the terminal; only "yes" confirms. undefined: no terminal, so no question was asked. Throws CANCELLED. */
+  confirm(question: string): Promise<boolean | undefined>;
+  /** Shows how long work is coming along, on standard error and at a terminal only. */
+  progress(what: string): CommandProgress;
+  /** The guarded client of `ToolContext`, which here also reaches loopback addresses: the operator typed the URL. */
+  fetch(url: string, options?: FetchOptions): Promise<FetchResult>;
+  /** `FeatureContext.child`. */
+  readonly child: FeatureContext["child"];
+  /** Names of the tools that the running daemon has; undefined: none runs. */
+  runningTools(): Promise<readonly string[] | undefined>;
+  readonly clock: Clock;
+  /** Turns the feature on in the config file, for the next start or `reload`. Throws CONFIG_*. */
+  enable(): Promise<void>;
+  /**
+   * Asks a route of a feature with an operator's rights: of the running daemon, else of a service that is opened for this command alone.
+   * Throws what the route throws; NOT_CONFIGURED, FEATURE_DOWN.
+   */
+  ask(question: FeatureQuestion): Promise<Json>;
+  /** Changes the text of the config file; the result is checked before it is written. Throws CONFIG_*; then nothing is changed. */
+  editConfig(change: (text: string) => string): Promise<void>;
+  /** Tells the running daemon that what the feature is made of has changed. Resolves with a sentence about what came of it. */
+  reload(): Promise<string>;
+}
+
+export interface FeatureQuestion {
+  readonly method: Route["method"];
+  /** As the feature writes it, with its `{name}` segments. */
+  readonly path: string;
+  /** By `{name}`. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Json;
+}
+
+/** Options as typed: a value stays text even when it looks like a number. */
+export interface CommandOptions {
+  text(name: string): string | undefined;
+  /** Every value of an option that may be repeated. */
+  texts(name: string): readonly string[];
+  flag(name: string): boolean;
+}
+
+export interface CommandProgress {
+  /** 0 to 1; undefined: the total is unknown. */
+  at(share: number | undefined): void;
+  done(): void;
 }

@@ -4,7 +4,7 @@
  * caller.
  */
 import { hash, randomBytes } from "node:crypto";
-import type { ChannelIdentity } from "@svc/agent";
+import type { ChannelIdentity } from "@svc/messaging";
 import type { ClientId } from "@svc/contract";
 
 /** A new identity: 128 random bits, so that no tool or client can guess another's. */

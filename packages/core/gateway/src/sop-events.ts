@@ -1,5 +1,5 @@
 /** Messages of channels and requests as events that start procedures. */
-import type { Alongside } from "@svc/agent";
+import type { Alongside } from "@svc/messaging";
 import type { Logger } from "@svc/contract";
 import type { RegisteredIngress } from "@svc/kernel";
 import type { Dispatched, Sops } from "@svc/sop";

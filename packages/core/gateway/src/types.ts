@@ -1,5 +1,6 @@
 /** Dependencies and result of the gateway. */
-import type { Attachments, MessageAdmin, Messaging, SessionService, TurnRunner } from "@svc/agent";
+import type { Attachments, SessionService, TurnRunner } from "@svc/agent";
+import type { MessageAdmin, Messaging } from "@svc/messaging";
 import type { ClientId, Clock, Logger, Speech } from "@svc/contract";
 import type { CoreConfig, EventHub, Instruments, RegisteredIngress, RegisteredRoute } from "@svc/kernel";
 import type { ChannelEvents } from "@svc/sop";

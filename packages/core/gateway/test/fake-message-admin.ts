@@ -1,5 +1,5 @@
 /** Both boxes in memory, with one message of each kind. */
-import type { MessageSummary, MessageAdmin, MessageDetail, MessageListFilter, Replayed } from "@svc/agent";
+import type { MessageSummary, MessageAdmin, MessageDetail, MessageListFilter, Replayed } from "@svc/messaging";
 import { type ErrorCode, SvcError } from "@svc/contract";
 import type { MessageCounts } from "@svc/store";
 

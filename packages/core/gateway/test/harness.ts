@@ -1,24 +1,17 @@
 /** A real gateway on a free loopback port, with a fake agent, a store in memory and a clock that stands still. */
 import { hash, randomUUID } from "node:crypto";
 import { type ClientId, type Clock, type Exposition, type Logger, type Route, SvcError } from "@svc/contract";
-import type {
-  Messaging,
-  SearchRequest,
-  SessionInfo,
-  SessionMessage,
-  SessionService,
-  TurnRequest,
-  TurnResult,
-} from "@svc/agent";
+import type { SearchRequest, SessionInfo, SessionMessage, SessionService, TurnRequest, TurnResult } from "@svc/agent";
+import type { Messaging } from "@svc/messaging";
 import {
   createEventHub,
-  NO_INSTRUMENTS,
+  hashedSecret,
   type Instruments,
+  NO_INSTRUMENTS,
   type RegisteredIngress,
   type RegisteredRoute,
 } from "@svc/kernel";
 import type { Arrival, Arrived, Delivery, Device, IdempotencyClaim, Scope } from "@svc/store";
-import { hashedSecret } from "@svc/kernel";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { onTestFinished } from "vitest";

@@ -1,4 +1,5 @@
 /** `@svc/kernel`: config, secrets, lifecycle, registry. */
+export { DEFAULT_AGENT } from "./config/agent-schema.ts";
 export * from "./config/agents.ts";
 export * from "./config/core-schema.ts";
 export * from "./events/activity.ts";
@@ -33,9 +34,11 @@ export {
 } from "./observe/instruments.ts";
 export type { Backend } from "./observe/backend.ts";
 export { logBackend } from "./observe/log-backend.ts";
+export { codeOf, watched } from "./observe/watched.ts";
 export { Ongoing } from "./ongoing.ts";
 export { absentBrowser, type AbsentBrowser } from "./config/browser-backend.ts";
 export * from "./redact.ts";
+export { redactJson } from "./redact-json.ts";
 export { SecretPrint } from "./secret-print.ts";
 export { type HashedSecret, hashedSecret } from "./config/hashed-secret.ts";
 export * from "./registry/frozen-map.ts";

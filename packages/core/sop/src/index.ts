@@ -22,6 +22,7 @@ export { createLibrary, type LibraryOptions } from "./library/library.ts";
 export { PENDING } from "./library/pending.ts";
 export { isQuestionOf } from "./runs/definition.ts";
 export { createSops, type SopEngine } from "./runs/sops.ts";
-export { SOP_TOOLS, type SopDoors, sopTools } from "./tools/sop-tools.ts";
+export { SOP_TOOLS, sopTools } from "./tools/sop-tools.ts";
+export type { SopToolDeps } from "./tools/tool-context.ts";
 export { cronMarks } from "./triggers/cron-marks.ts";
 export { lateCronSchedule } from "./triggers/late-cron-schedule.ts";

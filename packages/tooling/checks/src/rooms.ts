@@ -14,7 +14,7 @@ export interface Room {
   readonly never?: readonly string[];
 }
 
-const CORE = ["contract", "kit", "kernel", "store", "agent", "sop", "gateway"];
+const CORE = ["contract", "kit", "kernel", "store", "agent", "messaging", "sop", "gateway"];
 
 export const ROOMS: readonly Room[] = [
   { name: "contract", folder: "packages/core/contract", imports: [], never: ["node:"] },
@@ -22,11 +22,16 @@ export const ROOMS: readonly Room[] = [
   { name: "kernel", folder: "packages/core/kernel", imports: ["contract", "kit"] },
   { name: "store", folder: "packages/core/store", imports: ["contract"] },
   { name: "agent", folder: "packages/core/agent", imports: ["contract", "kit", "kernel", "store"] },
+  {
+    name: "messaging",
+    folder: "packages/core/messaging",
+    imports: ["contract", "kit", "kernel", "store", "agent"],
+  },
   { name: "sop", folder: "packages/core/sop", imports: ["contract", "kit", "kernel", "store"] },
   {
     name: "gateway",
     folder: "packages/core/gateway",
-    imports: ["contract", "kit", "kernel", "store", "agent", "sop"],
+    imports: ["contract", "kit", "kernel", "store", "agent", "messaging", "sop"],
     owns: ["hono", "@hono/"],
   },
   { name: "features", folder: "packages/features/*", imports: ["contract", "kit"] },

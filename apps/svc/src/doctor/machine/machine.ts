@@ -1,7 +1,6 @@
 /** What the checks of this machine look at. Everything is found out once, when it is asked for first. */
 import { stat } from "node:fs/promises";
-import type { CatalogueEntry, Clock, Composition } from "@svc/contract";
-import { SvcError } from "@svc/contract";
+import { type CatalogueEntry, type Clock, type Composition, SvcError } from "@svc/contract";
 import { type Home, homeOf, loadConfig, type LoadedConfig, PAGE_SESSION_DAYS } from "@svc/kernel";
 import type { CheckedSop } from "@svc/sop";
 import type { Paired } from "@svc/store";

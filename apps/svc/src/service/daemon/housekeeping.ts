@@ -1,5 +1,5 @@
 /** What keeps the database bounded: old conversations and journals go, a few at a time, once an hour. */
-import { removeFiles } from "@svc/agent";
+import { removeFiles } from "@svc/messaging";
 import { systemClock } from "@svc/kernel";
 import type { Service } from "../service.ts";
 import { workspacesOf } from "../workspaces.ts";

@@ -2,7 +2,7 @@
  * What stands between an event and an act: approvals, procedures, events of programs on this machine. Put together around
  * an agent and its messaging, which are made after it and looked up when they are needed.
  */
-import type { Messaging } from "@svc/agent";
+import type { Messaging } from "@svc/messaging";
 import type { SopAuthor } from "@svc/gateway";
 import type { ClientId } from "@svc/contract";
 import { type LoadedConfig, systemClock } from "@svc/kernel";

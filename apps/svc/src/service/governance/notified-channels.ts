@@ -1,5 +1,5 @@
 /** What approvals and notifications go by of the channels, as the config in force says. */
-import type { Messaging } from "@svc/agent";
+import type { Messaging } from "@svc/messaging";
 import { type Conversation, DEFAULT_MAX_CHARS } from "@svc/contract";
 import { channelIdsOf } from "@svc/kernel";
 import type { ChannelAnswers, NotifiedChannel } from "@svc/sop";

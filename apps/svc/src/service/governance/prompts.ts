@@ -1,5 +1,5 @@
 /** Questions as channels post them, and take them back. */
-import type { Messaging, PromptSource } from "@svc/agent";
+import type { Messaging, PromptSource } from "@svc/messaging";
 import { outcomeText, promptIdOf, promptParts } from "@svc/sop";
 import type { Approval, Store } from "@svc/store";
 

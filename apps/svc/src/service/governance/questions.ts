@@ -1,5 +1,6 @@
 /** Tool calls that wait for a person: who asks, and where, beside the page and the command line. */
-import { type AskPerson, type AskPlace, isPostponed } from "@svc/agent";
+import { type AskPerson, isPostponed } from "@svc/agent";
+import { type AskPlace } from "@svc/messaging";
 import type { Conversation } from "@svc/contract";
 import { type ApprovalRegistry, askForTool, type AskForToolParts } from "@svc/sop";
 import type { Store } from "@svc/store";

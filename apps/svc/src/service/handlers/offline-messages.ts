@@ -1,5 +1,5 @@
 /** Both boxes of a service that does not run: what is taken up again here is worked on by the next start. */
-import { createMessaging, type MessagingSettings } from "@svc/agent";
+import { createMessaging, type MessagingSettings } from "@svc/messaging";
 import { SvcError } from "@svc/contract";
 import { channelIdentity } from "@svc/gateway/identity";
 import type { ControlHandlers } from "@svc/gateway/control";

@@ -1,5 +1,5 @@
 /** What `svc send` asks for: a message of the person's own, by the same durable way as what the agent says. */
-import { messageDetailJson, type MessageDetail, sendByPerson } from "@svc/agent";
+import { messageDetailJson, type MessageDetail, sendByPerson } from "@svc/messaging";
 import { ERRORS, type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
 import { DEFAULT_AGENT, systemClock } from "@svc/kernel";

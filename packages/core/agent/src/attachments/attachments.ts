@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { dirname } from "node:path/posix";
 import { type ClientId, type Clock, type Logger, type Speech, SvcError, type Workspace } from "@svc/contract";
 import type { SentFile, Store, Upload, UploadTarget } from "@svc/store";
-import { NOT_TRANSCRIBED, transcriptText } from "../messaging/speech/transcribe.ts";
+import { NOT_TRANSCRIBED, transcriptText } from "./question.ts";
 import { shownName, uploadPath } from "./names.ts";
 import { SNIFFED_BYTES, sniffType } from "./sniff.ts";
 

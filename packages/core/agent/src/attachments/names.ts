@@ -1,6 +1,6 @@
 /** Names of files that came with messages: the one that people read, and the path in the workspace. Both are a stranger's words. */
-import { mediaKindOf } from "../messaging/media/media-type.ts";
-import { mediaPathOf } from "../messaging/media/file-name.ts";
+import { mediaKindOf } from "@svc/kit";
+import { mediaPathOf } from "../workspace/media-path.ts";
 
 const MAX_CHARS = 120;
 

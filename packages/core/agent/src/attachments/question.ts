@@ -4,7 +4,7 @@
  */
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import type { SentFile } from "@svc/store";
-import { mediaKindOf } from "../messaging/media/media-type.ts";
+import { mediaKindOf } from "@svc/kit";
 import { userMessage } from "../turn/messages.ts";
 
 /** `transcripts`: by id of the file, what follows its line. */
@@ -28,3 +28,8 @@ export function wordsIn({ content }: LanguageModelV4Message, files: readonly Sen
   const parts = typeof content === "string" ? [] : content.filter((part) => part.type === "text");
   return (files.length > 0 ? parts.slice(0, -1) : parts).map(({ text }) => text).join("");
 }
+
+/** What the model is told of a recording. */
+export const transcriptText = (text: string): string =>
+  text === "" ? "(Nothing is said in this recording.)" : `Transcript of this recording: ${text}`;
+export const NOT_TRANSCRIBED = "(This recording could not be transcribed.)";

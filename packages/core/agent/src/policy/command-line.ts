@@ -1,8 +1,9 @@
-import { basename } from "node:path";
+import { realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isInside } from "../workspace/path-rules.ts";
 import { isGit, isRisky, onlyReads, takesCommands } from "./commands-that-run-commands.ts";
 import { isPlainRepository } from "./git-repository.ts";
-import { staysInside } from "./redirect-target.ts";
-import { parseLine, type SimpleCommand } from "./shell-syntax.ts";
+import { parseLine, type SimpleCommand, type Word } from "./shell-syntax.ts";
 
 export interface LineRules {
   /** Each entry is a program, or a program and its first words (`git status`), as they must stand in the line. */
@@ -123,4 +124,36 @@ function isListed(command: SimpleCommand, entry: readonly string[]): boolean {
     const given = command.words[index];
     return given !== undefined && !given.glob && !given.tilde && given.text === word;
   });
+}
+
+/**
+ * Whether a redirection opens a file inside the workspace, off the forbidden paths and not hidden, as far as can be told before the
+ * line runs: a link made by the line itself is the sandbox's to stop.
+ */
+function staysInside(target: Word, rules: Omit<LineRules, "allowedCommands">, moves: boolean): boolean {
+  if (target.text === "/dev/null") return true;
+  if (target.glob || target.tilde || target.text === "" || target.text.split("/").includes("..")) return false;
+  if (moves && !isAbsolute(target.text)) return false;
+  const path = resolve(rules.workspace, rules.folder, target.text);
+  const real = realPathOf(path);
+  const forbidden = rules.forbiddenPaths.map((entry) => resolve(rules.workspace, entry));
+  return [path, real].every(
+    (place) =>
+      isInside(place, rules.workspace) &&
+      !isHidden(relative(rules.workspace, place)) &&
+      !forbidden.some((folder) => isInside(place, folder) || isInside(place, realPathOf(folder))),
+  );
+}
+
+/** `.git/config` and `.npmrc` tell other programs what to run. */
+const isHidden = (path: string): boolean => path.split(sep).some((part) => part.startsWith("."));
+
+/** The real path of what exists of `path`, and the rest as it is written. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPathOf(parent), basename(path));
+  }
 }

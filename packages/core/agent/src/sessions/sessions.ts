@@ -2,7 +2,7 @@
 import { type Clock, type Conversation, type Inbound, type Json, type SessionEvent, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
 import { type ListPosition, type SessionSummary, spokenTexts, type Store, titleOf } from "@svc/store";
-import { authorOfSender, laneOfSession } from "../messaging/session-message.ts";
+import { authorOfSender, laneOfSession } from "./session-message.ts";
 import { choosableNames } from "../models/chosen-models.ts";
 import type { AgentProfile } from "../profiles.ts";
 import { type ActiveTurn, type ActiveTurns, REMOVED } from "../turn/active-turns.ts";

@@ -10,7 +10,6 @@ import type {
   TurnProblem,
   TurnState,
 } from "@svc/store";
-import type { FollowUp } from "../types.ts";
 
 export interface SessionService {
   /** Running ones that are not on disk yet first, then those that are pinned, then the most recently active. */
@@ -157,3 +156,6 @@ export interface SessionToolCall {
   readonly outcome: "done" | "failed" | "rejected";
   readonly output: Json;
 }
+
+/** What a person can do about a turn that was stopped or failed. */
+export type FollowUp = "retry" | "edit" | "continue";

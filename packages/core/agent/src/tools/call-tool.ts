@@ -2,41 +2,11 @@
  * One tool call, the same way for a turn and for `svc tools run`: known tool, valid input, policy, person, journal, run.
  * What goes wrong is an answer for the model, never an exception; only a lost disk and an abort end the turn.
  */
-import { type ClientId, type Json, SvcError } from "@svc/contract";
-import { type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
-import type { ToolCallRecord } from "@svc/store";
-import { codeOf, watched } from "../observe/watched.ts";
-import type { AskPerson } from "../types.ts";
-import { recordOf } from "./call-record.ts";
+import { type Json, SvcError } from "@svc/contract";
+import { codeOf, type Instruments, NO_INSTRUMENTS, redactJson, watched } from "@svc/kernel";
 import type { CoreToolContext } from "./core-tool-context.ts";
 import type { ToolEnvironment } from "./environment.ts";
-import { type PermittedCall, whenPermitted } from "./permit.ts";
-import { redactJson } from "./redact-json.ts";
-
-export interface CallRequest {
-  readonly turnId: string;
-  readonly callId: string;
-  readonly clientId: ClientId;
-  readonly name: string;
-  /** JSON text as the model wrote it. */
-  readonly input: string;
-  readonly ask?: AskPerson | undefined;
-  /** Where the call is made, and who speaks there. Without it a yes can't hold for the rest of the conversation. */
-  readonly conversation?: { readonly owner: ClientId; readonly name: string; readonly sender: string } | undefined;
-  /** Asked where a person would be: whether one has said yes to such a call before. A yes holds once. */
-  readonly isGranted?: ((tool: string) => boolean) | undefined;
-  readonly signal: AbortSignal;
-  /** Takes the configured secrets out of what the tool gives: a file can hold one, and the model's provider is a stranger. */
-  readonly redact?: ((text: string) => string) | undefined;
-  /** On disk before a person is asked. */
-  readonly beforeAsk?: ((call: ToolCallRecord) => Promise<void>) | undefined;
-  /** Runs a wait for a person with the turn's clock stopped. */
-  readonly pause?: <T>(wait: () => Promise<T>) => Promise<T>;
-  /** On disk together with the call's start, before it runs. */
-  readonly alsoOnStart?: (acting: boolean) => void;
-  /** Told when that is on disk: from here on the call may have happened. */
-  readonly onStarted?: (acting: boolean) => void;
-}
+import { type CallRequest, type PermittedCall, recordOf, whenPermitted } from "./permit.ts";
 
 export interface CallOutcome {
   readonly ok: boolean;

@@ -1,12 +1,38 @@
 /** Whether a call may run: what the policy says, and the person whom it sends the call to. */
-import { type FileChange, type Json, SvcError, type Tool } from "@svc/contract";
+import { type ClientId, type FileChange, type Json, SvcError, type Tool } from "@svc/contract";
+import { redactJson } from "@svc/kernel";
+import type { ToolCallRecord } from "@svc/store";
 import * as v from "valibot";
 import type { Lasting } from "../policy/lasting.ts";
 import type { AskPerson, LastingOffers, PersonAnswer, ToolQuestion } from "../types.ts";
-import { recordOf } from "./call-record.ts";
-import type { CallRequest } from "./call-tool.ts";
+import { approvalOf } from "./approval-of.ts";
 import type { CoreTool } from "./core-tool-context.ts";
 import type { ToolEnvironment } from "./environment.ts";
+
+export interface CallRequest {
+  readonly turnId: string;
+  readonly callId: string;
+  readonly clientId: ClientId;
+  readonly name: string;
+  /** JSON text as the model wrote it. */
+  readonly input: string;
+  readonly ask?: AskPerson | undefined;
+  /** Where the call is made, and who speaks there. Without it a yes can't hold for the rest of the conversation. */
+  readonly conversation?: { readonly owner: ClientId; readonly name: string; readonly sender: string } | undefined;
+  /** Asked where a person would be: whether one has said yes to such a call before. A yes holds once. */
+  readonly isGranted?: ((tool: string) => boolean) | undefined;
+  readonly signal: AbortSignal;
+  /** Takes the configured secrets out of what the tool gives: a file can hold one, and the model's provider is a stranger. */
+  readonly redact?: ((text: string) => string) | undefined;
+  /** On disk before a person is asked. */
+  readonly beforeAsk?: ((call: ToolCallRecord) => Promise<void>) | undefined;
+  /** Runs a wait for a person with the turn's clock stopped. */
+  readonly pause?: <T>(wait: () => Promise<T>) => Promise<T>;
+  /** On disk together with the call's start, before it runs. */
+  readonly alsoOnStart?: (acting: boolean) => void;
+  /** Told when that is on disk: from here on the call may have happened. */
+  readonly onStarted?: (acting: boolean) => void;
+}
 
 /** A call that may run now, in the environment that said so. */
 export interface PermittedCall {
@@ -201,3 +227,18 @@ export async function askInTime(
 }
 
 const NOBODY = new SvcError("TOOL_REFUSED", "No answer in time.");
+
+/** A call as it is in the journal. */
+export function recordOf(call: PermittedCall, { turnId, callId, redact }: CallRequest): ToolCallRecord {
+  const { environment, tool } = call;
+  const input = call.input as Json;
+  const acting = approvalOf(tool, call.input) === "ask";
+  return {
+    turnId,
+    callId,
+    agent: environment.agent,
+    tool: tool.name,
+    acting,
+    input: redact ? redactJson(input, redact) : input,
+  };
+}

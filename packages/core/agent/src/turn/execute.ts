@@ -1,6 +1,6 @@
 /** One turn, from the moment its conversation is free to its end on disk: loop, events, time limit, and what is stored. */
 import { type Clock, type Logger, SvcError, type TurnEvent } from "@svc/contract";
-import { type Instruments, within } from "@svc/kernel";
+import { type Instruments, watched, within } from "@svc/kernel";
 import type { OpenTurn, PartialAnswer, SentFile, Store } from "@svc/store";
 import type { Attachments } from "../attachments/attachments.ts";
 import { questionWith } from "../attachments/question.ts";
@@ -9,7 +9,6 @@ import { modelName } from "../models/open-model.ts";
 import type { Budget } from "../money/budget.ts";
 import { Meter } from "../money/meter.ts";
 import type { Spending } from "../money/spending.ts";
-import { watched } from "../observe/watched.ts";
 import type { AgentProfile } from "../profiles.ts";
 import type { CoreTool } from "../tools/core-tool-context.ts";
 import type { ToolEnvironment } from "../tools/environment.ts";

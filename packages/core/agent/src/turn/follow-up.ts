@@ -2,7 +2,8 @@
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { SvcError } from "@svc/contract";
 import type { SessionPlace, SessionStore, StoredTurn } from "@svc/store";
-import type { FollowUp, TurnRequest } from "../types.ts";
+import type { FollowUp } from "../sessions/types.ts";
+import type { TurnRequest } from "../types.ts";
 import { wordsIn } from "../attachments/question.ts";
 import { CONTINUE } from "./messages.ts";
 

@@ -1,7 +1,7 @@
 /** One step's call of the model: what is sent, who reads the answer as it comes, and what it cost. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
 import { type Clock, type Json, SvcError, type TurnEvent } from "@svc/contract";
-import type { Instruments } from "@svc/kernel";
+import { type Instruments, redactJson, watched } from "@svc/kernel";
 import type { TurnSettings } from "../models/agent-models.ts";
 import {
   type AnswerListener,
@@ -14,8 +14,6 @@ import { emptyAnswerError } from "../models/model-error.ts";
 import { estimateTokens, tokensIn } from "../models/tokens.ts";
 import type { ToldTokens } from "../money/meter.ts";
 import type { Tokens } from "../money/price.ts";
-import { watched } from "../observe/watched.ts";
-import { redactJson } from "../tools/redact-json.ts";
 import type { ActiveTurn } from "./active-turns.ts";
 import { kept, textOf, toolCallsOf } from "./messages.ts";
 import type { TurnProgress } from "./progress.ts";

@@ -5,13 +5,13 @@
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { type Clock, type Json, type Logger, type SvcError, turnFailure } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
-import type { Author, SentFile, Store, TurnMeta, TurnProblem, TurnState } from "@svc/store";
+import type { SentFile, Store, TurnMeta, TurnProblem, TurnState } from "@svc/store";
 import { isRefusedContent } from "../models/model-error.ts";
 import { modelName } from "../models/open-model.ts";
 import { estimateTokens } from "../models/tokens.ts";
 import type { Spending } from "../money/spending.ts";
 import type { AgentProfile } from "../profiles.ts";
-import type { TurnRequest } from "../types.ts";
+import type { ReplyByHand, TurnRequest } from "../types.ts";
 import { REMOVED } from "./active-turns.ts";
 import type { Conversation, History } from "./history.ts";
 import type { StepCheckpoints } from "./checkpoint.ts";
@@ -48,19 +48,6 @@ export interface BadEnd {
   readonly problem: TurnProblem;
   /** See `TurnMeta`. */
   readonly refused?: boolean;
-}
-
-/** A reply that a person writes in place of the model. */
-export interface ReplyByHand {
-  readonly turnId: string;
-  /** What waited for an answer, and has it now. */
-  readonly asked: readonly string[];
-  /** Who wrote that, as the platform knows them. */
-  readonly sender: string;
-  readonly text: string;
-  readonly author: Author;
-  /** Runs inside the transaction that keeps it. */
-  readonly alongside: () => void;
 }
 
 export class TurnStore {

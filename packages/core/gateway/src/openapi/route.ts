@@ -1,10 +1,9 @@
 /** `GET /openapi.json`: made for the first who asks, and kept. */
 import type { Logger } from "@svc/contract";
 import * as v from "valibot";
-import type { OwnRoute } from "../routes/route.ts";
+import type { OwnRoute, RouteSpec } from "../routes/route.ts";
 import { contentTag, errorReply, isKnown, Reply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
-import type { RouteSpec } from "../routes/route.ts";
 
 const ETAG = { ETag: v.pipe(v.string(), v.description("Of this document.")) };
 

@@ -2,7 +2,7 @@
 import type { RequestListener } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import type { MessageAdmin } from "@svc/agent";
+import type { MessageAdmin } from "@svc/messaging";
 import { type Logger, SvcError } from "@svc/contract";
 import { type Context, Hono } from "hono";
 import type { Authenticator, PublicAccess } from "../auth/authenticator.ts";

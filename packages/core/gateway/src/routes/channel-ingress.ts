@@ -7,7 +7,7 @@
  * that will never be needed.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Messaging, newMessageOf } from "@svc/agent";
+import { type Messaging, newMessageOf } from "@svc/messaging";
 import {
   type CatalogueEntry,
   type Clock,

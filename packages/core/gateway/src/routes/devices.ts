@@ -3,11 +3,10 @@ import { type Json, type Logger, SvcError } from "@svc/contract";
 import type { Device } from "@svc/store";
 import * as v from "valibot";
 import type { Principal } from "../auth/authenticator.ts";
-import { DEVICE_NAME } from "../auth/devices.ts";
+import { DEVICE_NAME, type PairedDevices } from "../auth/devices.ts";
 import type { ListedSignIn, PageSessions } from "../auth/page-sessions.ts";
 import type { Pairing, PairingLinks } from "../auth/pairing.ts";
 import { jsonReply, Reply } from "../http/reply.ts";
-import type { PairedDevices } from "../auth/devices.ts";
 import { name, time } from "./fields.ts";
 import { type ApiRoute, type ApiSpec, type BodyLimits, jsonBody } from "./route.ts";
 

@@ -1,5 +1,5 @@
 /** Messages of channels: incoming, outgoing, stuck. For operators: they are other people's words. */
-import { type MessageAdmin, messageDetailJson, type MessageListFilter, messageJson } from "@svc/agent";
+import { type MessageAdmin, messageDetailJson, type MessageListFilter, messageJson } from "@svc/messaging";
 import { type ErrorCode, ERRORS, integer, type Json } from "@svc/contract";
 import * as v from "valibot";
 import { jsonReply } from "../http/reply.ts";

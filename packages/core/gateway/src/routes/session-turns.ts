@@ -4,7 +4,6 @@
  */
 import {
   type FollowUp,
-  type Messaging,
   newSessionName,
   type SessionInfo,
   type SessionService,
@@ -13,6 +12,7 @@ import {
   type TurnResult,
   type TurnRunner,
 } from "@svc/agent";
+import { type Messaging } from "@svc/messaging";
 import { type ClientId, type Json, type Logger, SvcError } from "@svc/contract";
 import * as v from "valibot";
 import { authorOf } from "../auth/authenticator.ts";

@@ -4,11 +4,10 @@ import { calendarJson, runJson } from "@svc/sop";
 import * as v from "valibot";
 import type { GenericSchema } from "valibot";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
-import type { GatewaySops } from "./sops.ts";
+import { byDevice, type GatewaySops, RUN } from "./sops.ts";
 import { name, time } from "./fields.ts";
 import { type ApiRequest, type ApiRoute, type ApiSpec, jsonBody } from "./route.ts";
 import { DIFF, type SettingsRouteDeps, versionOf } from "./settings.ts";
-import { byDevice, RUN } from "./sops.ts";
 
 const params = { name: name("The procedure's name.") };
 

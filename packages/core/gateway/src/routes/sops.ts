@@ -5,8 +5,7 @@ import { runDetailJson, runJson, sopJson, type SopRunFilter, type SopSummary, ty
 import type { Device } from "@svc/store";
 import * as v from "valibot";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
-import type { GatewayApprovals } from "./approvals.ts";
-import { APPROVAL } from "./approvals.ts";
+import { APPROVAL, type GatewayApprovals } from "./approvals.ts";
 import { before, cursor, limit, limitOf, name, oneOf, time } from "./fields.ts";
 import { type ApiRequest, type ApiRoute, type ApiSpec, bodyBytes, type BodyLimits } from "./route.ts";
 

@@ -1,6 +1,7 @@
 /** `POST /webhook`: one turn, answered at once or, with `Prefer: respond-async`, posted to a URL. */
 import type { IncomingHttpHeaders } from "node:http";
-import { type Messaging, newSessionName, sessionMessageOf, type TurnRunner } from "@svc/agent";
+import { newSessionName, sessionMessageOf, type TurnRunner } from "@svc/agent";
+import { type Messaging } from "@svc/messaging";
 import { type Logger, SvcError } from "@svc/contract";
 import type { CoreConfig } from "@svc/kernel";
 import { parseJson, replaceQuoted } from "@svc/kit";

@@ -3,7 +3,8 @@
  * sections is told there, once, and not again for every agent that takes it over.
  */
 import { TOOL_NAME } from "../lifecycle/contribution-problems.ts";
-import { DEFAULT_AGENT, type NamedAgent, type ResolvedAgent, resolveAgents } from "./agents.ts";
+import { DEFAULT_AGENT } from "./agent-schema.ts";
+import { type NamedAgent, type ResolvedAgent, resolveAgents } from "./agents.ts";
 import type { CoreConfig } from "./core-schema.ts";
 import { badKey, badValue, type Finding, wrongItems } from "./finding.ts";
 import type { LoadedSection } from "./loaded-config.ts";

@@ -1,8 +1,10 @@
 /** What an agent is made of: its model and prices, its turns, its policy; and what `[agents.<name>]` may say of these. */
 import { httpUrl, integer, secret } from "@svc/contract";
 import * as v from "valibot";
-import { DEFAULT_AGENT } from "./agents.ts";
 import { count, flag, list, text } from "./schema-pieces.ts";
+
+/** The agent that answers if no other is named. Not a name that `[agents.<name>]` may take. */
+export const DEFAULT_AGENT = "default";
 
 const dollars = (description: string) => v.pipe(v.number(), v.finite(), v.minValue(0), v.description(description));
 

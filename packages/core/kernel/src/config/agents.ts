@@ -2,10 +2,8 @@
  * The agents of a config: the default one, made of the plain sections, and those of `[agents.<name>]`, which override it
  * key by key. The price of a model is its own `price`, else the line of `[prices]` with its name.
  */
+import { DEFAULT_AGENT } from "./agent-schema.ts";
 import type { CoreConfig } from "./core-schema.ts";
-
-/** Who answers when nobody else is named. Not a name that `[agents.<name>]` may take. */
-export const DEFAULT_AGENT = "default";
 
 export type NamedAgent = CoreConfig["agents"][string];
 type Section = CoreConfig["model"];

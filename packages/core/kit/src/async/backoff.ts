@@ -38,24 +38,30 @@ export async function retry<T>(work: () => Promise<T>, options: RetryOptions): P
 }
 
 export interface RetryDelayOptions {
-  /** What the other side asked for, as `Retry-After` does. The wait is never shorter. */
+  /** What the other side asked for, as `Retry-After` does. The wait is never shorter, and at most a tenth longer. */
   readonly askedMs?: number | undefined;
   /** 0 ≤ x < 1. */
   readonly random?: () => number;
 }
 
+/** A longer wait that the other side asks for is cut: the value may be anything. */
+const LONGEST_ASKED_MS = 86_400_000;
+
 /**
  * Milliseconds to wait after `failures` failures in a row (from 1). Half fixed, half jitter: clients that failed together don't return
- * together, and none returns at once, which a platform would count as flooding.
+ * together, and none returns at once, which a platform would count as flooding. A wait that was asked for is spread too: all clients
+ * were asked for the same one.
  */
 export function retryDelayMs(
   failures: number,
   { firstMs, longestMs }: Backoff,
   { askedMs = 0, random = randomFraction }: RetryDelayOptions = {},
 ): number {
+  const fraction = random();
   const full = Math.min(longestMs, firstMs * 2 ** Math.min(Math.max(0, failures - 1), 30));
-  const ownMs = full / 2 + (random() * full) / 2;
-  return Number.isFinite(askedMs) ? Math.max(askedMs, ownMs) : ownMs;
+  const ownMs = full / 2 + (fraction * full) / 2;
+  const leastMs = Number.isFinite(askedMs) ? Math.min(askedMs, LONGEST_ASKED_MS) * (1 + fraction / 10) : 0;
+  return Math.round(Math.max(leastMs, ownMs));
 }
 
 /** Not Math.random, which is predictable: the jitter of one client would tell that of others. Runs in browsers too. */

@@ -19,9 +19,14 @@ test("differs between clients by default", () => {
 });
 
 test("never waits less than the other side asked for, and ignores what is no number", () => {
-  expect(retryDelayMs(1, DELAYS, { askedMs: 90_000 })).toBe(90_000);
+  expect(retryDelayMs(1, DELAYS, { askedMs: 90_000, random: () => 0 })).toBe(90_000);
   expect(retryDelayMs(2, DELAYS, { askedMs: 10, random: () => 0 })).toBe(1_000);
   expect(retryDelayMs(1, DELAYS, { askedMs: Number.NaN, random: () => 0 })).toBe(500);
+});
+
+test("spreads a wait that was asked for over another tenth of it, and cuts it to a day", () => {
+  expect(retryDelayMs(1, DELAYS, { askedMs: 90_000, random: () => 0.5 })).toBe(94_500);
+  expect(retryDelayMs(1, DELAYS, { askedMs: Number.MAX_SAFE_INTEGER, random: () => 0 })).toBe(86_400_000);
 });
 
 /** A clock whose sleeps end at once and are noted. */
@@ -43,10 +48,10 @@ test("retries until the work succeeds, with back-off and the error's own wait", 
   };
   const onFailure = (error: unknown, ms: number): void => void told.push([(error as Error).message, ms]);
   expect(await retry(work, { ...DELAYS, clock, signal: never, onFailure, random: () => 1 })).toBe("done");
-  expect(sleptMs).toEqual([1_000, 7_000]);
+  expect(sleptMs).toEqual([1_000, 7_700]);
   expect(told).toEqual([
     ["one", 1_000],
-    ["two", 7_000],
+    ["two", 7_700],
   ]);
 });
 

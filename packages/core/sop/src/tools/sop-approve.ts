@@ -4,10 +4,9 @@ import type { SopRun } from "@svc/store";
 import * as v from "valibot";
 import { runId } from "./inputs.ts";
 import { runJson } from "./sop-read.ts";
-import type { SopDoors } from "./sop-tools.ts";
-import type { SopTool, SopToolContext } from "./tool-context.ts";
+import type { SopTool, SopToolContext, SopToolDeps } from "./tool-context.ts";
 
-export function sopApproveTool({ sops, approvals }: SopDoors): SopTool {
+export function sopApproveTool({ sops, approvals }: SopToolDeps): SopTool {
   return defineTool({
     name: "sop_approve",
     description:

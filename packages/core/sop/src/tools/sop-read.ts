@@ -7,8 +7,7 @@ import { definitionOf } from "../runs/definition.ts";
 import { textOf } from "../runs/step-input.ts";
 import type { SopRunDetail, SopSummary } from "../runs/types.ts";
 import { runId, sopName } from "./inputs.ts";
-import type { SopDoors } from "./sop-tools.ts";
-import type { SopTool } from "./tool-context.ts";
+import type { SopTool, SopToolDeps } from "./tool-context.ts";
 
 /** A result the model reads is cut at 64 Ki characters: these stay well below. */
 const MAX_SOPS = 100;
@@ -18,7 +17,7 @@ const MAX_OUTPUT_CHARS = 2_000;
 /** Of all steps of a run together. */
 const MAX_OUTPUTS_CHARS = 20_000;
 
-export function sopListTool({ sops }: SopDoors): SopTool {
+export function sopListTool({ sops }: SopToolDeps): SopTool {
   return defineTool({
     name: "sop_list",
     description:
@@ -36,7 +35,7 @@ export function sopListTool({ sops }: SopDoors): SopTool {
   });
 }
 
-export function sopStatusTool({ sops }: SopDoors): SopTool {
+export function sopStatusTool({ sops }: SopToolDeps): SopTool {
   return defineTool({
     name: "sop_status",
     description:

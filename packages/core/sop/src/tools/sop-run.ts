@@ -4,10 +4,9 @@ import * as v from "valibot";
 import { MAX_PAYLOAD_CHARS } from "../runs/begin.ts";
 import { sopName } from "./inputs.ts";
 import { runJson } from "./sop-read.ts";
-import type { SopDoors } from "./sop-tools.ts";
-import type { SopTool, SopToolContext } from "./tool-context.ts";
+import type { SopTool, SopToolContext, SopToolDeps } from "./tool-context.ts";
 
-export function sopRunTool({ sops }: SopDoors): SopTool {
+export function sopRunTool({ sops }: SopToolDeps): SopTool {
   const tool = defineTool({
     name: "sop_run",
     description:
