@@ -4,6 +4,9 @@ import type { SettingTexts } from "../setting-texts.ts";
 export const zhHans: SettingTexts = {
   labels: {
     max_agents: "子智能体上限",
+    max_cost_usd: "费用上限（美元）",
+    max_tokens: "令牌上限",
+    max_actions: "调用上限",
     max_depth: "最大层数",
     max_processes: "进程上限",
     max_run_secs: "最长任务时间（秒）",
@@ -285,6 +288,12 @@ export const zhHans: SettingTexts = {
     'Program and arguments; it speaks the Agent Client Protocol, e.g. ["claude-code-acp"].':
       '程序及其参数；它使用 Agent Client Protocol，例如 ["claude-code-acp"]。',
     "Let agents start child agents.": "允许智能体启动子智能体。",
+    "What one child agent may cost in US dollars, with those that it makes. Default: no limit.":
+      "一个子智能体及其创建的子智能体的费用上限（美元）。默认不限。",
+    "Tokens that one child agent may use, with those that it makes. Default: no limit.":
+      "一个子智能体及其创建的子智能体可用的令牌数。默认不限。",
+    "Calls of tools that one child agent may make, with those that it makes. Default: no limit.":
+      "一个子智能体及其创建的子智能体可调用工具的次数。默认不限。",
     "Child agents that have a process at the same time.": "同时拥有进程的子智能体数量。",
     "How deep child agents may make child agents: 1 means not at all.":
       "子智能体可再创建子智能体的层数；1 表示不允许。",
