@@ -280,18 +280,23 @@ describe("an agent on another implementation of the protocol", () => {
   });
 });
 
+/** Of one step, which a child agent does. */
+function procedure(name: string): void {
+  const folder = join(home.path, "workspace", "sops", name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, "SOP.toml"),
+    `[sop]\ndescription = "x"\nexecution_mode = "auto"\n[[triggers]]\ntype = "manual"\n`,
+  );
+  writeFileSync(
+    join(folder, "SOP.md"),
+    "## Steps\n\n1. **Look** — STEP-TASK\n   - tools: file_list\n   - agent: svc\n",
+  );
+}
+
 describe("a step of a procedure", () => {
   const run = async (name: string) => {
-    const folder = join(home.path, "workspace", "sops", name);
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(
-      join(folder, "SOP.toml"),
-      `[sop]\ndescription = "x"\nexecution_mode = "auto"\n[[triggers]]\ntype = "manual"\n`,
-    );
-    writeFileSync(
-      join(folder, "SOP.md"),
-      "## Steps\n\n1. **Look** — STEP-TASK\n   - tools: file_list\n   - agent: svc\n",
-    );
+    procedure(name);
     await daemon.request("/api/sops", { token });
     await runBinary(["reload"], { home: home.path, binary });
     const { stdout } = await runBinary(["sop", "run", name, "--wait", "--json"], { home: home.path, binary });
@@ -317,6 +322,37 @@ describe("a step of a procedure", () => {
     expect(told).toContain("failed");
     expect(told).toContain("CHILD_AGENT_FAILED");
   });
+});
+
+test("a step that was cut off by kill -9 has failed, its child agent is gone, and nothing is done twice", async () => {
+  let steps = 0;
+  const { promise: isThinking, resolve: thinks } = Promise.withResolvers<void>();
+  answer = (_asked, { body }) => {
+    steps += 1;
+    if (steps === 2) thinks();
+    // It acts once, then thinks for longer than svc lives.
+    if (!JSON.stringify(body["messages"]).includes('"role":"tool"'))
+      return { calls: [{ name: "file_list", input: {} }] };
+    return { fault: "hang" };
+  };
+  procedure("cut-off");
+  await runBinary(["reload"], { home: home.path, binary });
+  const run = await runBinary(["sop", "run", "cut-off", "--json"], { home: home.path, binary });
+  const { id: runId } = JSON.parse(run.stdout) as { readonly id: string };
+  await isThinking;
+  const child = (await list()).find(({ status }) => status === "running")!;
+  await daemon.kill9();
+  await gone(child.pid!);
+  daemon = await startBinary({ home: home.path, binary });
+  expect(await ask(`/api/agents/${child.id}`)).toMatchObject({ status: "error", reason: "svc ended while it ran" });
+  let shown = "";
+  while (!shown.includes('"failed"')) {
+    ({ stdout: shown } = await runBinary(["sop", "show", runId, "--json"], { home: home.path, binary }));
+  }
+  expect(shown).toContain("svc ended while the child agent of this step worked");
+  // The run waits for a person: no second child agent, and no second call of the tool.
+  expect((await list()).filter(({ status }) => status === "running" || status === "initializing")).toEqual([]);
+  expect(steps).toBe(2);
 });
 
 test("svc agents starts, lists and ends them", async () => {
