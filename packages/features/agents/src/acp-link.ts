@@ -13,8 +13,8 @@ import {
   type SessionUpdate,
   type StopReason,
 } from "@agentclientprotocol/sdk";
+import { MARK } from "@svc/kit/process-tree";
 import { type AgentLoan, type Clock, type Interaction, SvcError } from "@svc/contract";
-import { MARK } from "./keeper/marked-processes.ts";
 import { CALL, callRequest, STEP, stepRequest } from "./own-protocol.ts";
 
 /** One message of a child. */
