@@ -29,10 +29,22 @@ test("a child agent appears, shows its state and its answer's cost, and is stopp
     const row = page.getByRole("table", { name: "Child agents" }).getByRole("row").filter({ hasText: "A greeting" });
     await row.getByText("idle").waitFor();
     await row.getByText(id).waitFor();
+    await row.getByRole("button", { name: "What A greeting does" }).click();
+    const events = page.getByRole("table", { name: "What A greeting does" });
+    await events.getByText("say hello", { exact: true }).waitFor();
     await row.getByRole("button", { name: "Stop A greeting" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
     await row.getByText("a person ended it").waitFor();
-    expect(await row.getByRole("button").count()).toBe(0);
+    expect(await row.getByRole("button", { name: "Stop" }).count()).toBe(0);
+    // It came by the stream that was open.
+    await events.getByText("closed: a person ended it").waitFor();
+    await page.getByRole("button", { name: "Close", exact: true }).click();
+    await events.waitFor({ state: "detached" });
+    const limited = { prompt: "say hello", title: "Limited", budget: { tokens: 1, actions: 3 }, wait_secs: 60 };
+    await daemon.request("/api/agents", { method: "POST", token, body: limited });
+    const other = page.getByRole("table", { name: "Child agents" }).getByRole("row").filter({ hasText: "Limited" });
+    await other.getByText("CHILD_AGENT_BUDGET").waitFor();
+    await other.getByText("calls: 0 of 3").waitFor();
     const shown = await daemon.request(`/api/agents/${id}`, { token });
     expect(await shown.json()).toMatchObject({ status: "closed", processAlive: false });
     person.expectCalm();

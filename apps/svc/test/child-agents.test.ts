@@ -83,6 +83,33 @@ function lastOf({ body }: ModelRequest): string {
   return JSON.stringify(messages.at(-1)?.content ?? "").replaceAll('"', "");
 }
 
+interface StreamedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly data: { readonly text?: string; readonly status?: string };
+}
+
+/** Reads a child agent's stream until an event of this type, or its end. */
+async function streamOf(id: string, until: string, lastEventId = "0"): Promise<readonly StreamedEvent[]> {
+  const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream", "last-event-id": lastEventId };
+  const closed = new AbortController();
+  const response = await fetch(`${daemon.url}/api/agents/${id}/events`, { headers, signal: closed.signal });
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
+  let text = "";
+  const found: StreamedEvent[] = [];
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    const blocks = (text + chunk).split("\n\n");
+    text = blocks.pop()!;
+    for (const block of blocks) {
+      const [, id = "", type = "", data = ""] = /^id: (.*)\nevent: (.*)\ndata: (.*)$/.exec(block) ?? [];
+      if (type !== "") found.push({ id, type, data: JSON.parse(data) as StreamedEvent["data"] });
+    }
+    if (found.some(({ type }) => type === until)) break;
+  }
+  closed.abort();
+  return found;
+}
+
 const isAlive = (pid: number): boolean => {
   try {
     // One that has ended and was not collected is no process any more.
@@ -135,6 +162,28 @@ describe("svc's own agent", () => {
     await gone(made.pid ?? 0);
   });
 
+  test("is ended before it acts more often than its budget allows", async () => {
+    let asked = 0;
+    answer = () => {
+      asked += 1;
+      return { calls: [{ name: "file_list", input: {} }] };
+    };
+    const agent = await make({ budget: { actions: 2 } });
+    const budget = { cost_usd: null, tokens: null, actions: 2 };
+    expect(agent).toMatchObject({ status: "error", code: "CHILD_AGENT_BUDGET", result: null, budget });
+    expect(agent).toMatchObject({
+      usage: { actions: 2 },
+      spent: { actions: 2 },
+      reason: "it may call tools at most 2 times",
+    });
+    // The third answer of the model asked for the call that was refused.
+    expect(asked).toBe(3);
+    answer = () => ({ text: "twenty tokens" });
+    expect(await make({ budget: { tokens: 5 } })).toMatchObject({ status: "error", code: "CHILD_AGENT_BUDGET" });
+    const shown = await runBinary(["agents", "show", agent.id], { home: home.path, binary });
+    expect(shown.stdout).toContain("CHILD_AGENT_BUDGET");
+  });
+
   test("its model's refusal is its failure", async () => {
     answer = () => ({ status: 401 });
     expect(await make({})).toMatchObject({ status: "error", reason: expect.stringContaining("MODEL_REFUSED") });
@@ -150,6 +199,20 @@ describe("a program of the Agent Client Protocol", () => {
     };
     expect(events.events.map(({ kind }) => kind)).toContain("tool");
     expect(await ask(`/api/agents/${agent.id}`, "DELETE")).toMatchObject({ status: "closed" });
+  });
+
+  test("its events are streamed as they come, from where the reader stands, to its end", async () => {
+    const agent = await make({ program: "answers" });
+    const read = await streamOf(agent.id, "text");
+    const first = read.slice(0, read.findIndex(({ type }) => type === "text") + 1);
+    expect(first.map(({ type }) => type)).toEqual(["status", "prompt", "thought", "tool", "tool", "text"]);
+    const rest = streamOf(agent.id, "over", first.at(-1)!.id);
+    await ask(`/api/agents/${agent.id}`, "DELETE");
+    const seen = await rest;
+    expect(seen.map(({ type }) => type)).toEqual(["status", "status", "over"]);
+    expect(seen.at(-1)!.data.status).toBe("closed");
+    const unknown = { token, headers: { accept: "text/event-stream" } };
+    expect((await daemon.request("/api/agents/ag-000000000000/events", unknown)).status).toBe(404);
   });
 
   test("what it asks for is an approval", async () => {
@@ -217,18 +280,23 @@ describe("an agent on another implementation of the protocol", () => {
   });
 });
 
+/** Of one step, which a child agent does. */
+function procedure(name: string): void {
+  const folder = join(home.path, "workspace", "sops", name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, "SOP.toml"),
+    `[sop]\ndescription = "x"\nexecution_mode = "auto"\n[[triggers]]\ntype = "manual"\n`,
+  );
+  writeFileSync(
+    join(folder, "SOP.md"),
+    "## Steps\n\n1. **Look** — STEP-TASK\n   - tools: file_list\n   - agent: svc\n",
+  );
+}
+
 describe("a step of a procedure", () => {
   const run = async (name: string) => {
-    const folder = join(home.path, "workspace", "sops", name);
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(
-      join(folder, "SOP.toml"),
-      `[sop]\ndescription = "x"\nexecution_mode = "auto"\n[[triggers]]\ntype = "manual"\n`,
-    );
-    writeFileSync(
-      join(folder, "SOP.md"),
-      "## Steps\n\n1. **Look** — STEP-TASK\n   - tools: file_list\n   - agent: svc\n",
-    );
+    procedure(name);
     await daemon.request("/api/sops", { token });
     await runBinary(["reload"], { home: home.path, binary });
     const { stdout } = await runBinary(["sop", "run", name, "--wait", "--json"], { home: home.path, binary });
@@ -256,6 +324,37 @@ describe("a step of a procedure", () => {
   });
 });
 
+test("a step that was cut off by kill -9 has failed, its child agent is gone, and nothing is done twice", async () => {
+  let steps = 0;
+  const { promise: isThinking, resolve: thinks } = Promise.withResolvers<void>();
+  answer = (_asked, { body }) => {
+    steps += 1;
+    if (steps === 2) thinks();
+    // It acts once, then thinks for longer than svc lives.
+    if (!JSON.stringify(body["messages"]).includes('"role":"tool"'))
+      return { calls: [{ name: "file_list", input: {} }] };
+    return { fault: "hang" };
+  };
+  procedure("cut-off");
+  await runBinary(["reload"], { home: home.path, binary });
+  const run = await runBinary(["sop", "run", "cut-off", "--json"], { home: home.path, binary });
+  const { id: runId } = JSON.parse(run.stdout) as { readonly id: string };
+  await isThinking;
+  const child = (await list()).find(({ status }) => status === "running")!;
+  await daemon.kill9();
+  await gone(child.pid!);
+  daemon = await startBinary({ home: home.path, binary });
+  expect(await ask(`/api/agents/${child.id}`)).toMatchObject({ status: "error", reason: "svc ended while it ran" });
+  let shown = "";
+  while (!shown.includes('"failed"')) {
+    ({ stdout: shown } = await runBinary(["sop", "show", runId, "--json"], { home: home.path, binary }));
+  }
+  expect(shown).toContain("svc ended while the child agent of this step worked");
+  // The run waits for a person: no second child agent, and no second call of the tool.
+  expect((await list()).filter(({ status }) => status === "running" || status === "initializing")).toEqual([]);
+  expect(steps).toBe(2);
+});
+
 test("svc agents starts, lists and ends them", async () => {
   answer = (asked) => ({ text: `model: ${asked}` });
   const svc = async (...args: readonly string[]) => runBinary(["agents", ...args], { home: home.path, binary });
@@ -266,7 +365,10 @@ test("svc agents starts, lists and ends them", async () => {
   const shown = JSON.parse((await svc("show", id, "--json")).stdout) as Agent;
   expect(shown).toMatchObject({ id, status: "idle" });
   expect((await svc("events", id)).stdout).toContain("prompt");
+  const watched = svc("watch", id);
   expect((await svc("stop", id)).stdout).toContain("closed");
+  const { stdout, code } = await watched;
+  expect([stdout.includes("hello there"), stdout.includes("closed: a person ended it"), code]).toEqual([true, true, 0]);
   const unknown = await svc("show", "ag-000000000000");
   expect(`${unknown.stdout}${unknown.stderr}`).toContain("CHILD_AGENT_UNKNOWN");
 });

@@ -20,6 +20,12 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface StreamedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly data: unknown;
+}
+
 export class Api {
   readonly #credentials: Credentials;
 
@@ -59,6 +65,35 @@ export class Api {
     // Another tab may have signed in anew meanwhile: the cookie is its, and so must the value be.
     if (await this.#credentials.refused(csrf)) return this.#send(path, call);
     throw error;
+  }
+
+  /**
+   * Server-sent events of a path, from after the event of that id. Ends when the service ends them; the caller may then ask again. Throws
+   * as `call`.
+   */
+  async *stream(path: string, lastEventId: string, signal: AbortSignal): AsyncGenerator<StreamedEvent> {
+    const headers = { Accept: "text/event-stream", "Last-Event-ID": lastEventId };
+    const response = await this.#send(path, { headers, signal });
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    try {
+      for (let read = await reader.read(); !read.done; read = await reader.read()) {
+        const blocks = (text + read.value).split("\n\n");
+        text = blocks.pop()!;
+        for (const block of blocks) {
+          const lines = block.split("\n");
+          const field = (name: string): string =>
+            lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? "";
+          const data = field("data");
+          if (data !== "") yield { id: field("id"), type: field("event"), data: JSON.parse(data) as unknown };
+        }
+      }
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw asApiError(error);
+    } finally {
+      await reader.cancel().catch(() => undefined);
+    }
   }
 
   get<Answer>(path: string, query?: Query, signal?: AbortSignal): Promise<Answer> {

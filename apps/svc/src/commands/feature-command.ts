@@ -1,5 +1,12 @@
 /** Commands whose work is a feature's: found by their word, handed the feature's section, refused where it is not built in. */
-import { type FeatureCommandContext, type FeatureDefinition, featureIdOf, type Json, SvcError } from "@svc/contract";
+import {
+  type FeatureCommandContext,
+  type FeatureDefinition,
+  featureIdOf,
+  type Json,
+  type RouteEvent,
+  SvcError,
+} from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
 import { setConfigKey, systemClock } from "@svc/kernel";
 import { createGuardedFetch } from "@svc/kit";
@@ -73,6 +80,15 @@ async function contextFor(
       return await backend.call({
         name: "feature-route",
         body: { ...question } as unknown as Readonly<Record<string, Json>>,
+      });
+    },
+    follow: async (question, onEvent) => {
+      await callDaemon({
+        socketFile: home.controlSocket,
+        name: "feature-stream",
+        body: { ...question } as unknown as Readonly<Record<string, Json>>,
+        onEvent: ({ event }) => onEvent(event as unknown as RouteEvent),
+        signal,
       });
     },
     reload: async () => (await reloadDaemon(context)).text,

@@ -70,6 +70,7 @@ export const ERRORS = {
   AGENT_UNKNOWN: entry(404, EXIT.usage, "There is no agent with this name in the config."),
   CHILD_AGENT_UNKNOWN: entry(404, EXIT.usage, "There is no child agent with this id."),
   CHILD_AGENT_LIMIT: entry(429, EXIT.tempFail, "No more child agents can be started right now."),
+  CHILD_AGENT_BUDGET: entry(429, EXIT.tempFail, "The child agent's budget is used up."),
   CHILD_AGENT_STATE: entry(409, EXIT.usage, "The child agent's state does not allow this."),
   CHILD_AGENT_FAILED: entry(502, EXIT.unavailable, "The child agent failed."),
   MODEL_REFUSED: entry(502, EXIT.unavailable, "The model provider refused the request."),

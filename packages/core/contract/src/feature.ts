@@ -17,7 +17,7 @@ import type { Json } from "./json.ts";
 import type { Logger } from "./log.ts";
 import type { Build } from "./manifest.ts";
 import type { Observer, Readings } from "./observe.ts";
-import type { Route } from "./route.ts";
+import type { Route, RouteEvent } from "./route.ts";
 import type { SandboxBackend } from "./sandbox.ts";
 import type { DocumentReader, FetchOptions, FetchResult, Tool } from "./tool.ts";
 import type { ClientId } from "./identity.ts";
@@ -280,6 +280,11 @@ export interface FeatureCommandContext<Config = unknown> {
    * Throws what the route throws; NOT_CONFIGURED, FEATURE_DOWN.
    */
   ask(question: FeatureQuestion): Promise<Json>;
+  /**
+   * Follows the stream of a feature's route (`Route.stream`) in the running daemon. Resolves when it ends. Throws what the route throws;
+   * NOT_RUNNING, NOT_CONFIGURED, FEATURE_DOWN.
+   */
+  follow(question: FeatureQuestion, onEvent: (event: RouteEvent) => void): Promise<void>;
   /** Changes the text of the config file; the result is checked before it is written. Throws CONFIG_*; then nothing is changed. */
   editConfig(change: (text: string) => string): Promise<void>;
   /** Tells the running daemon that what the feature is made of has changed. Resolves with a sentence about what came of it. */

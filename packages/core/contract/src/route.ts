@@ -20,6 +20,27 @@ export interface Route {
   readonly access?: "read" | "operate" | "open";
   readonly doc: RouteDoc;
   handle(request: RouteRequest): Promise<RouteResult>;
+  /**
+   * Of a GET route that is not open: what a client whose `Accept` names `text/event-stream` gets instead of `handle`'s answer. A
+   * rejection is answered as an error; after that the events are sent as server-sent events. The next event is asked for only when the
+   * client has read most of those before it, so what waits for a slow client is the feature's to bound. The iteration must end or throw
+   * when `signal` is aborted (the client is gone, the service stops) and when the feature is shut down; the client then connects again,
+   * with the id of the last event that it has.
+   */
+  stream?(request: RouteStreamRequest): Promise<AsyncIterable<RouteEvent>>;
+}
+
+export interface RouteStreamRequest extends RouteRequest {
+  /** `Last-Event-ID`: what came after it is wanted. It is what the client says. */
+  readonly lastEventId: string | undefined;
+}
+
+export interface RouteEvent {
+  /** The client's `Last-Event-ID` when it connects again; without line breaks. */
+  readonly id: string;
+  /** a-z and -, e.g. `text`. `service-draining` and `error` are the gateway's. */
+  readonly type: string;
+  readonly data: Json;
 }
 
 export interface RouteResult {

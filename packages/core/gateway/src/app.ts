@@ -190,6 +190,8 @@ export function makeHandlers(settings: GatewaySettings, state: GatewayState, por
     ...state,
     authFeatures: settings.authFeatures,
     maxBodyBytes: config.max_body_bytes,
+    clock: deps.clock,
+    log,
     ongoing,
     isUp,
   });

@@ -26,7 +26,7 @@ export const delta = (text: string, name = "operator"): SvcEvent => ({
 type Headers = Readonly<Record<string, string>>;
 export const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
 
-/** Of `GET /api/events`. */
+/** Of `GET /api/events`, or of another stream. */
 export class EventReader {
   text = "";
   isOver = false;
@@ -40,9 +40,9 @@ export class EventReader {
     response.on("close", () => (this.isOver = true));
   }
 
-  static open(to: Pick<Harness, "port">, headers: Headers, method = "GET"): Promise<EventReader> {
+  static open(to: Pick<Harness, "port">, headers: Headers, method = "GET", path = "/api/events"): Promise<EventReader> {
     return new Promise((resolve, reject) => {
-      const options = { host: "127.0.0.1", port: to.port, path: "/api/events", method, headers, agent: false };
+      const options = { host: "127.0.0.1", port: to.port, path, method, headers, agent: false };
       request(options, (response) => resolve(new EventReader(response)))
         .on("error", reject)
         .end();

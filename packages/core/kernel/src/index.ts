@@ -59,6 +59,7 @@ export { badKey, badValue, type Finding } from "./config/finding.ts";
 export * from "./config/json-schema.ts";
 export * from "./config/load-config.ts";
 export type { LoadedConfig } from "./config/loaded-config.ts";
+export type { ToolPair } from "./config/needed-features.ts";
 export { LEAST_CHOSEN_CHARS } from "./config/secret-values.ts";
 export * from "./config/problem.ts";
 export { MASK } from "./config/redacted.ts";

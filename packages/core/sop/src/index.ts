@@ -18,7 +18,7 @@ export { auditJson, runDetailJson, runJson } from "./json/run-json.ts";
 export { calendarJson } from "./json/calendar-json.ts";
 export { sopJson } from "./json/sop-json.ts";
 export type { CheckedSop } from "./library/definition.ts";
-export { createLibrary, type LibraryOptions } from "./library/library.ts";
+export { createLibrary, type LibraryOptions, rulesOf } from "./library/library.ts";
 export { PENDING } from "./library/pending.ts";
 export { isQuestionOf } from "./runs/definition.ts";
 export { createSops, type SopEngine } from "./runs/sops.ts";

@@ -316,3 +316,30 @@ describe("a file made to do harm is told like any other", () => {
     expect(problems.length).toBeLessThan(205);
   });
 });
+
+describe("tools that must not be had one without the other", () => {
+  const rules: DefinitionRules = { ...RULES, toolPairs: [{ tool: "stop", beside: "drive" }] };
+  const step = (more: string): string => `[sop]\n[[steps]]\ntitle = "Go"\n${more}\n`;
+
+  test("a step of SOP.toml that can drive and not stop is refused at its line", async () => {
+    const wrong = [expect.stringMatching(/SOP\.toml:4 .*a step that has drive needs stop too/)];
+    expect(await told(step('tools = ["drive"]'), null, rules)).toEqual(wrong);
+    // A model does the step, with the tool that is named.
+    expect(await told(step('tool = "drive"'), null, rules)).toEqual(wrong);
+  });
+
+  test("a step of SOP.md too", async () => {
+    const markdown = "# Tour\n\n## Steps\n\n1. **Look** — around\n2. **Go** — there\n   - tools: drive_status, drive\n";
+    expect(await told("[sop]\n", markdown, rules)).toEqual([
+      expect.stringMatching(/SOP\.md:6[: ].*a step that has drive needs stop too/),
+    ]);
+  });
+
+  test("with both, without the rule, or as one bounded call it is taken", async () => {
+    expect(await told(step('tools = ["drive", "stop"]'), null, rules)).toEqual([]);
+    expect(await told(step('tools = ["stop"]\ntool = "drive"'), null, rules)).toEqual([]);
+    expect(await told(step('tools = ["drive"]'), null)).toEqual([]);
+    const deterministic = '[sop]\nexecution_mode = "deterministic"\n[[steps]]\ntitle = "Go"\ntool = "drive"\n';
+    expect(await told(deterministic, null, rules)).toEqual([]);
+  });
+});

@@ -13,8 +13,8 @@ import {
   type SessionUpdate,
   type StopReason,
 } from "@agentclientprotocol/sdk";
+import { MARK } from "@svc/kit/process-tree";
 import { type AgentLoan, type Clock, type Interaction, SvcError } from "@svc/contract";
-import { MARK } from "./keeper/marked-processes.ts";
 import { CALL, callRequest, STEP, stepRequest } from "./own-protocol.ts";
 
 /** One message of a child. */
@@ -38,6 +38,8 @@ export interface LinkDeps {
   readonly onUpdate: (update: SessionUpdate) => void;
   readonly onPermission: (request: RequestPermissionRequest) => void;
   readonly onSpent: (spent: { inputTokens: number; outputTokens: number; costUsd: number | undefined }) => void;
+  /** Svc is about to ask a model, or to call a tool, for it. Throws what refuses that. */
+  readonly onNext: (what: "model" | "action") => void;
   readonly onStart: (pid: number | undefined) => void;
   /** Once: the process has ended, or can't be talked with any more. `reason`: for a person. */
   readonly onDeath: (reason: string) => void;
@@ -135,7 +137,7 @@ export class AcpLink {
   }
 
   #connect({ output, write }: Interaction): ClientConnection {
-    const { loan, onUpdate, onPermission, onSpent, onSign } = this.#deps;
+    const { loan, onUpdate, onPermission, onSpent, onNext, onSign } = this.#deps;
     const app = client({ name: "svc" })
       .onRequest(methods.client.session.requestPermission, async ({ params, signal }) => {
         onPermission(params);
@@ -156,11 +158,19 @@ export class AcpLink {
     if (!this.#deps.program) {
       const signalOf = (): AbortSignal => this.#prompting.signal;
       app.onRequest(STEP, stepRequest, async ({ params }) => {
-        const answer = await this.#during(() => loan.askModel(params.messages, signalOf()));
+        const answer = await this.#during(async () => {
+          onNext("model");
+          return await loan.askModel(params.messages, signalOf());
+        });
         onSpent(answer);
         return { said: answer.said, text: answer.text, calls: answer.calls };
       });
-      app.onRequest(CALL, callRequest, ({ params }) => this.#during(() => loan.callTool(params, signalOf())));
+      app.onRequest(CALL, callRequest, ({ params }) =>
+        this.#during(async () => {
+          onNext("action");
+          return await loan.callTool(params, signalOf());
+        }),
+      );
     }
     const readable = streamOf(this.#counted(output));
     const writable = new WritableStream<Uint8Array>({ write });

@@ -1,4 +1,4 @@
-/** `svc agents list | show | start | ask | interrupt | stop | events`. */
+/** `svc agents list | show | start | ask | interrupt | stop | events | watch`. */
 import { type FeatureCommandContext, SvcError } from "@svc/contract";
 import type { AgentJson, eventJson } from "./record.ts";
 import { EVENTS_PATH, INTERRUPT_PATH, LIST_PATH, ONE_PATH, QUERY_PATH } from "./routes.ts";
@@ -21,6 +21,8 @@ export async function run(context: FeatureCommandContext): Promise<number> {
       return await one(context, rest, { method: "DELETE", path: ONE_PATH });
     case "events":
       return await events(context, rest);
+    case "watch":
+      return await watch(context, rest);
     default:
       return await list(context);
   }
@@ -44,8 +46,10 @@ async function start(context: FeatureCommandContext, words: readonly string[]): 
   const title = options.text("title");
   const program = options.text("program");
   const agent = options.text("agent");
+  const budget = budgetOf(context);
   const body = {
     prompt,
+    ...(budget && { budget }),
     ...(title !== undefined && { title }),
     ...(program !== undefined && { program }),
     ...(agent !== undefined && { agent }),
@@ -53,6 +57,22 @@ async function start(context: FeatureCommandContext, words: readonly string[]): 
   };
   const made = (await request({ method: "POST", path: LIST_PATH, body })) as unknown as AgentJson;
   return await waited(context, made);
+}
+
+function budgetOf({ options }: FeatureCommandContext) {
+  const amount = (name: string): number | undefined => {
+    const text = options.text(name);
+    if (text === undefined) return undefined;
+    if (/^[0-9]{1,12}(?:\.[0-9]{1,6})?$/.test(text) && Number(text) > 0) return Number(text);
+    throw new SvcError("USAGE", `--${name} must be a number above 0.`);
+  };
+  const [cost, tokens, actions] = [amount("max-cost"), amount("max-tokens"), amount("max-actions")];
+  const budget = {
+    ...(cost !== undefined && { cost_usd: cost }),
+    ...(tokens !== undefined && { tokens }),
+    ...(actions !== undefined && { actions }),
+  };
+  return Object.keys(budget).length > 0 ? budget : undefined;
 }
 
 async function ask(context: FeatureCommandContext, [id, ...words]: readonly string[]): Promise<number> {
@@ -94,11 +114,29 @@ async function one(
 
 async function events({ ask: request, options, print, printJson }: FeatureCommandContext, [id]: readonly string[]) {
   const found = await request({ method: "GET", path: EVENTS_PATH, params: { id: idOf(id) } });
-  const { events: all } = found as unknown as { readonly events: readonly ReturnType<typeof eventJson>[] };
+  const { events: all } = found as unknown as { readonly events: readonly EventJson[] };
   if (options.flag("json")) printJson(all);
-  else for (const { at, kind, text } of all) print(`${at}  ${kind.padEnd(10)}  ${text.replaceAll("\n", "\n  ")}`);
+  else for (const event of all) print(eventLine(event));
   return 0;
 }
+
+/** With --json a line of JSON for each event. */
+async function watch(context: FeatureCommandContext, [id]: readonly string[]): Promise<number> {
+  const { follow, options, print } = context;
+  let status = 0;
+  await follow({ method: "GET", path: EVENTS_PATH, params: { id: idOf(id) } }, ({ type, data }) => {
+    if (options.flag("json")) print(JSON.stringify({ type, data }));
+    else if (type === "events-dropped") print("… events were left out");
+    else if (type !== "over") print(eventLine(data as unknown as EventJson));
+    if (type === "over") status = (data as unknown as AgentJson).status === "error" ? 1 : 0;
+  });
+  return status;
+}
+
+type EventJson = ReturnType<typeof eventJson>;
+
+const eventLine = ({ at, kind, text }: EventJson): string =>
+  `${at}  ${kind.padEnd(10)}  ${text.replaceAll("\n", "\n  ")}`;
 
 function idOf(id: string | undefined): string {
   if (id === undefined) throw new SvcError("USAGE", "The id is missing.", { hint: "List them: svc agents list." });
@@ -125,7 +163,19 @@ function treeOf(agents: readonly AgentJson[], parent: string | null = null, inde
     .flatMap((agent) => [`${indent}${lineOf(agent)}`, ...treeOf(agents, agent.id, `${indent}  `)]);
 }
 
-function lineOf({ id, status, program, title, reason, usage }: AgentJson): string {
-  const cost = usage.cost_usd === null ? "" : `, $${usage.cost_usd.toFixed(4)}`;
-  return `${id}  ${status}  ${program}  ${title}${reason === null ? "" : ` (${reason})`}${cost}`;
+function lineOf({ id, status, program, title, reason, code, spent, budget, usage }: AgentJson): string {
+  const why = reason === null ? "" : ` (${code === null ? "" : `${code}: `}${reason})`;
+  const dollars = (amount: number): string => `$${amount.toFixed(4)}`;
+  const amounts = [
+    ...(budget.cost_usd !== null || usage.cost_usd !== null
+      ? [amountOf(spent.cost_usd, budget.cost_usd, dollars)]
+      : []),
+    ...(budget.tokens === null ? [] : [`${amountOf(spent.tokens, budget.tokens)} tokens`]),
+    ...(budget.actions === null ? [] : [`${amountOf(spent.actions, budget.actions)} calls`]),
+  ];
+  return [`${id}  ${status}  ${program}  ${title}${why}`, ...amounts].join(", ");
 }
+
+/** `3 of 10` */
+const amountOf = (spent: number | null, most: number | null, shown: (amount: number) => string = String): string =>
+  `${spent === null ? "unknown" : shown(spent)}${most === null ? "" : ` of ${shown(most)}`}`;

@@ -29,6 +29,19 @@ export const poolConfig = v.strictObject({
     whole(5, 3600, "A child agent that runs without an event for this many seconds is killed."),
     120,
   ),
+  max_cost_usd: v.optional(
+    v.pipe(
+      v.number(),
+      v.minValue(0.0001),
+      v.description("What one child agent may cost in US dollars, with those that it makes. Default: no limit."),
+    ),
+  ),
+  max_tokens: v.optional(
+    whole(1, 1e12, "Tokens that one child agent may use, with those that it makes. Default: no limit."),
+  ),
+  max_actions: v.optional(
+    whole(1, 1e9, "Calls of tools that one child agent may make, with those that it makes. Default: no limit."),
+  ),
   programs: v.optional(
     v.pipe(
       v.record(programName, program),

@@ -1,16 +1,19 @@
 /** The child agents of this svc: how many there may be, what they end with, and what is left of those before a restart. */
 import { randomBytes } from "node:crypto";
 import { type AgentRights, type ClientId, SvcError } from "@svc/contract";
+import { bothOf, type Budget, excessOf, leftOf, NOTHING_SPENT } from "./budget.ts";
 import { ChildAgent, type ChildDeps } from "./child.ts";
 import { Keeper } from "./keeper.ts";
 import { killMarked, markedProcesses } from "./keeper/marked-processes.ts";
-import { type AgentEvent, type AgentRecord, OWN, recordIn, ROW } from "./record.ts";
+import { type AgentEvent, type AgentRecord, EVENTS_ROW, eventsIn, OWN, recordIn, ROW, spentOf } from "./record.ts";
 
 const MAX_ROWS = 200;
 const MAX_TITLE_CHARS = 80;
 const TICK_MS = 1000;
+/** A day: a wait that only an event, the end or the caller ends. */
+const NO_LIMIT_MS = 86_400_000;
 
-export type PoolDeps = Omit<ChildDeps, "keeper" | "onChange" | "onTurnEnd" | "onEnd">;
+export type PoolDeps = Omit<ChildDeps, "keeper" | "onChange" | "onNext" | "onSpent" | "onTurnEnd" | "onEnd">;
 
 export interface NewAgent {
   readonly prompt: string;
@@ -23,6 +26,8 @@ export interface NewAgent {
   readonly endsWith: string | undefined;
   /** Turn, or child agent, that makes it. */
   readonly madeBy: string | undefined;
+  /** Less than the config and its maker allow it anyway. */
+  readonly budget?: Budget | undefined;
 }
 
 export class AgentPool {
@@ -67,7 +72,8 @@ export class AgentPool {
       if (record) rows.push(record);
     }
     for (const record of rows.toSorted((a, b) => a.createdAt - b.createdAt)) {
-      const child = this.#childOf(record);
+      const events = eventsIn((await state.get(`${EVENTS_ROW}${record.id}`)) ?? "[]");
+      const child = this.#childOf(record, events);
       this.#children.set(record.id, child);
       if (child.isWorking) await child.end("error", "svc ended while it ran");
       else await child.end("closed", "svc was restarted");
@@ -102,13 +108,14 @@ export class AgentPool {
     this.#wake();
   }
 
-  /** Throws CHILD_AGENT_LIMIT, AGENT_UNKNOWN, TOOL_BAD_INPUT, STORE_*. */
+  /** Throws CHILD_AGENT_LIMIT, CHILD_AGENT_BUDGET, AGENT_UNKNOWN, TOOL_BAD_INPUT, STORE_*. */
   async create(asked: NewAgent): Promise<AgentRecord> {
     const { clock } = this.#deps;
     const program = asked.program ?? OWN;
     const maker = asked.madeBy === undefined ? undefined : this.#children.get(asked.madeBy);
     const depth = (maker?.record.depth ?? 0) + 1;
     this.#checkLimits(program, depth);
+    const budget = this.#budgetOf(asked, maker);
     const child = this.#childOf({
       version: 1,
       id: `ag-${randomBytes(6).toString("hex")}`,
@@ -122,6 +129,8 @@ export class AgentPool {
       createdAt: clock.now(),
       status: "initializing",
       reason: undefined,
+      code: undefined,
+      budget,
       pid: undefined,
       lastEventAt: clock.now(),
       prompts: 0,
@@ -130,6 +139,8 @@ export class AgentPool {
       inputTokens: 0,
       outputTokens: 0,
       costUsd: program === OWN ? 0 : undefined,
+      actions: 0,
+      spentBelow: NOTHING_SPENT,
     });
     this.#starting += 1;
     try {
@@ -144,6 +155,23 @@ export class AgentPool {
       await child.end("closed", "the child agent that made it is over");
     }
     return child.record;
+  }
+
+  /** What the config, whoever asks and what is left of its maker's budget allow. Throws CHILD_AGENT_BUDGET. */
+  #budgetOf({ budget = {} }: NewAgent, maker: ChildAgent | undefined): Budget {
+    const { max_cost_usd: costUsd, max_tokens: tokens, max_actions: actions } = this.#deps.config;
+    const allowed = bothOf({ costUsd, tokens, actions }, budget);
+    if (!maker) return allowed;
+    const { record } = maker;
+    const excess = excessOf(record.budget, spentOf(record), "model");
+    if (excess) throw new SvcError("CHILD_AGENT_BUDGET", `Its maker's budget is used up: ${excess}.`);
+    return bothOf(allowed, leftOf(record.budget, spentOf(record)));
+  }
+
+  /** Whatever a child agent spends, those that made it have spent too. */
+  #makersOf({ record }: ChildAgent): ChildAgent[] {
+    const maker = record.parent === undefined ? undefined : this.#children.get(record.parent);
+    return maker ? [maker, ...this.#makersOf(maker)] : [];
   }
 
   #checkLimits(program: string, depth: number): void {
@@ -184,6 +212,29 @@ export class AgentPool {
   /** Throws CHILD_AGENT_UNKNOWN. */
   events(id: string, since = 0): AgentEvent[] {
     return this.get(id).events.filter(({ seq }) => seq > since);
+  }
+
+  /**
+   * Its events after `since`, as they come, until it is over. What was forgotten before it was read is told as `undefined`: what is kept is
+   * bounded, however slowly it is read. Throws CHILD_AGENT_UNKNOWN; the signal's reason.
+   */
+  async *follow(id: string, since: number, signal: AbortSignal): AsyncGenerator<AgentEvent | undefined> {
+    const child = this.get(id);
+    let at = since;
+    for (;;) {
+      const first = child.events[0]?.seq ?? 0;
+      if (first > at + 1) {
+        yield undefined;
+        at = first - 1;
+      }
+      // One at a time: while it is read others come, and the oldest go.
+      const next = child.events.find(({ seq }) => seq > at);
+      if (next) {
+        at = next.seq;
+        yield next;
+      } else if (child.isOver || this.#isStopped) return;
+      else await this.watch(() => child.isOver || (child.events.at(-1)?.seq ?? 0) > at, NO_LIMIT_MS, signal);
+    }
   }
 
   /** Ends its process, and those of the child agents that it made. Throws CHILD_AGENT_UNKNOWN. */
@@ -244,15 +295,21 @@ export class AgentPool {
     }
   }
 
-  #childOf(record: AgentRecord): ChildAgent {
+  #childOf(record: AgentRecord, events?: readonly AgentEvent[]): ChildAgent {
     const deps: ChildDeps = {
       ...this.#deps,
       keeper: this.#keeper,
       onChange: () => this.#wake(),
+      onNext: (child, what) => {
+        for (const one of [child, ...this.#makersOf(child)]) one.checkNext(what);
+      },
+      onSpent: (child, spent) => {
+        for (const maker of this.#makersOf(child)) maker.chargeBelow(spent);
+      },
       onTurnEnd: (child) => this.#endTurn(child.record.id),
       onEnd: () => this.#prune(),
     };
-    return new ChildAgent(deps, record);
+    return new ChildAgent(deps, record, events);
   }
 
   #wake(): void {
@@ -264,7 +321,7 @@ export class AgentPool {
     const over = this.list().filter((child) => child.isOver);
     for (const { record } of over.slice(0, Math.max(0, this.#children.size - MAX_ROWS))) {
       this.#children.delete(record.id);
-      await this.#deps.state.delete(`${ROW}${record.id}`).catch(() => false);
+      for (const row of [ROW, EVENTS_ROW]) await this.#deps.state.delete(`${row}${record.id}`).catch(() => false);
     }
   }
 }

@@ -1,5 +1,6 @@
 /** What is known of a child agent, as it is stored and as it is shown. */
-import type { AgentRights, ChildAgentStatus, ClientId, Json } from "@svc/contract";
+import type { AgentRights, ChildAgentStatus, ClientId, ErrorCode, Json } from "@svc/contract";
+import { type Budget, budgetJson, NOTHING_SPENT, type Spent, sumOf } from "./budget.ts";
 
 /** The program that is svc's own agent. */
 export const OWN = "svc";
@@ -24,11 +25,14 @@ export interface AgentRecord {
   readonly rights: AgentRights;
   /** Whose tools may see it. */
   readonly owner: ClientId;
+  readonly budget: Budget;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   status: ChildAgentStatus;
   /** Why it failed or was closed, for a person. */
   reason: string | undefined;
+  /** Of an `error`: stable. */
+  code: ErrorCode | undefined;
   pid: number | undefined;
   /** Milliseconds since the epoch. */
   lastEventAt: number;
@@ -40,16 +44,54 @@ export interface AgentRecord {
   outputTokens: number;
   /** US dollars; undefined: unknown. */
   costUsd: number | undefined;
+  actions: number;
+  /** By child agents that it made, and that those made. */
+  spentBelow: Spent;
 }
 
+/** What counts against its budget. A program that reports no cost has none: its provider counts it. */
+export const spentOf = ({ program, costUsd, inputTokens, outputTokens, actions, spentBelow }: AgentRecord): Spent =>
+  sumOf(
+    { costUsd: program === OWN ? costUsd : (costUsd ?? 0), tokens: inputTokens + outputTokens, actions },
+    spentBelow,
+  );
+
 export interface AgentEvent {
-  /** From 1. */
+  /** From 1, rising; with a gap where svc was restarted. */
   readonly seq: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly kind: "status" | "prompt" | "text" | "thought" | "tool" | "plan" | "permission" | "other";
   readonly text: string;
 }
+
+/** What the names of rows with events begin with. */
+export const EVENTS_ROW = "events/";
+
+const STORED_EVENTS = 100;
+const STORED_CHARS = 400;
+/** More than can be told between two writes: one prompt is ended at 64 MiB. */
+const SEQ_GAP = 1_000_000;
+
+/** The newest, shortened: what a person looks at after a restart. */
+export const eventsText = (events: readonly AgentEvent[]): string =>
+  JSON.stringify(events.slice(-STORED_EVENTS).map((event) => ({ ...event, text: event.text.slice(0, STORED_CHARS) })));
+
+/** What is left of an earlier process's events. Empty for what is no row of ours. */
+export function eventsIn(text: string): AgentEvent[] {
+  try {
+    const found = JSON.parse(text) as AgentEvent[];
+    return found.every(({ seq, text }) => Number.isSafeInteger(seq) && typeof text === "string") ? found : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The next number: none that an earlier process may have told without writing it. */
+export const seqAfter = (events: readonly AgentEvent[]): number => {
+  const last = events.at(-1);
+  return last === undefined ? 1 : last.seq + SEQ_GAP;
+};
 
 /** What else is known while its process runs. */
 export interface Liveness {
@@ -59,7 +101,8 @@ export interface Liveness {
 
 export function agentJson({ record, alive }: { readonly record: AgentRecord; readonly alive: Liveness }) {
   const { processAlive, pumpAlive } = alive;
-  const { id, title, program, parent, depth, status, reason, pid, prompts, result, costUsd } = record;
+  const { id, title, program, parent, depth, status, reason, code, pid, prompts, result, costUsd, actions } = record;
+  const spent = spentOf(record);
   return {
     id,
     title,
@@ -70,6 +113,7 @@ export function agentJson({ record, alive }: { readonly record: AgentRecord; rea
     depth,
     status,
     reason: reason ?? null,
+    code: code ?? null,
     processAlive,
     pumpAlive,
     lastEventAt: new Date(record.lastEventAt).toISOString(),
@@ -78,7 +122,14 @@ export function agentJson({ record, alive }: { readonly record: AgentRecord; rea
     prompts,
     result: result ?? null,
     result_cut: record.isResultCut,
-    usage: { input_tokens: record.inputTokens, output_tokens: record.outputTokens, cost_usd: costUsd ?? null },
+    usage: {
+      input_tokens: record.inputTokens,
+      output_tokens: record.outputTokens,
+      cost_usd: costUsd ?? null,
+      actions,
+    },
+    spent: { cost_usd: spent.costUsd ?? null, tokens: spent.tokens, actions: spent.actions },
+    budget: budgetJson(record.budget),
   };
 }
 export type AgentJson = ReturnType<typeof agentJson>;
@@ -98,6 +149,11 @@ export function recordIn(text: string): AgentRecord | undefined {
       pid: found.pid,
       result: found.result,
       costUsd: found.costUsd,
+      code: found.code,
+      // Rows of before there were budgets.
+      budget: found.budget ?? {},
+      actions: found.actions ?? 0,
+      spentBelow: { ...NOTHING_SPENT, ...found.spentBelow, costUsd: found.spentBelow ? found.spentBelow.costUsd : 0 },
     };
   } catch {
     return undefined;

@@ -1,7 +1,16 @@
 /** Routes for the page, the command line and other programs of an operator. */
-import { type AgentAccess, type Json, type Route, type RouteRequest, SvcError } from "@svc/contract";
+import {
+  type AgentAccess,
+  type Json,
+  type Route,
+  type RouteEvent,
+  type RouteRequest,
+  type RouteStreamRequest,
+  SvcError,
+} from "@svc/contract";
 import * as v from "valibot";
 import type { AgentPool } from "./pool.ts";
+import { BUDGET, budgetIn } from "./budget.ts";
 import { agentJson, eventJson } from "./record.ts";
 
 export const LIST_PATH = "/api/agents";
@@ -11,6 +20,12 @@ export const INTERRUPT_PATH = "/api/agents/{id}/interrupt";
 export const EVENTS_PATH = "/api/agents/{id}/events";
 
 const MAX_WAIT_SECS = 60;
+
+const amounts = {
+  cost_usd: v.nullable(v.number()),
+  tokens: v.nullable(v.number()),
+  actions: v.nullable(v.number()),
+};
 
 const AGENT = v.object({
   id: v.string(),
@@ -22,6 +37,7 @@ const AGENT = v.object({
   depth: v.number(),
   status: v.picklist(["initializing", "running", "idle", "error", "closed"]),
   reason: v.nullable(v.string()),
+  code: v.pipe(v.nullable(v.string()), v.description("Of an error: stable, e.g. CHILD_AGENT_BUDGET.")),
   processAlive: v.pipe(v.boolean(), v.description("Its process runs.")),
   pumpAlive: v.pipe(v.boolean(), v.description("What it says is read.")),
   lastEventAt: v.pipe(v.string(), v.description("Its last sign of life.")),
@@ -34,7 +50,10 @@ const AGENT = v.object({
     input_tokens: v.number(),
     output_tokens: v.number(),
     cost_usd: v.pipe(v.nullable(v.number()), v.description("null: unknown.")),
+    actions: v.pipe(v.number(), v.description("Calls of tools.")),
   }),
+  spent: v.pipe(v.object(amounts), v.description("With what child agents that it made have spent.")),
+  budget: v.pipe(v.object(amounts), v.description("What it may spend; null: no limit.")),
 });
 
 const EVENT = v.object({
@@ -54,6 +73,7 @@ const NEW_AGENT = v.strictObject({
   title: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(80))),
   program: v.optional(v.pipe(v.string(), v.maxLength(32), v.description("Default: svc."))),
   agent: v.optional(v.pipe(v.string(), v.maxLength(64), v.description("Agent of the config whose rights it gets."))),
+  budget: v.optional(BUDGET),
   wait_secs: waitSecs,
 });
 const QUERY = v.strictObject({ prompt, wait_secs: waitSecs });
@@ -85,7 +105,7 @@ export function routesOf(pool: AgentPool, agents: AgentAccess): Route[] {
         summary: "Starts a child agent, which belongs to no turn.",
         body: NEW_AGENT,
         answers: { 201: { description: "It is started.", body: AGENT } },
-        errors: ["AGENT_UNKNOWN", "CHILD_AGENT_LIMIT", "TOOL_BAD_INPUT", "STORE_FAILED"],
+        errors: ["AGENT_UNKNOWN", "CHILD_AGENT_LIMIT", "CHILD_AGENT_BUDGET", "TOOL_BAD_INPUT", "STORE_FAILED"],
       },
       async handle(request) {
         const asked = v.parse(NEW_AGENT, request.body);
@@ -98,6 +118,7 @@ export function routesOf(pool: AgentPool, agents: AgentAccess): Route[] {
           owner: caller.kind === "device" ? caller.clientId : await agents.operator(),
           endsWith: undefined,
           madeBy: undefined,
+          budget: budgetIn(asked.budget),
         });
         return { status: 201, body: (await answerOf(id, asked.wait_secs, request)) as Json };
       },
@@ -159,7 +180,7 @@ export function routesOf(pool: AgentPool, agents: AgentAccess): Route[] {
       path: EVENTS_PATH,
       access: "operate",
       doc: {
-        summary: "Tells what a child agent did, from this process of svc: the newest 500 events.",
+        summary: "Tells what a child agent did: the newest 500 events.",
         query: {
           since: v.optional(v.pipe(v.string(), v.description("Number of the last event that is known; default 0."))),
           wait_secs: v.optional(
@@ -180,6 +201,13 @@ export function routesOf(pool: AgentPool, agents: AgentAccess): Route[] {
         const events = pool.events(id, since).map(eventJson);
         return { status: 200, body: { events, last: events.at(-1)?.seq ?? since } };
       },
+      async stream(request) {
+        const id = ofId(request);
+        const since = numberIn(request.query, "since", Number.MAX_SAFE_INTEGER);
+        await pool.load();
+        pool.get(id);
+        return eventsOf(pool, id, positionIn(request) ?? since, request.signal);
+      },
     },
   ];
   return routes.map((route) => ({
@@ -190,6 +218,24 @@ export function routesOf(pool: AgentPool, agents: AgentAccess): Route[] {
       return await route.handle(request);
     },
   }));
+}
+
+/** Each event by its kind; `events-dropped` where some were forgotten; at the child agent's end `over`, with all that is known of it. */
+async function* eventsOf(pool: AgentPool, id: string, since: number, signal: AbortSignal): AsyncGenerator<RouteEvent> {
+  let last = since;
+  for await (const event of pool.follow(id, since, signal)) {
+    if (event) last = event.seq;
+    yield event
+      ? { id: `${last}`, type: event.kind, data: eventJson(event) }
+      : { id: `${last}`, type: "events-dropped", data: {} };
+  }
+  const child = pool.get(id);
+  if (child.isOver) yield { id: `${last}`, type: "over", data: agentJson(child) as Json };
+}
+
+/** Where the client stands, as it was told. What is no number of an event is no position. */
+function positionIn({ lastEventId }: RouteStreamRequest): number | undefined {
+  return /^[0-9]{1,15}$/.test(lastEventId ?? "") ? Number(lastEventId) : undefined;
 }
 
 function numberIn(query: URLSearchParams, name: string, most: number): number {

@@ -9,6 +9,7 @@ import {
   type ToolContext,
 } from "@svc/contract";
 import * as v from "valibot";
+import { BUDGET, budgetIn } from "./budget.ts";
 import type { PoolConfig } from "./config.ts";
 import type { AgentPool } from "./pool.ts";
 import { agentJson, eventJson, OWN } from "./record.ts";
@@ -48,11 +49,12 @@ export function toolsOf(pool: AgentPool, agents: AgentAccess, config: PoolConfig
             v.description("The only tools of yours that it gets; default all."),
           ),
         ),
+        budget: v.optional(BUDGET),
         detached: v.optional(v.pipe(v.boolean(), v.description("It goes on when your turn is over.")), false),
       }),
       // A program is run in the sandbox, as the tool shell would; svc's own agent acts by tools, which are judged each.
       approval: ({ program, detached }) => (program === OWN && !detached ? "auto" : "ask"),
-      async run({ prompt: text, title, program, tools, detached }, context) {
+      async run({ prompt: text, title, program, tools, budget, detached }, context) {
         context.signal.throwIfAborted();
         const { rights, clientId, turnId } = agents.callerOf(context);
         const mine = rights.tools;
@@ -65,6 +67,7 @@ export function toolsOf(pool: AgentPool, agents: AgentAccess, config: PoolConfig
           owner: clientId,
           endsWith: detached ? undefined : turnId,
           madeBy: turnId,
+          budget: budgetIn(budget),
         });
         return { id: record.id, status: record.status };
       },

@@ -255,9 +255,117 @@ describe("the next process of svc", () => {
     expect(pool.list().map(({ alive }) => alive.processAlive)).toEqual([false, false]);
   });
 
+  test("has the events of before, and goes on with numbers that nobody was told", async () => {
+    const state = memorySecrets();
+    const { make, becomes, clock, pool: before } = await opened({}, state);
+    const { id } = await make("answers");
+    await becomes(id, "idle");
+    const working = await make("steady");
+    await becomes(working.id, "running");
+    await fixture.children[1]!.agent.sign();
+    await settled();
+    const told = before.events(id);
+    // Progress is written within seconds, without a change of state.
+    await clock.advance(7000);
+    await settled();
+    const rows = await Promise.all((await state.list()).map(async (name) => [name, (await state.get(name))!] as const));
+    await fixture.stop();
+    const { pool } = await opened({}, memorySecrets(Object.fromEntries(rows)));
+    expect(pool.events(id).slice(0, told.length)).toEqual(told);
+    expect(pool.events(id).at(-1)).toMatchObject({ kind: "status", text: "closed: svc was restarted" });
+    expect(pool.events(id).at(-1)!.seq).toBeGreaterThan(told.at(-1)!.seq + 500_000);
+    expect(pool.events(working.id).map(({ kind }) => kind)).toEqual(["status", "prompt", "tool", "status"]);
+  });
+
   test("ignores rows that it can't read", async () => {
     const { pool } = await opened({}, memorySecrets({ "agent/ag-1": "{", "agent/ag-2": '{"version":2}' }));
     expect(pool.list()).toEqual([]);
+  });
+});
+
+describe("a budget", () => {
+  const code = "CHILD_AGENT_BUDGET";
+
+  test("of money ends it when its program reports more", async () => {
+    const { make, becomes } = await opened({ max_cost_usd: 0.2 });
+    const { id } = await make("answers");
+    expect(await becomes(id, "error")).toMatchObject({ code, reason: "it may cost at most $0.2", result: undefined });
+  });
+
+  test("of actions lets it do as many, and ends it at the next", async () => {
+    const { make, becomes, pool } = await opened();
+    const { id } = await make("answers", { budget: { actions: 1 } });
+    expect(await becomes(id, "idle")).toMatchObject({ actions: 1, code: undefined });
+    await pool.get(id).prompt("more");
+    expect(await becomes(id, "error")).toMatchObject({ code, reason: "it may call tools at most 1 times" });
+  });
+
+  test("is no more than the config and what is left of its maker's", async () => {
+    const { make, becomes, pool } = await opened({ max_actions: 10 });
+    const maker = await make("steady", { budget: { costUsd: 0.3, actions: 99 } });
+    await becomes(maker.id, "running");
+    const made = { madeBy: maker.id, endsWith: maker.id };
+    const first = await make("answers", { ...made, budget: { costUsd: 5 } });
+    await becomes(first.id, "idle");
+    expect(first.budget).toMatchObject({ costUsd: 0.3, actions: 10 });
+    expect(pool.get(maker.id).record.spentBelow).toMatchObject({ costUsd: 0.25, actions: 1 });
+  });
+
+  test("ends its maker too, when what it made has spent more", async () => {
+    const { make, becomes, children } = await opened();
+    const maker = await make("answers", { budget: { costUsd: 0.4 } });
+    await becomes(maker.id, "idle");
+    const { budget, id } = await make("answers", { madeBy: maker.id });
+    expect(budget.costUsd).toBeCloseTo(0.15);
+    expect((await becomes(id, "error")).code).toBe(code);
+    expect(await becomes(maker.id, "error")).toMatchObject({ code });
+    expect(children.map(({ isOver }) => isOver)).toEqual([true, true]);
+    await expect(make("answers", { madeBy: maker.id })).rejects.toMatchObject({ code });
+  });
+});
+
+describe("a reader of events", () => {
+  const kinds = async (events: AsyncIterable<{ readonly kind: string } | undefined>) => {
+    const found: string[] = [];
+    for await (const event of events) found.push(event?.kind ?? "dropped");
+    return found;
+  };
+
+  test("gets them as they come, until the end", async () => {
+    const { make, becomes, pool } = await opened();
+    const { id } = await make("answers");
+    const all = kinds(pool.follow(id, 0, new AbortController().signal));
+    await becomes(id, "idle");
+    const later = kinds(pool.follow(id, 6, new AbortController().signal));
+    await pool.close(id, "enough");
+    expect(await all).toEqual(["status", "prompt", "thought", "tool", "tool", "text", "status", "status"]);
+    expect(await later).toEqual(["status", "status"]);
+  });
+
+  test("that is slow is told that some were dropped, and goes on with the oldest that is kept", async () => {
+    const { make, becomes, pool, children } = await opened();
+    const { id } = await make("steady");
+    await becomes(id, "running");
+    const reader = pool.follow(id, 0, new AbortController().signal);
+    expect((await reader.next()).value).toMatchObject({ seq: 1 });
+    for (let count = 0; count < 700; count += 1) await children[0]!.agent.sign();
+    while (pool.events(id).at(-1)!.seq < 702) await settled();
+    expect((await reader.next()).value).toBeUndefined();
+    expect((await reader.next()).value).toMatchObject({ seq: pool.events(id)[0]!.seq });
+    await reader.return(undefined);
+  });
+
+  test("that is gone is not waited for, and one of an ended svc ends", async () => {
+    const { make, becomes, pool } = await opened();
+    const { id } = await make("steady");
+    await becomes(id, "running");
+    const gone = new AbortController();
+    const first = kinds(pool.follow(id, 2, gone.signal));
+    gone.abort(new SvcError("TURN_CANCELLED"));
+    await expect(first).rejects.toMatchObject({ code: "TURN_CANCELLED" });
+    const second = kinds(pool.follow(id, 2, new AbortController().signal));
+    await fixture.stop();
+    expect(await second).toEqual(["status"]);
   });
 });
 

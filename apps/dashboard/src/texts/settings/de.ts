@@ -4,6 +4,9 @@ import type { SettingTexts } from "../setting-texts.ts";
 export const de: SettingTexts = {
   labels: {
     max_agents: "Höchstzahl der Unteragenten",
+    max_cost_usd: "Höchste Kosten (USD)",
+    max_tokens: "Höchstzahl der Tokens",
+    max_actions: "Höchstzahl der Aufrufe",
     max_depth: "Größte Tiefe",
     max_processes: "Höchstzahl der Prozesse",
     max_run_secs: "Längste Aufgabe (Sekunden)",
@@ -285,6 +288,12 @@ export const de: SettingTexts = {
     'Program and arguments. It must speak the Agent Client Protocol, e.g. ["claude-code-acp"].':
       'Programm und Argumente; es spricht das Agent Client Protocol, z. B. ["claude-code-acp"].',
     "Let agents start child agents.": "Agenten dürfen Unteragenten starten.",
+    "What one child agent may cost in US dollars, with those that it makes. Default: no limit.":
+      "So viel darf ein Unteragent samt denen, die er startet, in US-Dollar kosten. Ohne Angabe unbegrenzt.",
+    "Tokens that one child agent may use, with those that it makes. Default: no limit.":
+      "So viele Tokens darf ein Unteragent samt denen, die er startet, verbrauchen. Ohne Angabe unbegrenzt.",
+    "Calls of tools that one child agent may make, with those that it makes. Default: no limit.":
+      "So viele Werkzeugaufrufe darf ein Unteragent samt denen, die er startet, machen. Ohne Angabe unbegrenzt.",
     "Child agents with a process at the same time.": "So viele Unteragenten haben zugleich einen Prozess.",
     "Nesting depth of child agents; 1: a child can't start children.":
       "Wie tief Unteragenten weitere starten dürfen: 1 heißt gar nicht.",

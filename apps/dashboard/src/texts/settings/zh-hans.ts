@@ -4,6 +4,9 @@ import type { SettingTexts } from "../setting-texts.ts";
 export const zhHans: SettingTexts = {
   labels: {
     max_agents: "子智能体上限",
+    max_cost_usd: "费用上限（美元）",
+    max_tokens: "令牌上限",
+    max_actions: "调用上限",
     max_depth: "最大层数",
     max_processes: "进程上限",
     max_run_secs: "最长任务时间（秒）",
@@ -285,8 +288,15 @@ export const zhHans: SettingTexts = {
     'Program and arguments. It must speak the Agent Client Protocol, e.g. ["claude-code-acp"].':
       '程序及其参数；它使用 Agent Client Protocol，例如 ["claude-code-acp"]。',
     "Let agents start child agents.": "允许智能体启动子智能体。",
+    "What one child agent may cost in US dollars, with those that it makes. Default: no limit.":
+      "一个子智能体及其创建的子智能体的费用上限（美元）。默认不限。",
+    "Tokens that one child agent may use, with those that it makes. Default: no limit.":
+      "一个子智能体及其创建的子智能体可用的令牌数。默认不限。",
+    "Calls of tools that one child agent may make, with those that it makes. Default: no limit.":
+      "一个子智能体及其创建的子智能体可调用工具的次数。默认不限。",
     "Child agents with a process at the same time.": "同时拥有进程的子智能体数量。",
-    "Nesting depth of child agents; 1: a child can't start children.": "子智能体可再创建子智能体的层数；1 表示不允许。",
+    "Nesting depth of child agents; 1: a child can't start children.":
+      "子智能体可再创建子智能体的层数；1 表示不允许。",
     "Processes of one child agent; beyond that it is killed (Linux).": "一个子智能体的进程数；超过则终止（Linux）。",
     "Longest time for one prompt, in seconds.": "一个任务的最长时间（秒）。",
     "A child agent that runs without an event for this many seconds is killed.":

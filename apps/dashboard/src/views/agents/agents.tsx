@@ -1,5 +1,7 @@
 /** The child agents as a tree: what each does, its last sign of life, its cost, and a button that ends it. */
+import { useState } from "preact/hooks";
 import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Confirmed } from "../../parts/confirmed.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Heading } from "../../parts/heading.tsx";
@@ -11,6 +13,7 @@ import { useServices } from "../../services.ts";
 import { useList } from "../../state/use-reader.ts";
 import { useTick } from "../../state/use-tick.ts";
 import { number, t } from "../../texts/texts.ts";
+import { AgentEvents } from "./agent-events.tsx";
 
 interface ChildAgent {
   readonly id: string;
@@ -19,8 +22,17 @@ interface ChildAgent {
   readonly parent: string | null;
   readonly status: "initializing" | "running" | "idle" | "error" | "closed";
   readonly reason: string | null;
+  readonly code: string | null;
   readonly lastEventAt: string;
   readonly usage: { readonly cost_usd: number | null };
+  readonly spent: Amounts;
+  readonly budget: Amounts;
+}
+
+interface Amounts {
+  readonly cost_usd: number | null;
+  readonly tokens: number | null;
+  readonly actions: number | null;
 }
 
 interface Row extends ChildAgent {
@@ -34,6 +46,7 @@ export function ChildAgents() {
   const list = useList<{ readonly agents: readonly ChildAgent[] }>("/api/agents", ["agents"]);
   useTick(AGAIN_MS, () => void list.refresh());
   const { api } = useServices();
+  const [watched, watch] = useState<ChildAgent>();
   const end = ({ id }: ChildAgent): Promise<unknown> =>
     api.call(`/api/agents/${encodeURIComponent(id)}`, { method: "DELETE" }).finally(() => void list.refresh());
   const columns: readonly Column<Row>[] = [
@@ -47,17 +60,26 @@ export function ChildAgents() {
     },
     {
       label: "common.state",
-      cell: ({ status, reason }) => (
+      cell: ({ status, reason, code }) => (
         <>
-          <Badge state={status} busy={isWorking(status)} /> {reason !== null && <ServiceText>{reason}</ServiceText>}
+          <Badge state={status} busy={isWorking(status)} /> {code !== null && <code>{code}</code>}{" "}
+          {reason !== null && <ServiceText>{reason}</ServiceText>}
         </>
       ),
     },
     { label: "agents.last-event", cell: ({ lastEventAt }) => <Ago at={lastEventAt} />, narrow: true },
     {
       label: "agents.cost",
-      cell: ({ usage: { cost_usd: usd } }) =>
-        usd === null ? "" : number(usd, { style: "currency", currency: "USD", maximumFractionDigits: 4 }),
+      cell: costOf,
+      narrow: true,
+    },
+    {
+      label: "agents.events",
+      cell: (agent) => (
+        <Button onPress={() => watch(agent)} label={t("agents.events-of", { title: agent.title })}>
+          {t("agents.events")}
+        </Button>
+      ),
       narrow: true,
     },
     {
@@ -90,8 +112,25 @@ export function ChildAgents() {
           )
         }
       </Shown>
+      {watched && <AgentEvents id={watched.id} title={watched.title} onClose={() => watch(undefined)} />}
     </>
   );
+}
+
+/** What it costs, and what it has spent of each limit of its budget. */
+function costOf({ usage, spent, budget }: ChildAgent): string {
+  const dollars = (usd: number): string =>
+    number(usd, { style: "currency", currency: "USD", maximumFractionDigits: 4 });
+  const amount = (used: number | null, most: number | null, shown: (amount: number) => string): string => {
+    const now = used === null ? "?" : shown(used);
+    return most === null ? now : t("agents.of", { used: now, most: shown(most) });
+  };
+  const count = (value: number): string => number(value);
+  return [
+    ...(usage.cost_usd === null && budget.cost_usd === null ? [] : [amount(spent.cost_usd, budget.cost_usd, dollars)]),
+    ...(budget.tokens === null ? [] : [t("agents.tokens", { n: amount(spent.tokens, budget.tokens, count) })]),
+    ...(budget.actions === null ? [] : [t("agents.calls", { n: amount(spent.actions, budget.actions, count) })]),
+  ].join(", ");
 }
 
 const isWorking = (status: ChildAgent["status"]): boolean => status === "initializing" || status === "running";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
 import { DEFAULT_AGENT, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
-import { type CheckedSop, createLibrary, type LibraryOptions, PENDING, type SopLibrary } from "@svc/sop";
+import { type CheckedSop, createLibrary, type LibraryOptions, PENDING, rulesOf, type SopLibrary } from "@svc/sop";
 import type { ServiceContext } from "../context.ts";
 
 type Folders = Pick<ServiceContext, "home">;
@@ -29,10 +29,11 @@ export async function openLibrary(
 export const libraryRules = (
   { home }: Folders,
   config: () => LoadedConfig,
-): Pick<LibraryOptions, "folder" | "defaultMode" | "reserved"> => ({
+): Pick<LibraryOptions, "folder" | "defaultMode" | "reserved" | "toolPairs"> => ({
   folder: () => proceduresFolder(home, config()),
   defaultMode: () => config().core.sop.default_execution_mode,
   reserved: () => RESERVED,
+  toolPairs: () => config().toolPairs,
 });
 
 /** All of them, with what is wrong or strange. `tools`: where it is known which there are. */
@@ -41,10 +42,10 @@ export async function checkProcedures(
   config: LoadedConfig,
   tools?: readonly string[],
 ): Promise<readonly CheckedSop[]> {
-  const { folder, defaultMode, reserved } = libraryRules({ home }, () => config);
+  const rules = libraryRules({ home }, () => config);
   const known = { nowMs: systemClock.now(), agents: [...resolveAgents(config.core).keys()], ...(tools && { tools }) };
   const { checkSops } = await import("@svc/sop/check");
-  return checkSops(folder(), { defaultMode: defaultMode(), reserved: reserved(), known });
+  return checkSops(rules.folder(), { ...rulesOf(rules), known });
 }
 
 /** Requests to /webhook are events too, beside the turn that they are. Of a pattern, all that is below it. */

@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import type { SopAuthor } from "@svc/gateway";
 import { type Home, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
-import type { SopEdit, SopLibrary, Sops } from "@svc/sop";
+import { rulesOf, type SopEdit, type SopLibrary, type Sops } from "@svc/sop";
 import type { SopDesk } from "@svc/sop/desk";
 import type { Store } from "@svc/store";
 import { hiddenPaths } from "../paths.ts";
@@ -102,12 +102,12 @@ export async function finishChanges(home: Home, config: LoadedConfig, folder: st
 
 async function load({ home, config, tools, library, store, audit, redact }: SopAuthorDeps): Promise<Loaded> {
   const [writing, { openWorkspace }] = await Promise.all([import("@svc/sop/desk"), import("@svc/agent")]);
-  const { folder, defaultMode, reserved } = libraryRules({ home }, config);
+  const rules = libraryRules({ home }, config);
   const desk = new writing.SopDesk({
-    folder,
+    folder: rules.folder,
     versions: join(home.root, "versions", "sops"),
     now: () => systemClock.now(),
-    rules: () => ({ defaultMode: defaultMode(), reserved: reserved() }),
+    rules: () => rulesOf(rules),
     known: () => {
       const names = tools();
       return {

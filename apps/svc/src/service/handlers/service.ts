@@ -8,7 +8,7 @@ import { attachHandlers, filesIn } from "./attach.ts";
 import { approvalHandlers } from "./approvals.ts";
 import { auditHandlers } from "./audit.ts";
 import { channelHandlers } from "./channels.ts";
-import { askRoute } from "./feature-route.ts";
+import { askRoute, followRoute } from "./feature-route.ts";
 import { text } from "./fields.ts";
 import { messageHandlers } from "./messages.ts";
 import { modelHandlers } from "./model.ts";
@@ -51,6 +51,11 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
     ...auditHandlers(sops.audit),
     ...passkeyHandlers(service),
     "feature-route": ({ body, signal }) => askRoute(service, { ...(body as unknown as FeatureQuestion), signal }),
+    "feature-stream": async ({ body, signal, send }) => {
+      const question = { ...(body as unknown as FeatureQuestion), signal };
+      await followRoute(service, question, (event) => send({ type: "event", event: event as unknown as Json }));
+      return null;
+    },
     ping: () => ({ ok: true }),
     features: () => featureList(service),
     tools: () => toolList(service),

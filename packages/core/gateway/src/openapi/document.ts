@@ -101,10 +101,15 @@ function answerOf({ description, body, type = "application/json", moreTypes = []
     description,
     ...(headers && { headers: headersOf(headers) }),
     ...(body && {
-      content: Object.fromEntries([type, ...moreTypes].map((one) => [one, { schema: inputSchema(body) }])),
+      content: Object.fromEntries(
+        [type, ...moreTypes].map((one) => [one, { schema: inputSchema(one.startsWith("text/") ? TEXT : body) }]),
+      ),
     }),
   };
 }
+
+/** Of server-sent events beside an answer in one piece. */
+const TEXT = v.string();
 
 const headersOf = (headers: Strings): Node =>
   Object.fromEntries(

@@ -70,8 +70,8 @@ export interface ApiDeps {
 function apiApp(routes: readonly (ApiRoute | AnyRoute)[], deps: ApiDeps): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   // Replies go out on Node's own response: the web Response would only be taken apart again.
-  const sent = (context: ApiContext, reply: Reply): Response => {
-    deps.send(context.env.incoming, context.env.outgoing, reply);
+  const sent = (context: ApiContext, reply: Reply | undefined): Response => {
+    if (reply) deps.send(context.env.incoming, context.env.outgoing, reply);
     return RESPONSE_ALREADY_SENT;
   };
   for (const route of routes) {
@@ -93,7 +93,7 @@ function apiApp(routes: readonly (ApiRoute | AnyRoute)[], deps: ApiDeps): Hono<{
   return app;
 }
 
-async function answer(route: ApiRoute | AnyRoute, context: ApiContext, deps: ApiDeps): Promise<Reply> {
+async function answer(route: ApiRoute | AnyRoute, context: ApiContext, deps: ApiDeps): Promise<Reply | undefined> {
   if ("isUp" in route && !route.isUp()) return FEATURE_DOWN;
   const { env } = context;
   const { incoming, outgoing } = env;

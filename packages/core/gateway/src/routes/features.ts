@@ -1,6 +1,14 @@
 /** Routes of features: checked at start, then served like core's own. Reading needs `read`, the rest `operate`. */
 import type { IncomingHttpHeaders } from "node:http";
-import { type ClientId, type Json, type RouteCaller, type RouteResult, SvcError } from "@svc/contract";
+import {
+  type ClientId,
+  type Clock,
+  type Json,
+  type Logger,
+  type RouteCaller,
+  type RouteResult,
+  SvcError,
+} from "@svc/contract";
 import { isRoutePath, type Ongoing, pathsMeet, type RegisteredRoute } from "@svc/kernel";
 import * as v from "valibot";
 import { opens, type Principal } from "../auth/authenticator.ts";
@@ -10,6 +18,9 @@ import { isOwnPage, openPage } from "../auth/page-sign-in.ts";
 import type { MemoryBudget } from "../http/memory-budget.ts";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
 import { queryOf } from "../http/request.ts";
+import { sendEvents, wantsStream } from "../streams/route-stream.ts";
+import { EVENT_STREAM_TYPE, LAST_EVENT_ID, lastEventId } from "../streams/sse.ts";
+import type { SubscriberRegistry } from "../streams/subscribers.ts";
 import { CORE_PATHS } from "./core-paths.ts";
 import { type AnyRequest, type AnyRoute, type BodyLimits, jsonBody, type Strings } from "./route.ts";
 
@@ -20,6 +31,10 @@ export interface FeatureRouteDeps extends FeatureSignInDeps {
   /** For bodies of unauthenticated callers, and of devices. */
   readonly bodyMemory: MemoryBudget;
   readonly deviceBodyMemory: MemoryBudget;
+  /** Streams take places of it. */
+  readonly subscribers: SubscriberRegistry;
+  readonly clock: Clock;
+  readonly log: Logger;
   /** False: the feature gave up. */
   isUp(feature: string): boolean;
   /** Features that may sign a page in. */
@@ -33,8 +48,9 @@ const MAX_STRANGER_BYTES = 65_536;
 export function featureRoutes(routes: readonly RegisteredRoute[], options: FeatureRouteDeps): AnyRoute[] {
   const known = new Set<string>();
   const problems: string[] = [];
-  for (const { method, path } of routes.map(({ route }) => route)) {
+  for (const { method, path, access, stream } of routes.map(({ route }) => route)) {
     const name = `${method} ${path}`;
+    if (stream && (method !== "GET" || access === "open")) problems.push(`${name} streams, and is no GET of a device`);
     if (!isRoutePath(path)) problems.push(`${name} is not a path below /api/`);
     else if (CORE_PATHS.some((core) => pathsMeet(core, path))) problems.push(`${name} is on a path of core`);
     else if (known.has(name)) problems.push(`${name} is claimed twice`);
@@ -60,7 +76,8 @@ function served(registered: RegisteredRoute, options: FeatureRouteDeps): AnyRout
     path,
     access,
     params: paramsOf(path),
-    errors: [...(doc.errors ?? []), "FEATURE_DOWN"],
+    errors: [...(doc.errors ?? []), "FEATURE_DOWN", ...(route.stream ? (["BUSY", "DRAINING"] as const) : [])],
+    ...(route.stream && streamed(doc)),
     ...(takesBody && doc.body === undefined && { body: v.unknown(), bodyOptional: true }),
     isUp: () => isUp(feature),
     handle: (request) =>
@@ -70,6 +87,13 @@ function served(registered: RegisteredRoute, options: FeatureRouteDeps): AnyRout
       }),
   };
 }
+
+/** What such a route takes and answers beside its own. */
+const streamed = ({ answers }: RegisteredRoute["route"]["doc"]) => ({
+  details: `With \`Accept: text/event-stream\` it streams server-sent events; each has an id for Last-Event-ID.`,
+  headers: { "Last-Event-ID": LAST_EVENT_ID },
+  answers: { ...answers, ...(answers[200] && { 200: { ...answers[200], moreTypes: [EVENT_STREAM_TYPE] } }) },
+});
 
 const paramsOf = (path: string): Strings =>
   Object.fromEntries(
@@ -84,15 +108,27 @@ async function answer(
   { principal, params, env }: AnyRequest,
   body: Json,
   options: FeatureRouteDeps,
-): Promise<Reply> {
+): Promise<Reply | undefined> {
   const { incoming, outgoing } = env;
   const gone = new AbortController();
   const onClose = () => gone.abort(new SvcError("TURN_CANCELLED", "The client closed its connection."));
+  const device = route.stream && wantsStream(incoming.headers) ? principal?.device : undefined;
   outgoing.once("close", onClose);
   try {
     const { origin } = incoming.headers;
     const query = queryOf(incoming);
     const asked = { caller: callerOf(principal), params, query, body, origin, signal: gone.signal };
+    if (device) {
+      const events = await route.stream!({ ...asked, lastEventId: lastEventId(incoming.headers) });
+      // Asked when the place is taken: nobody gets in between.
+      const refusal = options.subscribers.refusal(device);
+      if (refusal || outgoing.headersSent || outgoing.destroyed) {
+        gone.abort();
+        return refusal;
+      }
+      sendEvents(options, { device, path: route.path, events, gone, isHead: incoming.method === "HEAD" }, outgoing);
+      return undefined;
+    }
     const result = await route.handle(asked);
     if (result.signIn === undefined) return jsonReply(result.status, result.body);
     return await featureSignIn(options, signInOf(result, feature, options), incoming.headers);

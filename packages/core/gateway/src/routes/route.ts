@@ -77,8 +77,8 @@ export interface AnyRoute extends RouteSpec {
   readonly access: Need | "open";
   /** False: every caller gets 503. */
   isUp(): boolean;
-  /** Throws `SvcError` for what the caller did wrong. */
-  handle(request: AnyRequest): Reply | Promise<Reply>;
+  /** Undefined: it has answered by itself. Throws `SvcError` for what the caller did wrong. */
+  handle(request: AnyRequest): Promise<Reply | undefined>;
 }
 
 export interface ApiRequest extends AnyRequest {

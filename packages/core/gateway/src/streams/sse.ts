@@ -19,7 +19,7 @@ export const LAST_EVENT_ID = v.optional(
   v.pipe(v.string(), v.description("Id of the last event that the caller has: later events are sent first.")),
 );
 
-const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
+export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
 
 export const EVENTS: RouteSpec = {
   method: "GET",
@@ -38,7 +38,7 @@ export const EVENTS: RouteSpec = {
 };
 
 /** What a reader waits before it connects again. */
-const RETRY_MS = 2_000;
+export const RETRY_MS = 2_000;
 const HEADERS = [
   ["content-type", EVENT_STREAM_TYPE],
   ["x-content-type-options", "nosniff"],
@@ -71,7 +71,7 @@ export function streamEvents(deps: EventsDeps): RouteGroup["handle"] {
 }
 
 /** Its end is the connection's: chunks would cost each event some bytes and a second write for every reader. */
-function openStream(outgoing: ServerResponse): void {
+export function openStream(outgoing: ServerResponse): void {
   outgoing.useChunkedEncodingByDefault = false;
   outgoing.shouldKeepAlive = false;
   outgoing.writeHead(200, HEADERS);

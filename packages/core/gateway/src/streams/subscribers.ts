@@ -14,6 +14,21 @@ import {
 import type { Device } from "@svc/store";
 import { errorReply, type Reply } from "../http/reply.ts";
 
+/** One reader of something that goes on: of the service's events, or of a stream of a feature. */
+export interface OpenStream {
+  readonly deviceId: string;
+  /** Tells something that is no event; not to one who does not read. */
+  notice(type: string, payload: object): void;
+  /** Now and then: shows each side that the other one is there, and cuts a reader that does not read. */
+  beat(): void;
+  /** It is told nothing more. */
+  stop(): void;
+  /** Ends it in order. */
+  end(): void;
+  /** Ends it at once. */
+  cut(): void;
+}
+
 export interface SubscriberLimits {
   readonly most: number;
   /** One device that opens all it can must leave room for the others. */
@@ -33,7 +48,7 @@ export class SubscriberRegistry {
   readonly #hub: EventHub;
   readonly #clock: Clock;
   readonly #limits: SubscriberLimits;
-  readonly #feeds = new Set<Feed>();
+  readonly #streams = new Set<OpenStream>();
   readonly #perDevice = new Map<string, number>();
   #cancelBeat: (() => void) | undefined;
   #cancelCut: (() => void) | undefined;
@@ -49,7 +64,7 @@ export class SubscriberRegistry {
   refusal({ id }: Pick<Device, "id">): Reply | undefined {
     if (this.#isDraining) return errorReply("DRAINING");
     const { most, mostPerDevice } = this.#limits;
-    const isFull = this.#feeds.size >= most || (this.#perDevice.get(id) ?? 0) >= mostPerDevice;
+    const isFull = this.#streams.size >= most || (this.#perDevice.get(id) ?? 0) >= mostPerDevice;
     return isFull ? errorReply("BUSY", { message: "Too many streams are open; try again later." }) : undefined;
   }
 
@@ -63,17 +78,22 @@ export class SubscriberRegistry {
       deviceId,
       behindBytes: this.behindBytes,
     });
-    this.#feeds.add(feed);
-    this.#count(deviceId, 1);
-    this.#cancelBeat ??= this.#beatLater();
+    this.add(feed);
     return feed;
   }
 
-  leave(feed: Feed): void {
-    feed.stop();
-    if (!this.#feeds.delete(feed)) return;
-    this.#count(feed.deviceId, -1);
-    if (this.#feeds.size > 0) return;
+  /** Takes a place. Call `leave` when its connection is gone. */
+  add(stream: OpenStream): void {
+    this.#streams.add(stream);
+    this.#count(stream.deviceId, 1);
+    this.#cancelBeat ??= this.#beatLater();
+  }
+
+  leave(stream: OpenStream): void {
+    stream.stop();
+    if (!this.#streams.delete(stream)) return;
+    this.#count(stream.deviceId, -1);
+    if (this.#streams.size > 0) return;
     this.#cancelBeat?.();
     this.#cancelCut?.();
     this.#cancelBeat = this.#cancelCut = undefined;
@@ -83,23 +103,23 @@ export class SubscriberRegistry {
   drain(): void {
     if (this.#isDraining) return;
     this.#isDraining = true;
-    for (const feed of this.#feeds) feed.notice("service-draining", {});
+    for (const stream of this.#streams) stream.notice("service-draining", {});
   }
 
   /** Disconnects all: no further event is sent. */
   end(): void {
     this.drain();
-    for (const feed of this.#feeds) feed.end();
-    if (this.#feeds.size > 0) this.#cancelCut ??= this.#clock.after(LEAVE_MS, () => this.#cut());
+    for (const stream of this.#streams) stream.end();
+    if (this.#streams.size > 0) this.#cancelCut ??= this.#clock.after(LEAVE_MS, () => this.#cut());
   }
 
   /** Cuts the subscribers that have not disconnected in time. */
   #cut(): void {
-    for (const feed of this.#feeds) feed.sink.cut();
+    for (const stream of this.#streams) stream.cut();
   }
 
   /** Bytes that one reader may leave unread before events are dropped. */
-  readonly behindBytes = (): number => Math.min(BEHIND_BYTES, ALL_BEHIND_BYTES / Math.max(1, this.#feeds.size));
+  readonly behindBytes = (): number => Math.min(BEHIND_BYTES, ALL_BEHIND_BYTES / Math.max(1, this.#streams.size));
 
   #count(deviceId: string, change: 1 | -1): void {
     const count = (this.#perDevice.get(deviceId) ?? 0) + change;
@@ -109,8 +129,8 @@ export class SubscriberRegistry {
 
   #beatLater(): () => void {
     return this.#clock.after(BEAT_MS, () => {
-      for (const feed of this.#feeds) feed.beat();
-      this.#cancelBeat = this.#feeds.size > 0 ? this.#beatLater() : undefined;
+      for (const stream of this.#streams) stream.beat();
+      this.#cancelBeat = this.#streams.size > 0 ? this.#beatLater() : undefined;
     });
   }
 }
@@ -119,7 +139,7 @@ export class SubscriberRegistry {
 // continues from the ring where it stopped. It misses only the events that have left the ring, and gets their number.
 
 /** A reader that has not caught up for so long is not reading. */
-const STUCK_MS = 60_000;
+export const STUCK_MS = 60_000;
 
 export interface FeedDeps {
   readonly hub: EventHub;
@@ -131,7 +151,7 @@ export interface FeedDeps {
   readonly behindBytes: () => number;
 }
 
-export class Feed implements Subscriber {
+export class Feed implements Subscriber, OpenStream {
   readonly deviceId: string;
   readonly sink: EventSink;
   readonly #hub: EventHub;
@@ -203,7 +223,6 @@ export class Feed implements Subscriber {
     this.#isCatchingUp = false;
   }
 
-  /** Tells something that is no event; not to one who does not read. */
   notice(type: string, payload: object): void {
     if (this.#behindSinceMs !== undefined || this.#isOver) return;
     const { position: id } = this;
@@ -217,17 +236,19 @@ export class Feed implements Subscriber {
     else if (this.#clock.monotonic() - this.#behindSinceMs >= STUCK_MS) this.sink.cut();
   }
 
-  /** Ends a reader that keeps up in order; cuts one that lags. */
   end(): void {
     this.stop();
     if (this.#behindSinceMs === undefined) this.sink.end();
     else this.sink.cut();
   }
 
-  /** Sends nothing more. */
   stop(): void {
     this.#isOver = true;
     this.#subscription?.end();
+  }
+
+  cut(): void {
+    this.sink.cut();
   }
 }
 

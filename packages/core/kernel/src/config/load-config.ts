@@ -19,7 +19,7 @@ import { type Environment, overlayEnvironment } from "./environment.ts";
 import { type Finding, withoutVague } from "./finding.ts";
 import { headerSecrets } from "./header-secrets.ts";
 import { LoadedConfig, type LoadedSection } from "./loaded-config.ts";
-import { neededFeatures } from "./needed-features.ts";
+import { neededFeatures, toolPairs } from "./needed-features.ts";
 import { ConfigError } from "./problem.ts";
 import { report } from "./report.ts";
 import {
@@ -112,6 +112,7 @@ async function loaded(source: ParsedConfig, options: LoadConfigOptions): Promise
     ...browserWarnings(absentBrowser(browser, features, catalogue)),
   ];
   return new LoadedConfig({
+    toolPairs: toolPairs(values, features),
     file,
     sections: values,
     secrets,

@@ -2,6 +2,7 @@
 import type { FeatureDefinition, Json } from "@svc/contract";
 import type { Backend } from "../observe/backend.ts";
 import type { CoreConfig } from "./core-schema.ts";
+import type { ToolPair } from "./needed-features.ts";
 import { redactedTable, withDefaults } from "./redacted.ts";
 import { isImplicit, type Section, type SectionPart } from "./sections.ts";
 import { nodeCrypto } from "../node-crypto.ts";
@@ -28,6 +29,7 @@ interface Content {
   readonly origins: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
   readonly backend: Backend;
+  readonly toolPairs: readonly ToolPair[];
 }
 
 export class LoadedConfig {
@@ -38,6 +40,8 @@ export class LoadedConfig {
   readonly warnings: readonly string[];
   /** Who watches: the one of `[observability]`, or `log` where this build is without it. */
   readonly backend: Backend;
+  /** Tools that must not be had one without the other. */
+  readonly toolPairs: readonly ToolPair[];
   readonly #content: Content;
 
   /** @internal made by loadConfig */
@@ -45,6 +49,7 @@ export class LoadedConfig {
     this.#content = content;
     this.file = content.file;
     this.backend = content.backend;
+    this.toolPairs = Object.freeze(content.toolPairs);
     this.warnings = Object.freeze([...content.warnings]);
     for (const { value, parts } of content.sections.values()) {
       freeze(value);

@@ -2,7 +2,7 @@
  * What is set and does nothing, because the feature that makes something of it is not in this build, or another section is off; and what
  * takes a tool away that another one must not be used without.
  */
-import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
+import type { CatalogueEntry, FeatureDefinition, FeatureNeed } from "@svc/contract";
 import { type Absent, absentOf, badKey, badValue, type Finding, needsFeature } from "./finding.ts";
 import type { CoreConfig } from "./core-schema.ts";
 import type { LoadedSection } from "./loaded-config.ts";
@@ -14,17 +14,41 @@ export function neededFeatures(
   core: Partial<CoreConfig>,
 ): Finding[] {
   const present = new Set(features.map(({ id }) => id));
+  return needsOf(loaded, features).flatMap(({ path, need }): Finding[] => {
+    if ("section" in need) return loaded.get(need.section)?.on ? [] : [needsSection(path, need.section)];
+    if ("tool" in need) return withoutTool(need, core);
+    if (present.has(need.feature)) return [];
+    return [needsFeature("key", [...path, need.key], [entryOf(need.feature, catalogue)])];
+  });
+}
+
+/** A tool that must not be had without another one. */
+export interface ToolPair {
+  readonly tool: string;
+  readonly beside: string;
+}
+
+/** Those of the features that are on. */
+export const toolPairs = (
+  loaded: ReadonlyMap<string, LoadedSection>,
+  features: readonly FeatureDefinition[],
+): ToolPair[] => needsOf(loaded, features).flatMap(({ need }) => ("tool" in need ? [need] : []));
+
+interface SectionNeed {
+  readonly path: Finding["path"];
+  readonly need: FeatureNeed;
+}
+
+function needsOf(
+  loaded: ReadonlyMap<string, LoadedSection>,
+  features: readonly FeatureDefinition[],
+): readonly SectionNeed[] {
   return features.flatMap((definition) => {
     const { section, on, parts } = loaded.get(definition.section ?? "") ?? {};
     const part = section?.parts.find(({ owner }) => owner === definition.id);
     const config = part && parts?.get(part);
     if (!section || !on || config === undefined) return [];
-    return (definition.needs?.(config) ?? []).flatMap((need): Finding[] => {
-      if ("section" in need) return loaded.get(need.section)?.on ? [] : [needsSection(section.path, need.section)];
-      if ("tool" in need) return withoutTool(need, core);
-      if (present.has(need.feature)) return [];
-      return [needsFeature("key", [...section.path, need.key], [entryOf(need.feature, catalogue)])];
-    });
+    return (definition.needs?.(config) ?? []).map((need) => ({ path: section.path, need }));
   });
 }
 
@@ -32,10 +56,7 @@ const needsSection = (path: Finding["path"], needed: string): Finding =>
   badKey(path, `this section needs [${needed}] with enabled = true`);
 
 /** Where the config takes the tool from an agent that has the other one. A section that is not valid takes nothing. */
-function withoutTool(
-  { tool, beside }: { readonly tool: string; readonly beside: string },
-  { tools, agents = {} }: Partial<CoreConfig>,
-): Finding[] {
+function withoutTool({ tool, beside }: ToolPair, { tools, agents = {} }: Partial<CoreConfig>): Finding[] {
   const disabled = tools?.disabled ?? [];
   if (disabled.includes(beside)) return [];
   const at = disabled.indexOf(tool);

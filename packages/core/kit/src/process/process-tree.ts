@@ -1,3 +1,4 @@
+/** Processes of a command, wherever they went: all of them carry its mark in their environment, which a new session does not remove. */
 import { spawn } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,10 +15,9 @@ export async function killTree(leader: number | undefined, mark: string, signal:
   if (leader === undefined) return;
   if (process.platform === "win32") return endWindowsTree(leader);
   send(-leader, signal);
-  if (process.platform !== "linux") return;
   // Processes that fork while they are looked for are found in the next round.
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const marked = await markedProcesses(mark);
+    const marked = (await processScan.next()).filter((found) => found.marks.includes(mark));
     // The group has its signal: a program told twice to stop would clean up twice.
     for (const { pid, group } of marked) if (signal === "SIGKILL" || group !== leader) send(pid, signal);
     if (marked.length === 0 || signal !== "SIGKILL") return;
@@ -39,24 +39,69 @@ function endWindowsTree(leader: number): Promise<void> {
 
 const MAX_ROUNDS = 50;
 
-interface Marked {
+export interface MarkedProcess {
   readonly pid: number;
   readonly group: number;
+  /** More than one where a program added another. */
+  readonly marks: readonly string[];
 }
 
-async function markedProcesses(mark: string): Promise<Marked[]> {
-  const names = await readdir("/proc").catch(() => []);
-  const found = await Promise.all(names.filter((name) => /^[0-9]+$/.test(name)).map((pid) => marked(pid, mark)));
-  return found.filter((process) => process !== undefined);
+/**
+ * Looks through all processes of the machine, once for all who ask meanwhile. Each asker gets a look that began after it asked, so that it
+ * sees every process that was there then: fifty commands that end at once cost two looks and not fifty.
+ */
+export class ProcessScan {
+  readonly #look: () => Promise<readonly MarkedProcess[]>;
+  #running: Promise<unknown> | undefined;
+  #waiting: Promise<readonly MarkedProcess[]> | undefined;
+
+  constructor(look: () => Promise<readonly MarkedProcess[]> = markedProcesses) {
+    this.#look = look;
+  }
+
+  next(): Promise<readonly MarkedProcess[]> {
+    return (this.#waiting ??= this.#begin(this.#running));
+  }
+
+  async #begin(before: Promise<unknown> | undefined): Promise<readonly MarkedProcess[]> {
+    await before;
+    // From here on a look has begun: the next asker waits for another one.
+    const looking = this.#look();
+    this.#running = looking.catch(() => undefined);
+    this.#waiting = undefined;
+    return await looking;
+  }
+}
+
+export const processScan = new ProcessScan();
+
+/** Read at a time: all at once would hold up everything else that reads files. */
+const AT_A_TIME = 64;
+
+/** Empty but on Linux. */
+async function markedProcesses(): Promise<readonly MarkedProcess[]> {
+  if (process.platform !== "linux") return [];
+  const names = (await readdir("/proc").catch(() => [])).filter((name) => /^[0-9]+$/.test(name));
+  const found: MarkedProcess[] = [];
+  for (let at = 0; at < names.length; at += AT_A_TIME) {
+    const some = await Promise.all(names.slice(at, at + AT_A_TIME).map(markedProcess));
+    found.push(...some.filter((one) => one !== undefined));
+  }
+  return found;
 }
 
 /** Reading fails for other users' processes and is empty for those that have ended but are not yet collected. */
-async function marked(pid: string, mark: string): Promise<Marked | undefined> {
+async function markedProcess(pid: string): Promise<MarkedProcess | undefined> {
+  if (Number(pid) === process.pid) return undefined;
   try {
-    if (!(await readFile(`/proc/${pid}/environ`, "latin1")).includes(`${MARK}=${mark}`)) return undefined;
+    const environment = await readFile(`/proc/${pid}/environ`, "latin1");
+    if (!environment.includes(`${MARK}=`)) return undefined;
+    const marks = environment
+      .split("\0")
+      .flatMap((one) => (one.startsWith(`${MARK}=`) ? [one.slice(MARK.length + 1)] : []));
     // proc(5): "pid (name) state parent group …", and a name may have spaces and brackets in it.
     const [, , group] = (await readFile(`/proc/${pid}/stat`, "latin1")).replace(/^.*\) /s, "").split(" ");
-    return { pid: Number(pid), group: Number(group) };
+    return { pid: Number(pid), group: Number(group), marks };
   } catch {
     return undefined;
   }

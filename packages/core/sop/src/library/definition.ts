@@ -1,11 +1,11 @@
 /** A procedure out of its two files: the definition, or everything that is wrong with it. */
 import { basename, join } from "node:path";
-import { badKey, checkDocument, type Finding, type Problem, type Table } from "@svc/kernel";
+import { badKey, checkDocument, type Finding, type Problem, type Table, type ToolPair } from "@svc/kernel";
 import { definitionOf } from "./assemble.ts";
 import { SOP_MD, SOP_TOML } from "./file-names.ts";
 import type { Remark } from "./markdown-lines.ts";
 import type { ReservedPaths } from "./path-rules.ts";
-import { sopRules } from "./rules.ts";
+import { sopRules, unpairedTools } from "./rules.ts";
 import { MOST_STEPS, sopSchema } from "./schema.ts";
 import { type ReadSteps, readSteps } from "./steps-md.ts";
 import type { ExecutionMode, SopDefinition } from "./types.ts";
@@ -23,6 +23,8 @@ export interface DefinitionRules {
   /** Of a file that names none. */
   readonly defaultMode: ExecutionMode;
   readonly reserved: ReservedPaths;
+  /** A step with the tool `beside` needs `tool` too: nothing may drive that can't stop. */
+  readonly toolPairs?: readonly ToolPair[];
 }
 
 export interface CheckedSop {
@@ -60,7 +62,14 @@ export async function examineSop(files: SopFiles, rules: DefinitionRules, known?
     sopSchema,
     (table) => sopRules(table, { name, stepsInMarkdown, ...rules }),
   );
-  const problems = [...document.problems, ...remarks(written.problems)];
+  const unpaired = written.steps.flatMap(({ tools }, index) =>
+    unpairedTools(tools, rules.toolPairs).map((message) => ({
+      line: written.stepLines[index] ?? 1,
+      column: 1,
+      message,
+    })),
+  );
+  const problems = [...document.problems, ...remarks([...written.problems, ...unpaired])];
   if (document.table && !stepsInMarkdown && !hasSteps(document.table)) problems.push(noSteps(files, written));
   if (written.steps.length > MOST_STEPS) problems.push(placed(TOO_MANY, join(folder, SOP_MD)));
   const definition =

@@ -22,10 +22,22 @@ export interface LibraryOptions {
   readonly folder: () => string;
   readonly defaultMode: () => ExecutionMode;
   readonly reserved: () => ReservedPaths;
+  readonly toolPairs?: () => DefinitionRules["toolPairs"];
 }
 
 /** Empty until the first `reload`. */
 export const createLibrary = (options: LibraryOptions): SopLibrary => new Library(options);
+
+/** As they are now. */
+export const rulesOf = ({
+  defaultMode,
+  reserved,
+  toolPairs = () => [],
+}: Pick<LibraryOptions, "defaultMode" | "reserved" | "toolPairs">): DefinitionRules => ({
+  defaultMode: defaultMode(),
+  reserved: reserved(),
+  toolPairs: toolPairs() ?? [],
+});
 
 /** At one that somebody changes each time it is read. */
 const MOST_LOOKS = 5;
@@ -125,7 +137,7 @@ class Library implements SopLibrary {
 
   async #read(): Promise<void> {
     const folder = this.#options.folder();
-    const rules: DefinitionRules = { defaultMode: this.#options.defaultMode(), reserved: this.#options.reserved() };
+    const rules = rulesOf(this.#options);
     const { names, misnamed, tooMany, pending } = await listFolders(folder);
     const change = pending && (await fileStamp(join(folder, PENDING)));
     // First: what is written while they are read is told.

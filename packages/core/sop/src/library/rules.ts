@@ -1,5 +1,5 @@
 /** What SOP.toml must fulfil beyond its schema. The table need not fit the schema: each rule looks for itself. */
-import { badKey, badValue, type Finding, isTable, type Path, type Table } from "@svc/kernel";
+import { badKey, badValue, type Finding, isTable, type Path, type Table, type ToolPair } from "@svc/kernel";
 import { readCondition } from "../triggers/condition.ts";
 import { cronTimes, isTimeZone } from "../triggers/cron-time.ts";
 import { topicFilterFault } from "../triggers/topic-filter.ts";
@@ -14,7 +14,14 @@ export interface RuleContext {
   readonly defaultMode: string;
   /** SOP.md has steps. */
   readonly stepsInMarkdown: boolean;
+  readonly toolPairs?: readonly ToolPair[];
 }
+
+/** What is wrong with a step that has these tools. */
+export const unpairedTools = (tools: readonly unknown[], pairs: readonly ToolPair[] = []): string[] =>
+  pairs
+    .filter(({ tool, beside }) => tools.includes(beside) && !tools.includes(tool))
+    .map(({ tool, beside }) => `a step that has ${beside} needs ${tool} too`);
 
 export function sopRules(table: Table, context: RuleContext): Finding[] {
   return [
@@ -104,6 +111,7 @@ function stepRules(table: Table, context: RuleContext): Finding[] {
   const mode = sop["execution_mode"] ?? context.defaultMode;
   return [
     ...steps.flatMap((step, index) => callRules(step, index, mode === "deterministic")),
+    ...(mode === "deterministic" ? [] : steps.flatMap((step, index) => pairRules(step, index, context))),
     ...(context.stepsInMarkdown && mode === "deterministic" ? [badKey(["sop", "execution_mode"], NEEDS_TOML)] : []),
   ];
 }
@@ -127,6 +135,13 @@ function callRules(step: Table, index: number, deterministic: boolean): Finding[
       .map((key) => badKey(at(key), "belongs to a tool, and the step names none")),
     ...notJson(args, at("args")),
   ];
+}
+
+/** In deterministic mode no model drives: each step is one call, which the feature bounds. */
+function pairRules({ tools, tool }: Table, index: number, { toolPairs }: RuleContext): Finding[] {
+  const named = [...(Array.isArray(tools) ? (tools as unknown[]) : []), tool];
+  const at = tools === undefined ? "tool" : "tools";
+  return unpairedTools(named, toolPairs).map((message) => badValue(["steps", index, at], message));
 }
 
 /** TOML has dates and numbers that a tool's input can't have. */

@@ -75,6 +75,7 @@ export async function plugin(args: readonly string[], surroundings: Surroundings
     enable: async () => void (enabled = true),
     ask: () => Promise.reject(new SvcError("NOT_RUNNING")),
     editConfig: async () => {},
+    follow: () => Promise.reject(new Error("nothing streams here")),
     reload: async () => {
       reloads += 1;
       return "started anew: plugins-wasm";

@@ -23,6 +23,11 @@ const EXCEPTIONS: readonly Exception[] = [
     why: "It holds nothing: it marks code that runs outside any request or turn.",
   },
   {
+    file: /^packages\/core\/kit\/src\/process\/process-tree\.ts$/,
+    names: ["processScan"],
+    why: "It looks at the machine's processes, which are nobody's alone, and keeps nothing of what it found.",
+  },
+  {
     file: /^packages\/features\/observability-otel\/src\/export\/without-environment\.ts$/,
     names: ["process"],
     why: "It is restored before other code runs.",
