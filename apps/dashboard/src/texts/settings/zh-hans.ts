@@ -295,8 +295,7 @@ export const zhHans: SettingTexts = {
     "Calls of tools that one child agent may make, with those that it makes. Default: no limit.":
       "一个子智能体及其创建的子智能体可调用工具的次数。默认不限。",
     "Child agents with a process at the same time.": "同时拥有进程的子智能体数量。",
-    "Nesting depth of child agents; 1: a child can't start children.":
-      "子智能体可再创建子智能体的层数；1 表示不允许。",
+    "Nesting depth of child agents; 1: a child can't start children.": "子智能体可再创建子智能体的层数；1 表示不允许。",
     "Processes of one child agent; beyond that it is killed (Linux).": "一个子智能体的进程数；超过则终止（Linux）。",
     "Longest time for one prompt, in seconds.": "一个任务的最长时间（秒）。",
     "A child agent that runs without an event for this many seconds is killed.":
