@@ -132,7 +132,9 @@ function readArgs() {
   }
 }
 
-const usage = (message: string): SvcError => new SvcError("USAGE", message, { hint: "See: pnpm release --help" });
+function usage(message: string): SvcError {
+  return new SvcError("USAGE", message, { hint: "See: pnpm release --help" });
+}
 
 /** Throws USAGE for a key that no build trusts: every installed svc would refuse the release. */
 function signingKey(args: ReturnType<typeof readArgs>, trusted: readonly string[]): SigningKey | undefined {

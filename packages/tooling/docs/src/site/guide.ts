@@ -33,6 +33,7 @@ export const GUIDE: readonly { readonly page: string; readonly title: string }[]
   { page: "events", title: "Event stream" },
   { page: "service", title: "Running as a service" },
   { page: "updating", title: "Updating" },
+  { page: "container", title: "In a container" },
   { page: "backup", title: "Backup and restore" },
   { page: "doctor", title: "Doctor" },
   { page: "logs", title: "Logs" },
