@@ -14,18 +14,18 @@ import {
 import type { Device } from "@svc/store";
 import { errorReply, type Reply } from "../http/reply.ts";
 
-/** One reader of something that goes on: of the service's events, or of a stream of a feature. */
+/** One reader of a stream: of the service's events, or of a feature's route. */
 export interface OpenStream {
   readonly deviceId: string;
-  /** Tells something that is no event; not to one who does not read. */
+  /** Sends a notice, which is no event. A reader that lags does not get it. */
   notice(type: string, payload: object): void;
-  /** Now and then: shows each side that the other one is there, and cuts a reader that does not read. */
+  /** Called regularly: sends a sign of life, and cuts a reader that does not read. */
   beat(): void;
-  /** It is told nothing more. */
+  /** Sends nothing more. */
   stop(): void;
-  /** Ends it in order. */
+  /** Ends the stream after what was sent. */
   end(): void;
-  /** Ends it at once. */
+  /** Ends the connection at once. */
   cut(): void;
 }
 
@@ -292,9 +292,9 @@ export interface EventSink {
   notice(id: string, type: string, json: string): void;
   /** Now and then: shows each side that the other one is there. `id`: where the reader stands. */
   beat(id: string): void;
-  /** Ends it in order. */
+  /** Ends the stream after what was sent. */
   end(): void;
-  /** Ends it at once. */
+  /** Ends the connection at once. */
   cut(): void;
 }
 

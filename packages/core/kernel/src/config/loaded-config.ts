@@ -1,8 +1,7 @@
-/** The configuration in force, as the rest of the house sees it. Nothing in it changes; a reload makes another. */
+/** The configuration in force. It is immutable; a reload makes a new one. */
 import type { FeatureDefinition, Json } from "@svc/contract";
 import type { Backend } from "../observe/backend.ts";
 import type { CoreConfig } from "./core-schema.ts";
-import type { ToolPair } from "./needed-features.ts";
 import { redactedTable, withDefaults } from "./redacted.ts";
 import { isImplicit, type Section, type SectionPart } from "./sections.ts";
 import { nodeCrypto } from "../node-crypto.ts";
@@ -18,6 +17,12 @@ export interface LoadedSection {
   readonly on: boolean;
   readonly value: unknown;
   readonly parts: ReadonlyMap<SectionPart, unknown>;
+}
+
+/** An agent that has `beside` needs `tool`, too: nothing may drive that can't stop. */
+export interface ToolPair {
+  readonly tool: string;
+  readonly beside: string;
 }
 
 interface Content {
@@ -38,9 +43,9 @@ export class LoadedConfig {
   readonly core: CoreConfig;
   /** Sentences for the log; none holds a value. */
   readonly warnings: readonly string[];
-  /** Who watches: the one of `[observability]`, or `log` where this build is without it. */
+  /** The backend of `[observability]`, or `log` if this build lacks it. */
   readonly backend: Backend;
-  /** Tools that must not be had one without the other. */
+  /** See `ToolPair`. */
   readonly toolPairs: readonly ToolPair[];
   readonly #content: Content;
 

@@ -1,11 +1,11 @@
 /**
- * What is set and does nothing, because the feature that makes something of it is not in this build, or another section is off; and what
- * takes a tool away that another one must not be used without.
+ * Finds settings without effect, because this build lacks their feature or another section is off, and settings that remove a tool which
+ * another tool needs.
  */
 import type { CatalogueEntry, FeatureDefinition, FeatureNeed } from "@svc/contract";
 import { type Absent, absentOf, badKey, badValue, type Finding, needsFeature } from "./finding.ts";
 import type { CoreConfig } from "./core-schema.ts";
-import type { LoadedSection } from "./loaded-config.ts";
+import type { LoadedSection, ToolPair } from "./loaded-config.ts";
 
 export function neededFeatures(
   loaded: ReadonlyMap<string, LoadedSection>,
@@ -22,13 +22,7 @@ export function neededFeatures(
   });
 }
 
-/** A tool that must not be had without another one. */
-export interface ToolPair {
-  readonly tool: string;
-  readonly beside: string;
-}
-
-/** Those of the features that are on. */
+/** The pairs of the features that are on. */
 export const toolPairs = (
   loaded: ReadonlyMap<string, LoadedSection>,
   features: readonly FeatureDefinition[],
