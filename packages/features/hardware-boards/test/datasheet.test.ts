@@ -52,9 +52,9 @@ test("one that was fetched is listed, found, and its path is read", async () => 
 });
 
 test.each<[string, Partial<FetchResult>, string]>([
-  ["a page", bytes("<!doctype html>"), "no PDF"],
-  ["nothing", {}, "no PDF"],
-  ["the beginning of one", bytes("%PD"), "no PDF"],
+  ["a page", bytes("<!doctype html>"), "not a PDF"],
+  ["nothing", {}, "not a PDF"],
+  ["the beginning of one", bytes("%PD"), "not a PDF"],
   ["a refusal", { ...bytes("%PDF-1.4"), status: 403 }, "answered 403"],
   ["one that is too large", { ...bytes("%PDF-1.4"), truncated: true }, "larger than 50 MB"],
 ])("%s is not kept, and the one that was there stays", async (_, answer, message) => {
