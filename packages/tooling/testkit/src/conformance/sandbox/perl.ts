@@ -7,14 +7,19 @@ import { copyFileSync, mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 
 /** Words that run `script` with `args` (`@ARGV`), where `bring` put Perl. */
-export const perl = (workspace: string, script: string, args: readonly string[] = []): [string, ...string[]] => {
+export const perl = (workspace: string, script: string, args: readonly string[] = []): [string, ...string[]] => [
+  ...perlWords(workspace),
+  "-e",
+  PRELUDE + script,
+  ...args,
+];
+
+/** Words that start Perl, where `bring` put it. */
+export function perlWords(workspace: string): [string, ...string[]] {
+  if (process.platform !== "linux") return ["/usr/bin/perl"];
   const box = join(workspace, BOX);
-  const start: [string, ...string[]] =
-    process.platform === "linux"
-      ? [join(box, basename(loader())), "--library-path", box, join(box, "perl")]
-      : ["/usr/bin/perl"];
-  return [...start, "-e", PRELUDE + script, ...args];
-};
+  return [join(box, basename(loader())), "--library-path", box, join(box, "perl")];
+}
 
 const BOX = ".box";
 
