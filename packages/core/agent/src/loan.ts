@@ -18,7 +18,7 @@ import type { CoreToolContext } from "./tools/core-tool-context.ts";
 import type { ToolEnvironment } from "./tools/environment.ts";
 import { askInTime } from "./tools/permit.ts";
 import { assistantMessage, redactText, textOf, toolCallsOf, toolMessage, withUniqueCallIds } from "./turn/messages.ts";
-import { offered, onlyOffered, type TurnExecutorDeps } from "./turn/execute.ts";
+import { offered, onlyOffered, type TurnExecutorDeps, withNeeded } from "./turn/execute.ts";
 import { TimeLimit } from "./turn/time-limit.ts";
 
 type Message = LanguageModelV4Message;
@@ -35,7 +35,7 @@ export type LenderDeps = Pick<
 >;
 
 /** Throws AGENT_UNKNOWN. */
-export function lend(deps: LenderDeps, { agent, tools: only }: AgentRights, borrower: Borrower): AgentLoan {
+export function lend(deps: LenderDeps, { agent, tools }: AgentRights, borrower: Borrower): AgentLoan {
   const { turnId, clientId } = borrower;
   const { redact } = deps.redaction;
   const profile = (): AgentProfile => {
@@ -43,6 +43,7 @@ export function lend(deps: LenderDeps, { agent, tools: only }: AgentRights, borr
     if (!found) throw new SvcError("AGENT_UNKNOWN", undefined, { hint: "See [agents] in config.toml." });
     return found;
   };
+  const only = withNeeded(tools, profile());
   const environment = (): ToolEnvironment => onlyOffered(profile().environment, only);
   const { turn } = profile();
   return {

@@ -1,5 +1,5 @@
 /** Who answers, as one config makes them. A reload makes another set; nothing in one changes. */
-import type { ResolvedAgent } from "@svc/kernel";
+import type { ResolvedAgent, ToolPair } from "@svc/kernel";
 import type { ToolEnvironment } from "./tools/environment.ts";
 
 export interface AgentSet {
@@ -19,6 +19,8 @@ export interface AgentProfile extends Pick<
 > {
   readonly turn: { readonly timeoutMs: number; readonly maxSteps: number };
   readonly environment: ToolEnvironment;
+  /** Where a turn has only some of the agent's tools. Default: none. */
+  readonly toolPairs?: readonly ToolPair[];
   /** What features add to the system prompt now. Never throws. Default: nothing. */
   readonly promptContext?: () => string;
 }

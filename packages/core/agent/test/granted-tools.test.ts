@@ -48,6 +48,27 @@ describe("a turn with only some of the tools", () => {
     expect(log.text()).not.toContain("read");
   });
 
+  test("has the tool that another one of them needs, lent to a child agent too", async () => {
+    const model = scripted([call("act"), call("read")], [text("ok")], [text("ok")]);
+    const made = agentFixture({ model });
+    const set = made.set({});
+    Object.assign(set.profiles.get("default")!, { toolPairs: [{ tool: "read", beside: "act" }] });
+    made.agent.reconfigure(set);
+    await ask(made.agent, "go", { tools: ["act"] });
+    expect(model.asked[0]!.tools?.map(({ name }) => name).toSorted()).toEqual(["act", "read"]);
+    const loan = made.agent.lend({ agent: "default", tools: ["act"] }, { turnId: "t-2", clientId: client });
+    const signal = new AbortController().signal;
+    await loan.askModel([{ role: "user", content: [{ type: "text", text: "go" }] }], signal);
+    expect(
+      model.asked
+        .at(-1)!
+        .tools?.map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(["act", "read"]);
+    expect(await loan.callTool({ callId: "c", tool: "read", input: "{}" }, signal)).toMatchObject({ ok: true });
+    expect(await loan.callTool({ callId: "d", tool: "shell", input: "{}" }, signal)).toMatchObject({ ok: false });
+  });
+
   test("has what a reload gives its tools, and no more than it named", async () => {
     const locked = agentFixture({}).set({ verdict: "refuse" });
     const model = scripted(async () => {

@@ -151,7 +151,8 @@ export class TurnExecutor {
   ): Promise<string> {
     const { store, clock, log, instruments, models, redaction, budget, profileOf, isListened } = this.#deps;
     const { name, model } = profile;
-    const { tools, granted = [], ask = this.#deps.ask } = turn.request;
+    const { granted = [], ask = this.#deps.ask } = turn.request;
+    const tools = withNeeded(turn.request.tools, profile);
     const settings = offered(await models.settingsOf(profile), tools);
     turn.limit.signal.throwIfAborted();
     noteMissing(log, profile, tools);
@@ -272,6 +273,16 @@ function toolless(): never {
 const usedOf = ({ inputTokens, outputTokens, costUsd }: Meter) => ({ inputTokens, outputTokens, costUsd });
 
 // A turn that has only some tools of its agent: the model is offered no other, and its calls of others are refused.
+
+/** Adds the tools that others of them need: nothing may drive that can't stop. */
+export function withNeeded(
+  only: readonly string[] | undefined,
+  { toolPairs = [] }: Pick<AgentProfile, "toolPairs">,
+): readonly string[] | undefined {
+  if (!only) return undefined;
+  const needed = toolPairs.filter(({ tool, beside }) => only.includes(beside) && !only.includes(tool));
+  return [...only, ...needed.map(({ tool }) => tool)];
+}
 
 /** `only`: names; undefined for all. */
 export function offered(settings: TurnSettings, only: readonly string[] | undefined): TurnSettings {
