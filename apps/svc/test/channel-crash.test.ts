@@ -25,10 +25,12 @@ test("a message that kills the process is given up; those that were answered at 
   const people = ["+15550000001", "+15550000002", "+15550000003"];
   let deaths = 0;
   let asked = 0;
+  // Turns go on before a start has told its address.
+  let started: Promise<unknown> = Promise.resolve();
   const die = (): void => {
     deaths += 1;
     asked = 0;
-    void house.daemon.kill9();
+    void started.then(() => house.daemon.kill9());
   };
   // Twice all of them run when it strikes; from then on it should run alone.
   const script = (request: ModelRequest): ModelStep => {
@@ -43,7 +45,8 @@ test("a message that kills the process is given up; those that were answered at 
   for (const from of people) await house.post("provider_a", house.from.a({ from, text: `of ${from}` }));
   for (let lives = 0; lives < 5; lives += 1) {
     await house.daemon.exited;
-    await house.start();
+    started = house.start();
+    await started;
   }
   const sent = await eventually(
     () => new Set(house.a.sent.map(({ to, text }) => `${to} ${text.slice(0, 5)}`)),
