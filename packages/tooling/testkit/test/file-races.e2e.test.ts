@@ -40,15 +40,16 @@ beforeEach((context) => {
 
 const meta = { skipReason: "needs gcc and root" };
 
-// The tests of a daemon run side by side: all as its user.
 describe.each([
   ["root", 0],
   ["an ordinary user", DAEMON],
 ] as const)("a daemon of %s", { meta }, (_who, uid) => {
   beforeAll(() => become(uid));
   afterAll(() => become(0));
+  // The user is the process's: where it is another than root, a step as root would change the calls of a test beside it.
+  const options = { concurrent: uid === 0 };
 
-  test.concurrent("removes a tree that another user changes, and nothing outside of it", async () => {
+  test("removes a tree that another user changes, and nothing outside of it", options, async () => {
     using scene = new Scene(uid);
     const shared = scene.folder("shared", uid, 0o777);
     const { rounds, exchanges, files } = await scene.underAttack([{ uid: STRANGER, folder: shared }], async (round) => {
@@ -62,7 +63,7 @@ describe.each([
     expect(files).toEqual(scene.files);
   });
 
-  test.concurrent("copies a tree that another user changes, and no file from outside of it", async () => {
+  test("copies a tree that another user changes, and no file from outside of it", options, async () => {
     using scene = new Scene(uid);
     const workspace = scene.folder("workspace", STRANGER, 0o777);
     const copies = scene.folder("copies", uid);
@@ -82,7 +83,7 @@ describe.each([
     expect(files).toEqual(scene.files);
   });
 
-  test.concurrent("proves a sandbox while another user reaches for its folders and connects to its port", async () => {
+  test("proves a sandbox while another user reaches for its folders and connects to its port", options, async () => {
     using scene = new Scene(uid);
     const workspace = scene.folder("workspace", uid);
     const { files } = await scene.underAttack(
