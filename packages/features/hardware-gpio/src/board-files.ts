@@ -1,6 +1,6 @@
 /** Files on a board with MicroPython, read and written by code that it runs. */
 import { SvcError } from "@svc/contract";
-import type { CodeOutput, CodeRunner } from "./dialect/dialect.ts";
+import { type CodeRunner, runOwnCode } from "./dialect/dialect.ts";
 
 const MOST_READ_BYTES = 65_536;
 /** Of the file, in one piece of code: small boards have little memory for it. */
@@ -30,7 +30,7 @@ while n < ${MOST_READ_BYTES}:
 print('cut' if f.read(1) else 'end')
 f.close()`;
   const options = { timeoutMs: 6 * STEP_MS, maxBytes: 4 * MOST_READ_BYTES, signal };
-  const { output, error } = await runner.run(code, options);
+  const { output, error } = await runOwnCode(runner, code, options);
   if (/OSError/.test(error)) {
     throw new SvcError("TOOL_FAILED", `There is no file ${file} on ${what}.`);
   }
@@ -52,7 +52,7 @@ export async function writeFileTo(
   { file, what, signal, content }: BoardFile & { readonly content: Buffer },
 ): Promise<{ readonly bytes: number; readonly isReplaced: boolean }> {
   const step = async (code: string): Promise<string> => {
-    const { output, error }: CodeOutput = await runner.run(code, { timeoutMs: STEP_MS, maxBytes: 1024, signal });
+    const { output, error } = await runOwnCode(runner, code, { timeoutMs: STEP_MS, maxBytes: 1024, signal });
     demandDone(error, what);
     return output.toString("latin1").trim();
   };

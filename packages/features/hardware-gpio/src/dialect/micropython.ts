@@ -6,7 +6,7 @@ import { type Clock, type Json, SvcError } from "@svc/contract";
 import type { Level, Pull } from "@svc/kit/hardware";
 import { randomBytes } from "node:crypto";
 import { type Link, type Parse, withTimeout } from "../link/link.ts";
-import type { CodeOutput, CodeRunner, Dialect, RunCodeOptions } from "./dialect.ts";
+import { type CodeOutput, type CodeRunner, type Dialect, type RunCodeOptions, runOwnCode } from "./dialect.ts";
 import { printable } from "./json-lines.ts";
 import { ANALOG_READERS, PIN_READERS, PIN_WRITERS, type PinFunctions } from "./micropython-pins.ts";
 
@@ -104,7 +104,7 @@ class MicroPython implements Dialect {
   /** Code of ours, whose exceptions mean that the board has no such pin. */
   async #runShort(code: string, signal: AbortSignal, pin?: number): Promise<string> {
     const options = { timeoutMs: 5000, maxBytes: MOST_PIN_OUTPUT_BYTES, signal };
-    const { output, error } = await this.#run(code, options);
+    const { output, error } = await runOwnCode(this.code, code, options);
     if (error === "") return output.toString("utf8").replaceAll("\r", "").trim();
     const reason = printable(error.trim().split("\n").at(-1) ?? "");
     if (pin !== undefined && /^(?:ValueError|AttributeError|KeyError)/.test(reason)) {
