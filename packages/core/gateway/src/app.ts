@@ -281,7 +281,7 @@ function dispatcher({ state, rules, own, channels, sops, startSops, routeOf, api
     ...[...channels, ...ownHandles].map(([path, handle]) => [path, { name: () => path, handle }] as const),
   ]);
   const sopRoute: Route = { name: () => "sop", handle: methodsOf(new Map([["POST", startSops]]), isDraining) };
-  const apiRoute: Route = { name: routeOf, handle: handedTo(api, isDraining) };
+  const apiRoute: Route = { name: (path) => routeOf(apiPath(path)), handle: handedTo(api, isDraining) };
   const routeFor = (path: string): Route => routes.get(path) ?? (sops.has(path) ? sopRoute : apiRoute);
   const hosts = { rules, open: channels, page };
   return (incoming, outgoing) => {
@@ -302,12 +302,16 @@ function dispatcher({ state, rules, own, channels, sops, startSops, routeOf, api
 
 const refusal = (reply: Reply): Route => ({ name: () => OTHER, handle: () => reply });
 
+/** The specification names the paths of child agents without `/api`; both are served. */
+const apiPath = (path: string): string => (path === "/agents" || path.startsWith("/agents/") ? `/api${path}` : path);
+
 /** A path that is not canonical is 404. */
 const handedTo =
   (listener: RequestListener, isDraining: () => boolean): Handle =>
   (incoming, outgoing, _peer, path) => {
     if (isDraining() && isWork(incoming.method!)) return errorReply("DRAINING");
     if (path === "") return errorReply("NOT_FOUND");
+    if (incoming.url!.startsWith(path)) incoming.url = apiPath(path) + incoming.url!.slice(path.length);
     listener(incoming, outgoing);
     return undefined;
   };

@@ -149,3 +149,22 @@ test.each([
   const start = new Harness().start({ routes: [route("GET", path)] });
   await expect(start).rejects.toMatchObject({ code: "FEATURE_CONFLICT" });
 });
+
+test("the paths of child agents are served without /api too, behind the same checks", async () => {
+  const routes = [
+    route("GET", "/api/agents", () => Promise.resolve({ status: 200, body: { all: true } })),
+    route("GET", "/api/agents/{id}/events", ({ params, query }) =>
+      Promise.resolve({ status: 200, body: { ...params, since: query.get("since") } }),
+    ),
+  ];
+  const { gateway, get } = await started(...routes);
+  expect((await get("/agents")).json).toEqual({ all: true });
+  expect((await get("/agents/a%2Fb/events?since=4")).json).toEqual(
+    (await get("/api/agents/a%2Fb/events?since=4")).json,
+  );
+  expect((await get("/agents/a%2Fb/events?since=4")).json).toMatchObject({ id: "a/b" });
+  expect((await call(gateway, { path: "/agents" })).status).toBe(401);
+  for (const path of ["/agentsx", "/agents/", "//agents", "/agents/../agents", "/keys/1"]) {
+    expect((await get(path)).json.code).toBe("NOT_FOUND");
+  }
+});
