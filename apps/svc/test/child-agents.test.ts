@@ -373,16 +373,28 @@ test("svc agents starts, lists and ends them", async () => {
   expect(`${unknown.stdout}${unknown.stderr}`).toContain("CHILD_AGENT_UNKNOWN");
 });
 
+interface Events {
+  readonly events: readonly { readonly seq: number }[];
+  readonly last: number;
+}
+
 test("kill -9 of svc leaves no child, and the next start tells none as running", async () => {
   answer = (asked) => ({ text: `model: ${asked}` });
   const own = await make({});
   const silent = await make({ program: "silent", wait_secs: 0 });
   let running = silent;
   while (running.status !== "running") running = await ask(`/api/agents/${silent.id}`);
+  const before = (await ask(`/api/agents/${own.id}/events`)) as unknown as Events;
   await daemon.kill9();
   await Promise.all([gone(own.pid!), gone(running.pid!)]);
   daemon = await startBinary({ home: home.path, binary });
   expect(await ask(`/api/agents/${own.id}`)).toMatchObject({ status: "closed", result: own.result, pid: null });
   expect(await ask(`/api/agents/${silent.id}`)).toMatchObject({ status: "error", reason: "svc ended while it ran" });
   expect((await list()).filter(({ status }) => status === "running" || status === "initializing")).toEqual([]);
+  // The path of the specification.
+  const after = (await ask(`/agents/${own.id}/events`)) as unknown as Events;
+  expect(after.events.slice(0, before.events.length)).toEqual(before.events);
+  expect(before.events.length).toBeGreaterThan(1);
+  const reader = (await ask(`/agents/${own.id}/events?since=${before.last}`)) as unknown as Events;
+  expect(reader.events.every(({ seq }) => seq > before.last)).toBe(true);
 });
