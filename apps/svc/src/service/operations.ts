@@ -21,7 +21,7 @@ export class OperationsDesk implements Operations {
   readonly #service: Service;
   /** As the daemon got it, the home included. */
   readonly #env: Readonly<Record<string, string | undefined>>;
-  #checks: Promise<Called<"doctor">> | undefined;
+  readonly #checks = new Map<boolean, Promise<Called<"doctor">>>();
   #backup: Promise<Called<"backup">> | undefined;
 
   constructor(service: Service, env: Readonly<Record<string, string | undefined>>) {
@@ -94,11 +94,13 @@ export class OperationsDesk implements Operations {
     };
   }
 
-  /** Those who ask meanwhile get the same answer. */
+  /** Calls meanwhile get the same answer: each run is a process of its own. */
   doctor(security: boolean): Promise<Called<"doctor">> {
-    if (security) return this.#check(true);
-    this.#checks ??= this.#check(false).finally(() => (this.#checks = undefined));
-    return this.#checks;
+    const running = this.#checks.get(security);
+    if (running) return running;
+    const checks = this.#check(security).finally(() => this.#checks.delete(security));
+    this.#checks.set(security, checks);
+    return checks;
   }
 
   async #check(security: boolean): Promise<Called<"doctor">> {
