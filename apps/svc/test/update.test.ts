@@ -174,7 +174,7 @@ describe("a release is refused and nothing changes when", () => {
     expectUntouched();
   });
 
-  test("the server can't be reached, the address is no https URL, or there is none", async () => {
+  test("refuses a server that is down, an address without https, and a build without an address", async () => {
     expect(await failure(["update", "--from", "http://127.0.0.1:9"])).toMatchObject({ error: "UPDATE_UNREACHABLE" });
     expect(await failure(["update", "--from", "http://releases.test"])).toMatchObject({ error: "USAGE" });
     expect(await failure(["update"], { SVC_UPDATE_URL: "" })).toMatchObject({ error: "UPDATE_UNAVAILABLE" });

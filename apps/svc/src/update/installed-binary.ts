@@ -140,7 +140,7 @@ function lockUpdates(file: string): () => void {
 
 const copyMode = (from: string, to: string): void => chmodSync(to, statSync(from).mode & 0o777);
 
-/** Root would follow the links of whoever owns the folder, and take the binary from its user. */
+/** As root, an update would follow links of the folder's owner, and make the binary root's. */
 function refuseForeignFolder(file: string): void {
   const user = process.geteuid?.();
   if (user === undefined) return;

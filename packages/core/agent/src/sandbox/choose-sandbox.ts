@@ -77,7 +77,7 @@ export function probeSandbox(options: SandboxChoiceOptions): SandboxInForce {
     inTheWay: [],
   };
   const verdict = chooseSandbox(options).then((found) => (choice = found));
-  // Who waits for it is told.
+  // Each caller that awaits it gets a rejection; without a caller it would end the process.
   verdict.catch(() => {});
   return {
     get choice() {

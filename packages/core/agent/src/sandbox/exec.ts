@@ -10,7 +10,7 @@ export interface ExecOptions extends ConfinementParts {
   readonly choice: Chosen | Promise<Chosen>;
   /** Why the sandbox can't run commands in this workspace; without a sandbox it doesn't matter. */
   readonly obstacle?: string | undefined;
-  /** Told of commands. Default: nobody is. */
+  /** Records commands. Default: none are recorded. */
   readonly instruments?: Instruments;
 }
 

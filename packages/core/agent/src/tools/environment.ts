@@ -29,14 +29,14 @@ export interface ToolEnvironment {
   /** Default: there is none. */
   reader?(type: string): DocumentReader | undefined;
   /**
-   * Runs the tool of a call. Whoever builds the environment counts here what runs, so that a reload can wait for it
-   * before it shuts down what the call uses. A call that waits for a person is not running.
+   * Runs the tool of a call. The service counts running calls here, so that a reload can wait for them
+   * before it shuts down what they use. A call that waits for a person is not running.
    */
   track<T>(work: () => Promise<T>): Promise<T>;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Told of tool calls. Default: nobody is. */
+  /** Records tool calls. Default: none are recorded. */
   readonly instruments?: Instruments;
   /** How long a person is waited for. */
   readonly askTimeoutMs: number;

@@ -211,14 +211,14 @@ export async function askInTime(
   const controller = new AbortController();
   const stop = (): void => controller.abort(signal.reason);
   signal.addEventListener("abort", stop, { once: true });
-  const cancel = environment.clock.after(environment.askTimeoutMs, () => controller.abort(NOBODY));
+  const cancel = environment.clock.after(environment.askTimeoutMs, () => controller.abort(UNANSWERED));
   const ended = new Promise<never>((_, reject) => {
     controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
   });
   try {
     return await Promise.race([ask(question, controller.signal), ended]);
   } catch (error) {
-    if (error === NOBODY) return { approved: false, isRejected: false, feedback: "no answer in time" };
+    if (error === UNANSWERED) return { approved: false, isRejected: false, feedback: "no answer in time" };
     throw error;
   } finally {
     cancel();
@@ -226,7 +226,7 @@ export async function askInTime(
   }
 }
 
-const NOBODY = new SvcError("TOOL_REFUSED", "No answer in time.");
+const UNANSWERED = new SvcError("TOOL_REFUSED", "No answer in time.");
 
 /** A call as it is in the journal. */
 export function recordOf(call: PermittedCall, { turnId, callId, redact }: CallRequest): ToolCallRecord {
