@@ -1,4 +1,5 @@
 // Files in svc chat: attached at the terminal and by an option, with a daemon and without one; what is refused, and what is left over.
+import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary } from "@svc/testkit/binary/run-binary";
@@ -39,6 +40,20 @@ test.each([false, true])(
     expect(daemon?.output() ?? "").not.toContain("INTERNAL");
   },
 );
+
+test("a file of many chunks arrives whole", async () => {
+  await using model = await fakeModelServer({ script: [{ text: "a large one" }] });
+  using home = homeWith(localModel(model));
+  using desk = temporaryHome();
+  const large = Buffer.concat(Array.from({ length: 9 }, () => randomBytes(1_048_576)));
+  writeFileSync(join(desk.path, "large.bin"), large);
+  const said = await runBinary(["chat", "-m", "keep it", "--attach", join(desk.path, "large.bin")], {
+    home: home.path,
+  });
+  expect([said.code, said.stdout.trim()]).toEqual([0, "a large one"]);
+  const [, path] = /(media\/[^\]" ]+-large\.bin)/.exec(asked(model)) ?? [];
+  expect(readFileSync(join(home.path, "workspace", path!)).equals(large)).toBe(true);
+});
 
 test("what is no file, too large or empty is refused with a code, and leaves nothing", async () => {
   await using model = await fakeModelServer({ script: [] });

@@ -123,7 +123,7 @@ async function download(base: URL, build: ReleaseBuild, file: string, signal?: A
   if (!packed.isWhole() || !binary.isWhole()) throw refused(`the checksum of ${build.file} is wrong`);
 }
 
-/** On disk when it resolves. No stream of node:fs: in a binary those fail as soon as two chunks wait (`writev` is missing there). */
+/** On disk when it resolves. */
 async function writeNew(file: string, source: AsyncIterable<Uint8Array>): Promise<void> {
   const handle = await open(file, "wx", 0o700);
   try {

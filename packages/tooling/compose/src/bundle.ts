@@ -9,6 +9,7 @@ import { builtinImports, readBuiltins } from "./builtin-imports.ts";
 import { jsonByPath } from "./json-by-path.ts";
 import { nativeAddons, type NativeAddon } from "./native.ts";
 import { sharedPackages } from "./resolve-plugin.ts";
+import { provideVectoredIo } from "./vectored-io.ts";
 import { wasmByUrl } from "./wasm-by-url.ts";
 import { slashed } from "./workspace.ts";
 
@@ -26,6 +27,9 @@ export const ENTRY_CHUNK = "svc.js";
 const BANNER =
   'var require=globalThis.process.getBuiltinModule("node:module").createRequire(import.meta.url),' +
   "__filename=import.meta.filename,__dirname=import.meta.dirname;";
+
+/** What a binary does first. */
+const START = `(${String(provideVectoredIo)})();`;
 
 /** Native addons that `ws` would use if they were there; decided here, or it would look for them at every start. */
 const WITHOUT = { "process.env.WS_NO_BUFFER_UTIL": "true", "process.env.WS_NO_UTF_8_VALIDATE": "true" };
@@ -77,7 +81,8 @@ export async function bundle(
   let jsBytes = 0;
   for (const { path, text, contents } of result.outputFiles) {
     const name = basename(path);
-    const written = name.endsWith(".js") ? Buffer.from(chunkText(text)) : contents;
+    const start = name === ENTRY_CHUNK ? START : "";
+    const written = name.endsWith(".js") ? Buffer.from(start + chunkText(text)) : contents;
     if (name.endsWith(".js")) jsBytes += written.byteLength;
     writeFileSync(join(dir, name), written);
     chunks.push(name);

@@ -29,7 +29,8 @@ export async function makeBinary(
     mainFormat: "module",
     executable: base,
     output,
-    // A file system in the binary: chunks are read when they are imported, and no path of this machine shows.
+    // A file system in the binary: chunks are read when they are imported, and no path of this machine shows. What it lacks of node:fs
+    // is in vectored-io.ts.
     useVfs: true,
     disableExperimentalSEAWarning: true,
     // Else NODE_OPTIONS=--require would run anybody's code inside the service.

@@ -119,6 +119,19 @@ describe("a custom binary", () => {
     expect(built.record.page).toMatchObject({ files: 2, scriptGzipBytes: expect.any(Number) });
   });
 
+  test("reads and writes several buffers at once, which Node's file system for binaries does not", async () => {
+    const { stdout } = await run("env", ["-i", alone, "streams"], { cwd: empty });
+    expect(JSON.parse(stdout)).toEqual({
+      streamed: "one two three four",
+      written: 5,
+      read: [17, true],
+      parts: ["NE\0", "", "Tw", "o three four\0\0"],
+      refused: "ERR_INVALID_ARG_TYPE",
+      failed: "EBADF",
+      none: 0,
+    });
+  });
+
   test("is the same to the byte when built from another checkout", () => {
     expect(again.record.binary.sha256).toBe(built.record.binary.sha256);
     expect(again.record).toEqual(built.record);
