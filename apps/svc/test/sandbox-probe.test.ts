@@ -11,7 +11,11 @@ const REASON = "firejail and podman are tried on Linux only";
 interface Status {
   readonly url: string;
   readonly sandbox: { readonly effective: string; readonly confined: boolean; readonly fix: string | null };
+  readonly features: readonly { readonly id: string; readonly state: string }[];
 }
+
+const statesOf = ({ features }: Pick<Status, "features">): Set<string> =>
+  new Set(features.filter(({ id }) => id.startsWith("sandbox-")).map(({ state }) => state));
 
 /** A daemon whose sandbox programs do nothing before `go()`, and then fail. Resolves when it answers. */
 async function startWithSlowSandboxes() {
@@ -61,6 +65,7 @@ test("answers while sandboxes are probed, and then says which is in force", asyn
   context.skip(process.platform !== "linux", REASON);
   await using daemon = await startWithSlowSandboxes();
   expect(daemon.first.sandbox).toMatchObject({ effective: "probing", confined: false, fix: null });
+  expect(statesOf(daemon.first)).toEqual(new Set(["probing"]));
   const health = await fetch(`${daemon.first.url}/health`);
   expect([health.status, await health.json()]).toMatchObject([200, { status: "ok" }]);
   expect(daemon.output()).not.toContain("sandbox:");
@@ -68,6 +73,7 @@ test("answers while sandboxes are probed, and then says which is in force", asyn
   let now = daemon.first;
   while (now.sandbox.effective === "probing") now = (await daemon.status())!;
   expect(now.sandbox).toMatchObject({ effective: "none", confined: false });
+  expect(statesOf(now)).toEqual(new Set(["off"]));
   while (!daemon.output().includes("listening on")) await daemon.status();
   expect(daemon.output()).toContain("sandbox: none.");
 });

@@ -115,4 +115,8 @@ test("a sandbox that was tried or is not needed is off, with the reason; the one
     state: "off",
     reason: "not needed: jail is in force",
   });
+  expect(sandboxFeatureState(entry("jail", true), choice({ effective: "probing" }))).toEqual({
+    state: "probing",
+    reason: null,
+  });
 });

@@ -21,6 +21,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   waiting_approval: "wait",
   waiting_for_keys: "wait",
   pending: "wait",
+  probing: "wait",
 };
 
 export function Badge({ state, busy = false }: { readonly state: string; readonly busy?: boolean }) {

@@ -1190,6 +1190,7 @@ export const de: Messages = {
   "word.waiting_approval": "wartet auf Freigabe",
   "word.waiting_for_keys": "wartet auf Schlüssel",
   "word.pending": "ausstehend",
+  "word.probing": "wird erprobt",
   "word.off": "aus",
   "word.starting": "startet",
   "word.cancelled": "abgebrochen",

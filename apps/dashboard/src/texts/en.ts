@@ -1169,6 +1169,7 @@ export const en = {
   "word.waiting_approval": "waiting approval",
   "word.waiting_for_keys": "waiting for keys",
   "word.pending": "pending",
+  "word.probing": "being probed",
   "word.off": "off",
   "word.starting": "starting",
   "word.cancelled": "cancelled",

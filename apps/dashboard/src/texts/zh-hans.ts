@@ -1125,6 +1125,7 @@ export const zhHans: Messages = {
   "word.waiting_approval": "等待审批",
   "word.waiting_for_keys": "等待密钥",
   "word.pending": "待定",
+  "word.probing": "检测中",
   "word.off": "关闭",
   "word.starting": "正在启动",
   "word.cancelled": "已取消",

@@ -46,8 +46,11 @@ export function sandboxState(choice: SandboxChoice, build: Build, platform: stri
 export function sandboxFeatureState(
   { id }: CatalogueEntry,
   { effective, tried }: SandboxChoice,
-): { readonly state: "off"; readonly reason: string } | undefined {
-  if (effective === "probing") return undefined;
+):
+  | { readonly state: "off"; readonly reason: string }
+  | { readonly state: "probing"; readonly reason: null }
+  | undefined {
+  if (effective === "probing") return { state: "probing", reason: null };
   const backend = backendOf(id);
   const reason = tried.get(backend);
   if (reason !== undefined) return { state: "off", reason };

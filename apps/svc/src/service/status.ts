@@ -1,5 +1,5 @@
 /** What is told about the running service: `svc status`, GET /api/status, /api/tools, /api/features. Never a secret. */
-import { approvalOf, isPriceKnown, choosableNames, modelName, utcDay } from "@svc/agent";
+import { approvalOf, isPriceKnown, choosableNames, modelName, type SandboxChoice, utcDay } from "@svc/agent";
 import { type CatalogueEntry, featureIdOf, type Tool } from "@svc/contract";
 import type { FeatureReport, Gateway, StatusReport, ToolReport } from "@svc/gateway";
 import type { Build } from "../main.ts";
@@ -17,6 +17,7 @@ export function statusReport(build: Build, service: Service, gateway: Gateway): 
   const load = agent.load();
   const agents = resolveAgents(core);
   const { model } = agents.get(DEFAULT_AGENT)!;
+  const entries = new Map(context.composition.catalogue.map((entry) => [entry.id, entry]));
   return {
     status: health.degraded ? "degraded" : "ok",
     instance: gateway.instance,
@@ -46,8 +47,7 @@ export function statusReport(build: Build, service: Service, gateway: Gateway): 
     unsigned: [...health.unsigned],
     features: lifecycle.features().map(({ id, state, reason, restarts, lastError }) => ({
       id,
-      state,
-      reason: reason ?? null,
+      ...shownState(entries.get(id), { state, reason: reason ?? null }, sandbox),
       last_failure: lastFailure(lastError),
       restarts,
     })),
@@ -122,12 +122,22 @@ export function featureList({
       const parts = features.filter((part) => featureIdOf(part) === entry.id).flatMap(({ id }) => states.get(id) ?? []);
       const [worst] = parts.toSorted((a, b) => CONCERN.indexOf(a.state) - CONCERN.indexOf(b.state));
       const absent = entry.included ? ("off" as const) : ("absent" as const);
-      const own = { state: worst?.state ?? absent, reason: worst?.reason ?? null };
-      // One that came up confines nothing while another is in force, or where its trial failed.
-      const isIdle = entry.kind === "sandbox" && worst !== undefined && !CONCERN_FIRST.has(worst.state);
-      return { ...catalogueLine(entry), ...own, ...(isIdle && sandboxFeatureState(entry, generation.sandbox)) };
+      const own = worst
+        ? shownState(entry, { state: worst.state, reason: worst.reason ?? null }, generation.sandbox)
+        : { state: absent, reason: null };
+      return { ...catalogueLine(entry), ...own };
     }),
   };
+}
+
+/** A sandbox that came up confines nothing while it is probed, where its trial failed, and while another is in force. */
+function shownState(
+  entry: CatalogueEntry | undefined,
+  own: { readonly state: FeatureState; readonly reason: string | null },
+  sandbox: SandboxChoice,
+) {
+  const isSandbox = entry?.kind === "sandbox" && !CONCERN_FIRST.has(own.state);
+  return (isSandbox && sandboxFeatureState(entry, sandbox)) || own;
 }
 
 /** A feature of several parts is told by the one that needs a person most. */

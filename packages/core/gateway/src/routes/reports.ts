@@ -31,6 +31,9 @@ const UNIT = v.object({
   restarts: integer(0),
 });
 
+/** Of a feature beside those of a channel: `probing` and `off` are of sandboxes, which confine nothing then. */
+const FEATURE_STATES = [...UNIT.entries.state.options, "probing", "off"] as const;
+
 const CHANNEL = v.object({
   id: name("As in the names of its section and of its conversations."),
   feature: v.string(),
@@ -126,7 +129,7 @@ const STATUS_REPORT = v.object({
   warnings: v.array(v.string()),
   database: v.object({ bytes: integer(0), writable: v.boolean() }),
   unsigned: v.pipe(v.array(v.string()), v.description("Channels that take messages without checking a signature.")),
-  features: v.array(UNIT),
+  features: v.array(v.object({ ...UNIT.entries, state: v.picklist(FEATURE_STATES) })),
 });
 
 const TOOL = v.object({
@@ -150,7 +153,7 @@ const FEATURE = v.object({
   build: v.pipe(v.string(), v.description("The command that makes this build with it.")),
   sections: v.array(v.string()),
   tools: v.array(v.string()),
-  state: v.picklist([...UNIT.entries.state.options, "off", "absent"]),
+  state: v.picklist([...FEATURE_STATES, "absent"]),
   reason: v.nullable(v.string()),
 });
 
