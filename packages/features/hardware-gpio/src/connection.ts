@@ -12,11 +12,17 @@ const COMMAND_MS = 5000;
 const GREETING_MS = 300;
 /** Two or three rounds of all dialects: an Arduino resets when its port is opened, and starts for two seconds. */
 const DETECTION_MS = 5000;
+/** Of ordinary commands. */
 const MOST_WAITING = 16;
+/** So many commands of sensors go before an ordinary one that waits: a robot that moves reads them all the time. */
+const SENSORS_FIRST = 4;
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 8000;
 /** A board with a REPL is let go soon, so that a person can have it; others keep their pins only while the port is open. */
 const REPL_IDLE_MS = 2000;
+
+/** What goes first while several commands wait: those of motors, then those of a robot's sensors and switches. */
+export type Urgency = "motors" | "sensors" | "ordinary";
 
 export interface ConnectionOptions {
   /** Alias of the board, for messages. */
@@ -35,8 +41,13 @@ interface Open {
 
 export class BoardConnection {
   readonly #options: ConnectionOptions;
-  #tail: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
+  readonly #queues: Readonly<Record<Urgency, (() => Promise<void>)[]>> = { motors: [], sensors: [], ordinary: [] };
+  #sensorsInARow = 0;
+  #isWorking = false;
+  /** That run or wait. */
+  #pending = 0;
+  #ordinary = 0;
+  #closing: PromiseWithResolvers<void> | undefined;
   #open: Open | undefined;
   #isClosed = false;
   #protocol: Protocol | undefined;
@@ -53,23 +64,56 @@ export class BoardConnection {
   }
 
   get isBusy(): boolean {
-    return this.#waiting > 0;
+    return this.#pending > 0;
   }
 
   /**
    * Calls `work` at most once. Rejects with its error, with BOARD_* if the board can't be reached, and with the signal's reason
    * while it waits in the queue.
    */
-  async run<T>(signal: AbortSignal, work: (dialect: Dialect, signal: AbortSignal) => Promise<T>): Promise<T> {
+  async run<T>(
+    signal: AbortSignal,
+    work: (dialect: Dialect, signal: AbortSignal) => Promise<T>,
+    urgency: Urgency = "ordinary",
+  ): Promise<T> {
     const { what } = this.#options;
-    if (this.#waiting >= MOST_WAITING) {
+    if (this.#closing) throw unused(what);
+    const isOrdinary = urgency === "ordinary";
+    // A flood of reads must not keep a robot from its stop.
+    if (isOrdinary && this.#ordinary >= MOST_WAITING) {
       throw new SvcError("BOARD_BUSY", `${MOST_WAITING} commands wait for ${what}; try again later.`);
     }
-    this.#waiting += 1;
-    const mine = this.#tail.then(() => this.#alone(signal, work)).finally(() => (this.#waiting -= 1));
-    this.#tail = mine.catch(() => undefined);
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#pending += 1;
+    if (isOrdinary) this.#ordinary += 1;
+    this.#queues[urgency].push(async () => {
+      await this.#alone(signal, work).then(resolve, reject);
+      this.#pending -= 1;
+      if (isOrdinary) this.#ordinary -= 1;
+    });
+    promise.catch(() => undefined);
+    void this.#work();
     // Who gives up does not wait until the board was interrupted.
-    return await unlessAborted(mine, signal);
+    return await unlessAborted(promise, signal);
+  }
+
+  /** One command after the other, until none waits. */
+  async #work(): Promise<void> {
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    for (let next = this.#next(); next; next = this.#next()) await next();
+    this.#isWorking = false;
+    if (!this.#closing || this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#letGo().then(this.#closing.resolve, this.#closing.reject);
+  }
+
+  #next(): (() => Promise<void>) | undefined {
+    const { motors, sensors, ordinary } = this.#queues;
+    if (motors.length > 0) return motors.shift();
+    const isTurnOfOrdinary = ordinary.length > 0 && (sensors.length === 0 || this.#sensorsInARow >= SENSORS_FIRST);
+    this.#sensorsInARow = isTurnOfOrdinary ? 0 : this.#sensorsInARow + 1;
+    return (isTurnOfOrdinary ? ordinary : sensors).shift();
   }
 
   /** Forgets why the last try failed: the board was plugged in again. */
@@ -79,12 +123,9 @@ export class BoardConnection {
 
   /** After the commands that were given; no other one begins. */
   async close(): Promise<void> {
-    const last = this.#tail.then(async () => {
-      this.#isClosed = true;
-      await this.#letGo();
-    });
-    this.#tail = last;
-    await last;
+    this.#closing ??= Promise.withResolvers();
+    void this.#work();
+    await this.#closing.promise;
   }
 
   async #alone<T>(signal: AbortSignal, work: (dialect: Dialect, signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -121,7 +162,7 @@ export class BoardConnection {
 
   async #opened(signal: AbortSignal): Promise<Open> {
     const { clock, what } = this.#options;
-    if (this.#isClosed) throw new SvcError("BOARD_LOST", `${what} is not in use any more; the config was changed.`);
+    if (this.#isClosed) throw unused(what);
     // The board may have gone since the last request.
     if (this.#open?.link.incoming.hasEnded) await this.#letGo();
     if (this.#open) return this.#open;
@@ -204,6 +245,9 @@ export class BoardConnection {
     }
   }
 }
+
+const unused = (what: string): SvcError =>
+  new SvcError("BOARD_LOST", `${what} is not in use any more; the config was changed.`);
 
 const NAMES: Readonly<Record<Protocol, string>> = {
   micropython: "MicroPython",

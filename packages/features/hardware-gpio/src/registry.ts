@@ -14,7 +14,7 @@ import {
 } from "@svc/kit/hardware";
 import { Aliases } from "./aliases.ts";
 import type { BoardConfig } from "./config.ts";
-import type { BoardConnection } from "./connection.ts";
+import type { BoardConnection, Urgency } from "./connection.ts";
 import type { Dialect, Motors, Protocol } from "./dialect/dialect.ts";
 import { findBoards } from "./find-boards.ts";
 import { openedLate } from "./open-board.ts";
@@ -99,12 +99,17 @@ export class BoardRegistry implements Boards, MotorBoards {
     return this.#find(alias).entry;
   }
 
-  async readPin(alias: string, pin: number, { pull, signal }: ReadPinOptions): Promise<Level> {
+  async readPin(alias: string, pin: number, { pull, signal, isUrgent }: ReadPinOptions): Promise<Level> {
     const { entry, readings } = this.#find(alias);
     const value =
       entry.transport === "native"
         ? await this.#native().readPin(pin, { pull, signal })
-        : await this.command(alias, signal, (dialect, limited) => dialect.readPin(pin, pull, limited));
+        : await this.command(
+            alias,
+            signal,
+            (dialect, limited) => dialect.readPin(pin, pull, limited),
+            isUrgent ? "sensors" : "ordinary",
+          );
     this.#keep(readings, { pin, value, isAnalog: false, by: "read", at: this.#deps.clock.now() });
     return value;
   }
@@ -127,15 +132,15 @@ export class BoardRegistry implements Boards, MotorBoards {
   }
 
   async setMotors(alias: string, command: MotorCommand, signal: AbortSignal): Promise<void> {
-    await this.#withMotors(alias, signal, (motors, limited) => motors.set(command, limited));
+    await this.#withMotors(alias, "motors", signal, (motors, limited) => motors.set(command, limited));
   }
 
   async stopMotors(alias: string, which: MotorCommand["motors"], signal: AbortSignal): Promise<void> {
-    await this.#withMotors(alias, signal, (motors, limited) => motors.stop(which, limited));
+    await this.#withMotors(alias, "motors", signal, (motors, limited) => motors.stop(which, limited));
   }
 
   async readDistance(alias: string, pin: number, signal: AbortSignal): Promise<number> {
-    return await this.#withMotors(alias, signal, (motors, limited) => motors.distance(pin, limited));
+    return await this.#withMotors(alias, "sensors", signal, (motors, limited) => motors.distance(pin, limited));
   }
 
   /** Rejects with BOARD_REFUSED where another feature has the board to itself. */
@@ -156,6 +161,7 @@ export class BoardRegistry implements Boards, MotorBoards {
     alias: string,
     signal: AbortSignal,
     work: (dialect: Dialect, signal: AbortSignal) => Promise<T>,
+    urgency: Urgency = "ordinary",
   ): Promise<T> {
     const { entry, connection } = this.#find(alias);
     if (!connection) {
@@ -163,7 +169,7 @@ export class BoardRegistry implements Boards, MotorBoards {
         entry.transport === "usb" ? "has no serial port" : "speaks no protocol; its pins belong to this computer";
       throw new SvcError("BOARD_FAILED", `${alias} ${why}.`);
     }
-    return await connection.run(signal, work);
+    return await connection.run(signal, work, urgency);
   }
 
   describe(alias: string, signal: AbortSignal): Promise<{ readonly protocol: Protocol; readonly about: Json }> {
@@ -196,13 +202,15 @@ export class BoardRegistry implements Boards, MotorBoards {
 
   async #withMotors<T>(
     alias: string,
+    urgency: Urgency,
     signal: AbortSignal,
     work: (motors: Motors, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    return await this.command(alias, signal, async (dialect, limited) => {
+    const ofMotors = async (dialect: Dialect, limited: AbortSignal): Promise<T> => {
       if (dialect.motors) return await work(dialect.motors, limited);
       throw new SvcError("BOARD_FAILED", `${alias} has no commands for motors; its firmware must speak JSON lines.`);
-    });
+    };
+    return await this.command(alias, signal, ofMotors, urgency);
   }
 
   #native(): NativePins {

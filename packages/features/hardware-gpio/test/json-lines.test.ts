@@ -1,5 +1,7 @@
 // Boards behind a bridge: both forms of JSON lines, and what comes of one that is slow, noisy, silent, endless or gone. No command is sent
 // twice, and the next one finds the board again.
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { SvcError } from "@svc/contract";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { type JsonBoard, type JsonBoardMood, startJsonBoard } from "@svc/testkit/platforms/json-board";
@@ -145,4 +147,36 @@ test.each([
 ])("a bridge at %s is refused", async (path, code) => {
   await using registry = await registryOf({ boards: [{ board: "my-robot", transport: "bridge", path }] });
   expect(await outcome(registry.readPin("device0", 1, { signal }))).toBe(code);
+});
+
+test("a late answer of the connection before is not taken for one of this", async () => {
+  let late: string | undefined;
+  const answered: string[] = [];
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined).setEncoding("utf8");
+    socket.on("data", (text: string) => {
+      for (const line of text.trim().split("\n")) {
+        const { id, cmd } = JSON.parse(line) as { readonly id: string; readonly cmd: string };
+        const answer = (to: string, result: unknown) =>
+          socket.write(`${JSON.stringify({ id: to, ok: true, result })}\n`);
+        if (cmd === "ping") answer(id, "pong");
+        else if (late === undefined) {
+          late = id;
+          gaveUp.abort(new Error("too late"));
+        } else {
+          answered.push(late, id);
+          answer(late, 1);
+          answer(id, 0);
+        }
+      }
+    });
+  });
+  const gaveUp = new AbortController();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const path = `tcp://127.0.0.1:${(server.address() as { readonly port: number }).port}`;
+  await using registry = await registryOf({ boards: [{ board: "my-robot", transport: "bridge", path }] });
+  await expect(registry.readPin("device0", 3, { signal: gaveUp.signal })).rejects.toThrow("too late");
+  expect(await registry.readPin("device0", 3, { signal })).toBe(0);
+  expect(answered[0]).not.toBe(answered[1]);
+  server.close();
 });

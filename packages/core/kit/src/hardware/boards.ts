@@ -28,6 +28,8 @@ export type Pull = "up" | "down" | "none";
 export interface ReadPinOptions {
   /** Resistor of the input; undefined: as it is. */
   readonly pull?: Pull | undefined;
+  /** A switch that stops a robot: its read does not wait for the ordinary commands of its board. */
+  readonly isUrgent?: boolean;
   readonly signal: AbortSignal;
 }
 

@@ -11,7 +11,7 @@ export interface MotorCommand {
   readonly ttlMs: number;
 }
 
-/** Commands are never repeated. Reject with BOARD_*; BOARD_FAILED where the board's protocol or firmware has no motors. */
+/** Commands are never repeated; those of motors go first on their board, then those of sensors. Reject with BOARD_*; BOARD_FAILED where the board's protocol or firmware has no motors. */
 export interface MotorBoards {
   setMotors(alias: string, command: MotorCommand, signal: AbortSignal): Promise<void>;
   stopMotors(alias: string, motors: MotorCommand["motors"], signal: AbortSignal): Promise<void>;

@@ -2,6 +2,7 @@
  * JSON lines, for firmware of one's own and for bridges. Two forms: with ids, and without. A ping with an id tells which one a board
  * speaks, as one without ids answers it without.
  */
+import { randomInt } from "node:crypto";
 import { type Json, SvcError } from "@svc/contract";
 import type { Level, Pull } from "@svc/kit/hardware";
 import type { Link, Parse } from "../link/link.ts";
@@ -10,6 +11,9 @@ import type { Dialect, Motors } from "./dialect.ts";
 /** With the newline: small boards read into a buffer of this size. */
 const MOST_SENT_BYTES = 256;
 const MOST_RECEIVED_BYTES = 4096;
+
+/** Four characters. */
+const SERIES = 36 ** 4;
 
 /** Farther than any sensor of a small robot measures. */
 const FARTHEST_MM = 100_000;
@@ -63,6 +67,8 @@ class JsonLines implements Dialect {
   readonly #link: Link;
   readonly #what: string;
   readonly #hasIds: boolean;
+  /** What ids begin with: a late answer to a connection before this one, as a slow board gives it, must not answer a command of this one. */
+  readonly #series = randomInt(SERIES).toString(36);
   #count = 0;
 
   constructor(link: Link, what: string, hasIds: boolean) {
@@ -114,7 +120,7 @@ class JsonLines implements Dialect {
   };
 
   async #command(cmd: string, values: Readonly<Record<string, Json>>, signal: AbortSignal): Promise<Json | undefined> {
-    const id = this.#hasIds ? String((this.#count += 1)) : undefined;
+    const id = this.#hasIds ? `${this.#series}-${(this.#count += 1)}` : undefined;
     const line = encodeCommand(cmd, values, id);
     // Without ids an answer is that of the last command; what came before belongs to none.
     this.#link.incoming.discard();
