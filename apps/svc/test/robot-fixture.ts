@@ -3,11 +3,18 @@ import { runBinary } from "@svc/testkit/binary/run-binary";
 import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
 import type { RunningBinary } from "@svc/testkit/binary/start-binary";
 import type { EmulatedRobot, RobotReport } from "@svc/testkit/real/emulated-robot";
+import { expect } from "vitest";
 import { UNGUARDED } from "./daemon.ts";
 
 export const binary = fullestBinaryPath();
-/** What the board allows between the last command and the end of the motors. */
+/** What the board allows between the last command and the end of the motors, whatever becomes of the daemon. */
 export const LONGEST_MS = 600;
+/**
+ * Commands of a living daemon between a switch that is pressed and the motors' stop, which is one of them: a round of the sensors, of which
+ * each asks one thing, a keep-alive, what was under way, and the stop. Counted, as a busy machine changes no count; how long it takes on a
+ * line of known speed is in the package's reaction test.
+ */
+export const MOST_COMMANDS = 9;
 
 /** `path`: a bridge's, or that of a serial port. `more`: keys of [safety]. */
 export const configOf = (path: string, more = ""): string => `${UNGUARDED}
@@ -73,4 +80,14 @@ export async function standing(board: EmulatedRobot): Promise<RobotReport> {
 /** What ends a movement on a machine that is busy with something else; the motors stop all the same. */
 export const HELD_UP = /"(?:late|board_lost|sensor_stale)"/;
 
+/** From the last command to the stop, by the board's clock. */
 export const lifeOf = ({ set_at: set, stopped_at: stopped }: RobotReport): number => stopped - set;
+
+/**
+ * From what went wrong to the stop, by the board's clock, to be shown: it holds how long this test and the daemon waited for the machine.
+ * What the board guarantees whatever they do is checked.
+ */
+export function reactionOf(report: RobotReport): number {
+  expect(lifeOf(report)).toBeLessThanOrEqual(LONGEST_MS);
+  return report.stopped_at - report.fault_at;
+}

@@ -54,12 +54,12 @@ export class BoardRobot implements Robot {
 
   async readBumper(index: number, signal: AbortSignal): Promise<boolean> {
     const { board, pin } = this.bumpers[index]!;
-    return (await this.#boards().readPin(board, pin, { pull: "up", signal })) === 0;
+    return (await this.#boards().readPin(board, pin, { pull: "up", isUrgent: true, signal })) === 0;
   }
 
   /** The switch opens when it is pressed, so that a cut wire is a stop. */
   async readEmergencyStop(signal: AbortSignal): Promise<boolean> {
-    return (await this.#boards().readPin(this.#board, this.#stopPin!, { pull: "up", signal })) === 1;
+    return (await this.#boards().readPin(this.#board, this.#stopPin!, { pull: "up", isUrgent: true, signal })) === 1;
   }
 
   async setMotors(speeds: WheelSpeeds, ttlMs: number, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 /**
  * Watches the robot while it stands and while it moves, and is alone in commanding its motors. In each control period it asks the layers
- * in order; the first that objects stops the movement, which only a new request starts again.
+ * in order, and after each reading those that judge readings; the first that objects stops the movement, which only a new request starts
+ * again.
  */
 import type { Clock, Logger } from "@svc/contract";
 import type { StopCause } from "./causes.ts";
@@ -8,13 +9,13 @@ import type { Limits } from "./config.ts";
 import type { EmergencyStop } from "./emergency-stop.ts";
 import { allowedSpeed, LOWEST_SPEED, type Move } from "./pre-move.ts";
 import { reactiveStop } from "./reactive-stop.ts";
-import { isTurn, type Robot, wheelSpeeds } from "./robot.ts";
+import { type Direction, isTurn, type Robot, wheelSpeeds } from "./robot.ts";
 import { Sensing, within } from "./sensing.ts";
 import { COMMAND_MS, keepAlive, Watchdog } from "./watchdog.ts";
 
 /** 25 Hz. */
 const CONTROL_MS = 40;
-/** Between two rounds of the sensors, while it moves and while it stands. */
+/** From one round of the sensors to the next while it moves, where the line is as fast; and the pause between two while it stands. */
 const SENSE_MS = 20;
 const SENSE_IDLE_MS = 250;
 /** A command that says nothing new is repeated this often, to keep the motors alive. */
@@ -57,6 +58,7 @@ interface Moving {
 }
 
 const MONITOR = "the safety monitor";
+const FAILED: StopCause = { reason: "monitor_failed", layer: 4, message: "The robot's monitor failed." };
 
 export class SafetyMonitor {
   readonly sensing: Sensing;
@@ -65,13 +67,16 @@ export class SafetyMonitor {
   readonly #watchdog: Watchdog;
   #moving: Moving | undefined;
   #isAlive = false;
+  /** Of a layer that was asked between two control periods. */
+  #failure: { readonly error: unknown } | undefined;
   /** The stop that runs, or ran last. */
   #stopping: Promise<unknown> = Promise.resolve();
   /** Metres that the robot has come at most, and the speed that it has at most. */
   #odometer = 0;
   #fastest = 0;
   #odometerMs: number;
-  #wakeSensing: () => void = () => {};
+  /** Ends the pause of the sensors. */
+  #wake = new AbortController();
 
   constructor(deps: MonitorDeps) {
     this.#deps = deps;
@@ -79,7 +84,13 @@ export class SafetyMonitor {
     this.#watchdog = new this.#layers.Watchdog(deps.clock);
     this.#odometerMs = deps.clock.monotonic();
     const { robot, clock, limits } = deps;
-    this.sensing = new this.#layers.Sensing({ robot, clock, limits, odometer: () => this.odometer });
+    this.sensing = new this.#layers.Sensing({
+      robot,
+      clock,
+      limits,
+      odometer: () => this.odometer,
+      onReading: () => this.#heed(),
+    });
   }
 
   /** Whether its loop runs. Nothing may move while it does not. */
@@ -107,7 +118,12 @@ export class SafetyMonitor {
     const { clock } = this.#deps;
     const end = new AbortController();
     const either = AbortSignal.any([signal, end.signal]);
-    const sensing = this.#sense(either);
+    // Side by side: a slow distance sensor, or the board of one, does not hold up the switches.
+    const sensing = Promise.all([
+      this.#sense(either, (direction) => this.sensing.readSwitches(either, direction)),
+      this.#sense(either, (direction) => this.sensing.readDistances(either, direction)),
+    ]);
+    this.#failure = undefined;
     this.#isAlive = true;
     try {
       for (;;) {
@@ -118,7 +134,7 @@ export class SafetyMonitor {
       if (signal.aborted) {
         await this.#end({ reason: "out_of_service", message: "The robot's monitor was reloaded or shut down." });
       } else {
-        await this.#end({ reason: "monitor_failed", layer: 4, message: "The robot's monitor failed." });
+        await this.#end(FAILED);
         throw error;
       }
     } finally {
@@ -143,7 +159,8 @@ export class SafetyMonitor {
     };
     this.#moving = moving;
     this.sensing.begin();
-    this.#wakeSensing();
+    this.#wake.abort(new Error("it moves"));
+    this.#wake = new AbortController();
     return await moving.ended.promise;
   }
 
@@ -157,22 +174,43 @@ export class SafetyMonitor {
     return await this.#end(cause, by);
   }
 
+  /** After a reading, which need not wait for the next control period to stop the robot. */
+  #heed(): void {
+    try {
+      this.#stopWhereUnsafe();
+    } catch (error) {
+      // The next control period ends the monitor.
+      this.#failure ??= { error };
+      void this.#end(FAILED);
+    }
+  }
+
+  /** The layers that judge readings. Whether the robot was stopped. */
+  #stopWhereUnsafe(): boolean {
+    const { limits, emergencyStop } = this.#deps;
+    if (this.sensing.isEmergencyStopPressed && !emergencyStop.latch) {
+      void this.latch("the emergency stop switch");
+      return true;
+    }
+    if (!this.#moving) return false;
+    const { direction } = this.#moving.move;
+    const surroundings = { ahead: this.sensing.ahead(direction), isBumped: this.sensing.isBumped(direction) };
+    const cause = this.sensing.problem(direction) ?? this.#layers.reactiveStop(direction, surroundings, limits);
+    if (cause) void this.#end(cause);
+    return cause !== undefined;
+  }
+
   /** One control period. */
   #step(): void {
-    const { clock, robot, limits, emergencyStop } = this.#deps;
-    if (this.sensing.isEmergencyStopPressed && !emergencyStop.latch) {
-      return void this.latch("the emergency stop switch");
-    }
+    const { clock, robot, limits } = this.#deps;
+    if (this.#failure) throw this.#failure.error;
+    const late = this.#moving && this.#watchdog.check();
+    if (late) return void this.#end(late);
+    if (this.#stopWhereUnsafe()) return;
     const moving = this.#moving;
     if (!moving) return;
     const { move } = moving;
     const ahead = this.sensing.ahead(move.direction);
-    const surroundings = { ahead, isBumped: this.sensing.isBumped(move.direction) };
-    const cause =
-      this.#watchdog.check() ??
-      this.sensing.problem(move.direction) ??
-      this.#layers.reactiveStop(move.direction, surroundings, limits);
-    if (cause) return void this.#end(cause);
     const left = move.distance - (this.odometer - moving.startOdometer);
     if (left <= ARRIVED) return void this.#end({ reason: "done", message: "The way is done." });
     if (clock.monotonic() - moving.startMs >= move.durationMs) {
@@ -270,14 +308,14 @@ export class SafetyMonitor {
     return false;
   }
 
-  async #sense(signal: AbortSignal): Promise<void> {
+  async #sense(signal: AbortSignal, read: (direction: Direction | undefined) => Promise<void>): Promise<void> {
     const { clock } = this.#deps;
     while (!signal.aborted) {
-      await this.sensing.cycle(signal);
-      const wake = new AbortController();
-      this.#wakeSensing = () => wake.abort(new Error("it moves"));
-      const restMs = this.#moving ? SENSE_MS : SENSE_IDLE_MS;
-      await clock.sleep(restMs, AbortSignal.any([signal, wake.signal])).catch(() => undefined);
+      const startMs = clock.monotonic();
+      await read(this.#moving?.move.direction);
+      const left = Math.max(1, startMs + SENSE_MS - clock.monotonic());
+      const pause = AbortSignal.any([signal, this.#wake.signal]);
+      await clock.sleep(this.#moving ? left : SENSE_IDLE_MS, pause).catch(() => undefined);
     }
   }
 }

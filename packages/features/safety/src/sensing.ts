@@ -1,4 +1,4 @@
-/** Layer 2, active monitoring: reads all sensors in turn, and tells how old, how plausible and how near. */
+/** Layer 2, active monitoring: reads the switches and the distance sensors, and tells how old, how plausible and how near. */
 import type { Clock } from "@svc/contract";
 import type { StopCause } from "./causes.ts";
 import type { Limits } from "./config.ts";
@@ -10,6 +10,9 @@ const READ_MS = 150;
 const CONNECT_MS = 6000;
 /** A sensor that says the same to the millimetre all this way is frozen: real ones have noise. */
 const FROZEN_TRAVEL = 0.15;
+/** Or for so long and at least this way, so that a slow robot stops as soon. */
+const FROZEN_MS = 400;
+const FROZEN_SHORT_TRAVEL = 0.03;
 const FROZEN_READINGS = 5;
 
 interface Reading<T> {
@@ -23,6 +26,7 @@ interface Reading<T> {
 /** Since when a sensor says the same. */
 interface Unchanged {
   readonly value: number;
+  readonly atMs: number;
   readonly odometer: number;
   readonly readings: number;
 }
@@ -33,6 +37,8 @@ export interface SensingDeps {
   readonly limits: Limits;
   /** Metres that the robot has come at most, ever. */
   readonly odometer: () => number;
+  /** A switch or a distance sensor was read. */
+  readonly onReading?: () => void;
 }
 
 export class Sensing {
@@ -53,37 +59,56 @@ export class Sensing {
   /** A movement begins: what the sensors said on the way before says nothing of this one. */
   begin(): void {
     const odometer = this.#deps.odometer();
+    const atMs = this.#deps.clock.monotonic();
     for (const [index, same] of this.#unchanged.entries()) {
-      if (same) this.#unchanged[index] = { ...same, odometer, readings: 1 };
+      if (same) this.#unchanged[index] = { ...same, atMs, odometer, readings: 1 };
     }
   }
 
-  /** Asks every sensor once, those that stop the robot at once first. Never rejects; a sensor that fails keeps its old reading. */
+  /** Asks every sensor once. Never rejects; a sensor that fails keeps its old reading. */
   async cycle(signal: AbortSignal): Promise<void> {
-    const { robot } = this.#deps;
+    await Promise.all([this.readSwitches(signal), this.readDistances(signal)]);
+  }
+
+  /** What stops the robot at once: the emergency stop, and the bump switches, with `direction` those that count for it. As `cycle`. */
+  async readSwitches(signal: AbortSignal, direction?: Direction): Promise<void> {
+    const { robot, onReading } = this.#deps;
     if (robot.hasEmergencyStop) {
       this.#emergencyStop = await this.#read(
         signal,
         (limited) => robot.readEmergencyStop(limited),
-        this.#emergencyStop,
+        () => this.#emergencyStop,
       );
+      onReading?.();
     }
-    for (const index of robot.bumpers.keys()) {
+    for (const [index, bumper] of robot.bumpers.entries()) {
+      if (direction !== undefined && !bumpsInDirection(bumper, direction)) continue;
       this.#bumpers[index] = await this.#read(
         signal,
         (limited) => robot.readBumper(index, limited),
-        this.#bumpers[index],
+        () => this.#bumpers[index],
       );
+      onReading?.();
     }
-    for (const index of robot.distanceSensors.keys()) {
-      const before = this.#distances[index];
-      const reading = await this.#read(signal, (limited) => robot.readDistance(index, limited), before);
-      if (reading === undefined || reading === before) continue;
+  }
+
+  /** With `direction` the sensors that face it. As `cycle`. */
+  async readDistances(signal: AbortSignal, direction?: Direction): Promise<void> {
+    const { robot, onReading } = this.#deps;
+    for (const [index, sensor] of robot.distanceSensors.entries()) {
+      if (direction !== undefined && !facesDirection(sensor, direction)) continue;
+      const reading = await this.#read(
+        signal,
+        (limited) => robot.readDistance(index, limited),
+        () => this.#distances[index],
+      );
+      if (reading === undefined || reading === this.#distances[index]) continue;
       this.#distances[index] = reading;
-      const { value, odometer } = reading;
+      const { value, atMs, odometer } = reading;
       const same = this.#unchanged[index];
       this.#unchanged[index] =
-        same?.value === value ? { ...same, readings: same.readings + 1 } : { value, odometer, readings: 1 };
+        same?.value === value ? { ...same, readings: same.readings + 1 } : { value, atMs, odometer, readings: 1 };
+      onReading?.();
     }
   }
 
@@ -124,7 +149,9 @@ export class Sensing {
     const { robot, odometer, clock, limits } = this.#deps;
     const needed: (readonly [name: string, reading: Reading<unknown> | undefined])[] = [
       ...(robot.hasEmergencyStop ? ([["emergency stop", this.#emergencyStop]] as const) : []),
-      ...robot.bumpers.map(({ name }, index) => [name, this.#bumpers[index]] as const),
+      ...robot.bumpers.flatMap((bumper, index) =>
+        bumpsInDirection(bumper, direction) ? [[bumper.name, this.#bumpers[index]] as const] : [],
+      ),
       ...robot.distanceSensors.flatMap((sensor, index) =>
         facesDirection(sensor, direction) ? [[sensor.name, this.#distances[index]] as const] : [],
       ),
@@ -141,7 +168,8 @@ export class Sensing {
       const same = this.#unchanged[index];
       if (!same || same.value === Number.POSITIVE_INFINITY || !facesDirection(sensor, direction)) continue;
       const travelled = odometer() - same.odometer;
-      if (same.readings < FROZEN_READINGS || travelled < FROZEN_TRAVEL) continue;
+      const isLong = now - same.atMs >= FROZEN_MS && travelled >= FROZEN_SHORT_TRAVEL;
+      if (same.readings < FROZEN_READINGS || !(isLong || travelled >= FROZEN_TRAVEL)) continue;
       const message = `The sensor "${sensor.name}" said the same for ${travelled.toFixed(2)} m; it is frozen.`;
       return { reason: "sensor_frozen", layer: 2, message };
     }
@@ -167,17 +195,20 @@ export class Sensing {
   async #read<T>(
     signal: AbortSignal,
     read: (signal: AbortSignal) => Promise<T>,
-    before: Reading<T> | undefined,
+    latest: () => Reading<T> | undefined,
   ): Promise<Reading<T> | undefined> {
     const { clock, odometer, limits } = this.#deps;
-    const isKnown = before !== undefined && clock.monotonic() - before.atMs <= limits.sensorTimeoutMs;
+    const known = latest();
+    const isKnown = known !== undefined && clock.monotonic() - known.atMs <= limits.sensorTimeoutMs;
     const asked = { atMs: clock.monotonic(), odometer: odometer() };
     try {
       const reading = { ...asked, value: await within(clock, isKnown ? READ_MS : CONNECT_MS, signal, read) };
-      return before && before.atMs > reading.atMs ? before : reading;
+      // Another round may have read it meanwhile.
+      const other = latest();
+      return other && other.atMs > reading.atMs ? other : reading;
     } catch (error) {
       if (!signal.aborted) this.#lastFailure = (error as Error).message;
-      return before;
+      return latest();
     }
   }
 }

@@ -23,8 +23,8 @@ const CONFIG = v.parse(safetyConfig, {
 function boardsWith(levels: Readonly<Record<number, 0 | 1>>) {
   const calls: unknown[] = [];
   const boards: Pick<Boards, "readPin"> & MotorBoards = {
-    readPin: async (alias, pin, { pull }) => {
-      calls.push([alias, pin, pull]);
+    readPin: async (alias, pin, { pull, isUrgent }) => {
+      calls.push([alias, pin, pull, isUrgent ? "urgent" : "ordinary"]);
       return levels[pin] ?? 1;
     },
     setMotors: async (alias, command) => void calls.push([alias, command]),
@@ -53,9 +53,9 @@ test("asks the boards of the section, with pull-up resistors for switches", asyn
   const motors = { left: 5, right: 6 };
   expect(calls).toEqual([
     ["pico0", 8],
-    ["arduino0", 3, "up"],
-    ["pico0", 9, "up"],
-    ["arduino0", 2, "up"],
+    ["arduino0", 3, "up", "urgent"],
+    ["pico0", 9, "up", "urgent"],
+    ["arduino0", 2, "up", "urgent"],
     ["arduino0", { motors, left: 0.2, right: -0.2, ttlMs: 500 }],
     ["arduino0", motors],
   ]);

@@ -7,6 +7,7 @@ import * as v from "valibot";
 import { limitsOf, safetyConfig } from "../src/config.ts";
 import { EmergencyStop } from "../src/emergency-stop.ts";
 import type { checkMove, MoveRequest } from "../src/pre-move.ts";
+import type { Robot } from "../src/robot.ts";
 import { SafeDrive } from "../src/safe-drive.ts";
 import { type LAYERS, SafetyMonitor, type Stopped } from "../src/safety-monitor.ts";
 import { type LineConditions, SimulatedRobot } from "../src/simulator.ts";
@@ -18,6 +19,8 @@ export interface Given {
   readonly state?: StateStore;
   readonly layers?: typeof LAYERS & { readonly checkMove?: typeof checkMove };
   readonly audit?: (kind: string, data: Json) => Promise<void>;
+  /** The robot as the monitor has it. Default: the simulated one itself. */
+  readonly robotOf?: (simulated: SimulatedRobot, clock: FakeClock) => Robot;
   /** Layer 5; another one is broken. */
   readonly EmergencyStop?: typeof EmergencyStop;
 }
@@ -45,7 +48,8 @@ export async function startRobot(given: Given = {}): Promise<TestRobot> {
   const { section = {}, seed = 1, line, state = memorySecrets(), layers } = given;
   const clock = fakeClock();
   const limits = limitsOf(v.parse(safetyConfig, { drive: { backend: "simulated" }, ...section }));
-  const robot = new SimulatedRobot({ clock, seed, ...(line && { line }) });
+  const simulated = new SimulatedRobot({ clock, seed, ...(line && { line }) });
+  const robot = given.robotOf?.(simulated, clock) ?? simulated;
   const log = captureLogger();
   const events: SafetyEvent[] = [];
   const audited: { readonly kind: string; readonly data: Json }[] = [];
@@ -77,7 +81,7 @@ export async function startRobot(given: Given = {}): Promise<TestRobot> {
   };
   return {
     clock,
-    robot,
+    robot: simulated,
     monitor,
     drive,
     events,

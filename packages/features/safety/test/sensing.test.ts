@@ -72,6 +72,41 @@ test("the same to the millimetre over 15 cm is frozen, with noise it is not", as
   }
 });
 
+test("a slow robot's sensor is frozen after 0.4 s and 3 cm, and not while it stands", async () => {
+  for (const [wayMetres, reason] of [
+    [0.04, "sensor_frozen"],
+    [0, undefined],
+  ] as const) {
+    const { clock, robot, sensing, way } = sensed();
+    robot.distort = () => 2;
+    await sensing.cycle(forever);
+    sensing.begin();
+    for (let read = 0; read < 10; read += 1) {
+      way.metres += wayMetres / 10;
+      await clock.advance(39);
+      await sensing.cycle(forever);
+    }
+    expect(sensing.problem("forward")).toBeUndefined();
+    await clock.advance(10);
+    expect(sensing.problem("forward")?.reason).toBe(reason);
+  }
+});
+
+test("a switch and a sensor that don't count for the direction are not read while it moves", async () => {
+  const { robot, sensing } = sensed();
+  const read: string[] = [];
+  const { readBumper, readDistance } = robot;
+  robot.readBumper = (index, signal) => (read.push(robot.bumpers[index]!.name), readBumper.call(robot, index, signal));
+  robot.readDistance = (index, signal) => (
+    read.push(robot.distanceSensors[index]!.name),
+    readDistance.call(robot, index, signal)
+  );
+  await Promise.all([sensing.readSwitches(forever, "forward"), sensing.readDistances(forever, "forward")]);
+  expect(read.toSorted()).toEqual(["distance at -30°", "distance at 0°", "distance at 30°", "front bumper"]);
+  expect(sensing.problem("forward")).toBeUndefined();
+  expect(sensing.problem("backward")).toMatchObject({ reason: "sensor_stale" });
+});
+
 test("nothing within range is no frozen sensor", async () => {
   const { robot, sensing, way } = sensed();
   robot.distort = () => Number.POSITIVE_INFINITY;

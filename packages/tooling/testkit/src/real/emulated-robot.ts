@@ -21,6 +21,10 @@ export interface RobotReport {
   readonly expiries: number;
   /** Millimetres to the wall ahead. */
   readonly wall: number;
+  /** When `mark`, `sensor` or `switch` was told, or the robot touched the wall, whichever was last. */
+  readonly fault_at: number;
+  /** Commands of svc that came from then until the motors stood, the stop included. */
+  readonly heard: number;
 }
 
 export interface EmulatedRobot extends AsyncDisposable {

@@ -14,6 +14,10 @@
 static char line[LINE_BYTES];
 
 static volatile uint32_t now_ms, set_at, stopped_at;
+/* When a test changed something, or the robot touched the wall; and how many commands of svc came from then until the motors stood. */
+static volatile uint32_t fault_at;
+static volatile uint16_t heard;
+static volatile uint8_t is_counting;
 static volatile uint16_t ttl_ms;
 static volatile int16_t left_speed, right_speed;
 /* Commands that moved the motors, and ends by the timer. */
@@ -27,8 +31,17 @@ static int lie_mm;
 /* Pressed, which is LOW, when the robot touches the wall. */
 #define BUMPER 3
 
+static void fault(void) {
+  fault_at = now_ms;
+  heard = 0;
+  is_counting = 1;
+}
+
 static void motors_off(void) {
-  if (left_speed || right_speed) stopped_at = now_ms;
+  if (left_speed || right_speed) {
+    stopped_at = now_ms;
+    is_counting = 0;
+  }
   left_speed = right_speed = 0;
   set_level(5, 0);
   set_level(6, 0);
@@ -37,8 +50,10 @@ static void motors_off(void) {
 /* Each millisecond. */
 ISR(TIMER1_COMPA_vect) {
   now_ms++;
+  uint8_t was_apart = wall_um > 0;
   wall_um -= (left_speed + right_speed) / 2;
   if (wall_um < 0) wall_um = 0;
+  if (was_apart && wall_um == 0) fault();
   if ((left_speed || right_speed) && now_ms - set_at >= ttl_ms) {
     motors_off();
     expiries++;
@@ -145,7 +160,8 @@ static void report(const char *id) {
   cli();
   uint32_t now = now_ms, set = set_at, stopped = stopped_at;
   int32_t wall = wall_um / 1000;
-  uint16_t set_count = commands, expiry_count = expiries;
+  uint16_t set_count = commands, expiry_count = expiries, heard_count = heard;
+  uint32_t since = fault_at;
   uint8_t moves = left_speed || right_speed;
   sei();
   print_id(id);
@@ -156,6 +172,8 @@ static void report(const char *id) {
   print_field(",\"commands\":", set_count);
   print_field(",\"expiries\":", expiry_count);
   print_field(",\"wall\":", wall);
+  print_field(",\"fault_at\":", (int32_t)since);
+  print_field(",\"heard\":", heard_count);
   serial_print("}}\n");
 }
 
@@ -186,6 +204,9 @@ int main(void) {
     }
     char *id = value_of("\"id\":\""), *cmd = value_of("\"cmd\":\""), *number = value_of("\"pin\":");
     int pin = number ? atoi(number) : -1;
+    cli();
+    if (is_counting && id && strncmp(id, "t-", 2)) heard++;
+    sei();
     if (!id || !cmd) refuse("", "no command");
     else if (!strncmp(cmd, "ping\"", 5)) answer(id, "\"pong\"");
     else if (!strncmp(cmd, "capabilities\"", 13)) answer(id, "{\"board\":\"arduino-uno\",\"motors\":[5,6]}");
@@ -197,7 +218,12 @@ int main(void) {
       answer(id, "\"done\"");
     } else if (!strncmp(cmd, "distance_read\"", 14)) distance_read(id);
     else if (!strncmp(cmd, "report\"", 7)) report(id);
-    else if (!strncmp(cmd, "sensor\"", 7)) {
+    else if (!strncmp(cmd, "mark\"", 5)) {
+      cli();
+      fault();
+      sei();
+      answer(id, "\"done\"");
+    } else if (!strncmp(cmd, "sensor\"", 7)) {
       is_frozen = number_of("\"frozen\":") != 0;
       is_dead = number_of("\"dead\":") != 0;
       lie_mm = (int)number_of("\"lie\":");
@@ -206,12 +232,18 @@ int main(void) {
         wall_um = number_of("\"wall\":") * 1000;
         sei();
       }
+      cli();
+      fault();
+      sei();
       answer(id, "\"done\"");
     } else if (!strncmp(cmd, "switch\"", 7)) {
       /* What somebody does to a switch: HIGH or LOW at a pin. */
       if (pin < 0 || !is_usable((uint8_t)pin)) refuse(id, "pin not available");
       else {
         level_of[pin] = number_of("\"value\":") != 0;
+        cli();
+        fault();
+        sei();
         answer(id, "\"done\"");
       }
     } else if (!strncmp(cmd, "gpio_read\"", 10)) {
