@@ -1,6 +1,7 @@
 // Child agents while processes are killed at random: no child outlives its owner, none is told as running that is not, and no answer that
 // was told is lost. In npm test a tenth of the kills.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import { join } from "node:path";
 import { cases } from "@svc/cases";
 import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
@@ -98,6 +99,12 @@ const agentsAlive = (): readonly string[] =>
     }
   });
 
+const summaryOf = (ms: readonly number[]): string => {
+  const sorted = ms.toSorted((a, b) => a - b);
+  const at = (share: number): string => (sorted[Math.ceil(sorted.length * share) - 1] ?? 0).toFixed(0);
+  return `${sorted.length} deaths, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`;
+};
+
 /** Of the kills; the run prints its seed. */
 let state = Number(process.env["SVC_SEED"] ?? 1) >>> 0;
 const chance = (): number => {
@@ -111,12 +118,21 @@ test(`${CHILDREN} children, and those that are killed are errors`, { timeout: 30
   );
   const ready = await Promise.all(made.map(({ id }) => becomes(id, ({ status }) => status !== "initializing")));
   const killed = ready.filter(() => chance() < 0.5);
-  await Promise.all(
-    killed.map(async ({ id, pid }) => {
-      process.kill(pid!, "SIGKILL");
-      expect(await becomes(id, ({ status }) => status === "error")).toMatchObject({ pid: null });
-    }),
-  );
+  // Measured as a client sees it, the request and its answer included. The limit of one second is not checked here, as a busy machine breaks
+  // it; that no clock is waited for is checked in the package's test.
+  const noticed: number[] = [];
+  const killOne = async ({ id, pid }: Agent): Promise<void> => {
+    const killedAt = performance.now();
+    process.kill(pid!, "SIGKILL");
+    expect(await becomes(id, ({ status }) => status === "error")).toMatchObject({ pid: null });
+    noticed.push(performance.now() - killedAt);
+  };
+  // One after the other, then the rest at once.
+  const half = Math.floor(killed.length / 2);
+  for (const agent of killed.slice(0, half)) await killOne(agent);
+  const single = summaryOf(noticed.splice(0));
+  await Promise.all(killed.slice(half).map(killOne));
+  console.log(`deaths noticed, alone: ${single}; at once: ${summaryOf(noticed)}; load ${loadavg()[0]!.toFixed(1)}`);
   const others = ready.filter((agent) => !killed.includes(agent));
   for (const { id } of others) expect((await ask<Agent>(`/api/agents/${id}`)).status).toMatch(/^(?:running|idle)$/);
   await Promise.all(others.map(({ id }) => ask(`/api/agents/${id}`, "DELETE")));

@@ -3,6 +3,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { runBinary } from "@svc/testkit/binary/run-binary";
+import { spawnBinary } from "@svc/testkit/binary/spawn-binary";
 import { startBinary } from "@svc/testkit/binary/start-binary";
 import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { missingUno } from "@svc/testkit/real/emulated-board";
@@ -26,7 +27,7 @@ test("a frozen sensor, one that lies, a clock that is set and a cancelled turn: 
   await using model = await fakeModelServer({ script: () => ({ calls: [drive] }) });
   await using board = await startEmulatedRobot();
   using home = homeWith(
-    `${localModel(model)}\napi_key = "key-of-the-test"\n${configOf(board.path, "bump_pins = [3]")}`,
+    `${localModel(model)}\napi_key = "key-of-the-test"\n${configOf(board.path, "bump_pins = [3]")}\n[agents_pool]\n`,
   );
   const clock = wallClock(home.path);
   clock.set(inAnHour(0));
@@ -86,6 +87,54 @@ test("a frozen sensor, one that lies, a clock that is set and a cancelled turn: 
   measured["cancelled"] = reactionOf(await standing(board));
   expect(await lastStop()).toBe("cancelled");
   expect(model.requests).toHaveLength(1);
+
+  /** Kills the process for which the robot moves, again where the busy machine ended the movement first. */
+  async function kill<T>(
+    what: string,
+    {
+      begin,
+      pidOf,
+      isOver,
+    }: {
+      readonly begin: () => Promise<T>;
+      readonly pidOf: (begun: T) => Promise<number | null>;
+      readonly isOver: (begun: T) => Promise<boolean>;
+    },
+  ): Promise<void> {
+    for (let reason = ""; reason !== "cancelled"; reason = await lastStop()) {
+      await board.ask("sensor", { wall: 30_000 });
+      const begun = await begin();
+      let pid: number | null = null;
+      while (!(await isOver(begun)) && (await board.report()).moves === 0) pid = await pidOf(begun);
+      pid ??= await pidOf(begun);
+      await board.ask("mark", {});
+      if (pid !== null && !(await isOver(begun))) process.kill(pid, "SIGKILL");
+      const report = await standing(board);
+      measured[what] = reactionOf(report);
+      while (!(await isOver(begun)));
+    }
+  }
+
+  // A turn in a process of its own, which is killed: a child agent of svc's own.
+  const agent = async (path: string, method = "GET", body?: object) =>
+    (await (await daemon.request(path, { token, method, ...(body && { body }) })).json()) as {
+      readonly id: string;
+      readonly pid: number | null;
+      readonly status: string;
+    };
+  await kill("kill -9 of the turn", {
+    begin: () => agent("/api/agents", "POST", { prompt: "drive on", wait_secs: 0 }),
+    pidOf: async ({ id }) => (await agent(`/api/agents/${id}`)).pid,
+    isOver: async ({ id }) => /^(?:error|idle)$/.test((await agent(`/api/agents/${id}`)).status),
+  });
+
+  // The command that asked for the movement.
+  const command = ["tools", "run", "drive", "--input", JSON.stringify(drive.input)];
+  await kill("kill -9 of the command", {
+    begin: async () => spawnBinary(binary, command, home.path),
+    pidOf: async ({ pid }) => pid!,
+    isOver: async ({ exitCode, signalCode }) => exitCode !== null || signalCode !== null,
+  });
   console.log("from the fault to the stop, milliseconds of the board's clock:", measured, "commands:", commands);
 });
 
