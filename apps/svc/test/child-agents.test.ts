@@ -41,6 +41,8 @@ let home: TemporaryHome;
 let daemon: RunningBinary;
 let token: string;
 
+const DEEPEST = 5;
+
 const CONFIG = `${localModel(model)}
 [prices.local]
 input_per_million = 1
@@ -51,7 +53,7 @@ backend = "none"
 
 [agents_pool]
 max_agents = 8
-max_depth = 2
+max_depth = ${DEEPEST}
 
 ${["answers", "asks", "dies", "silent", "floods"].map(program).join("\n")}
 [agents_pool.programs.oracle]
@@ -182,6 +184,33 @@ describe("svc's own agent", () => {
     expect(await make({ budget: { tokens: 5 } })).toMatchObject({ status: "error", code: "CHILD_AGENT_BUDGET" });
     const shown = await runBinary(["agents", "show", agent.id], { home: home.path, binary });
     expect(shown.stdout).toContain("CHILD_AGENT_BUDGET");
+  });
+
+  test("makes others as deep as max_depth and no deeper, and all of them end with the first, which is killed", async () => {
+    const { promise: isRefused, resolve: refused } = Promise.withResolvers<void>();
+    answer = (asked) => {
+      if (asked.includes("CHILD_AGENT_LIMIT")) {
+        refused();
+        return { fault: "hang" };
+      }
+      const [id] = /ag-[0-9a-f]{12}/.exec(asked) ?? [];
+      return {
+        calls: [id ? { name: "wait_for_agent", input: { id } } : { name: "create_agent", input: { prompt: "deeper" } }],
+      };
+    };
+    const known = new Set((await list()).map(({ id }) => id));
+    const top = await make({ prompt: "nest", wait_secs: 0 });
+    await isRefused;
+    const chain = (await list()).filter(({ id }) => !known.has(id));
+    expect(chain.map(({ parent }) => parent)).toEqual([null, ...chain.slice(0, -1).map(({ id }) => id)]);
+    expect(chain.map(({ status }) => status)).toEqual(chain.map(() => "running"));
+    expect(chain).toHaveLength(DEEPEST);
+    process.kill(chain[0]!.pid!, "SIGKILL");
+    await Promise.all(chain.map(({ pid }) => gone(pid!)));
+    for (const { id } of chain) {
+      const status = id === top.id ? "error" : "closed";
+      while ((await ask(`/api/agents/${id}`)).status !== status) await Promise.resolve();
+    }
   });
 
   test("its model's refusal is its failure", async () => {
