@@ -54,7 +54,7 @@ async function lossyBoard(loses: (code: string, number: number) => string, endsL
         else if (byte === "\x04") execute(line);
         const isKept = byte === "\x04" && endsLost !== ends;
         ends = endsLost;
-        if (!isKept) line = /[\x01\x03\x04\r]/.test(byte) ? "" : line + byte;
+        if (!isKept) line = "\x01\x03\x04\r".includes(byte) ? "" : line + byte;
       }
     },
     async close() {},
