@@ -1,14 +1,14 @@
 // The container image holds the binary and its libraries alone, runs without root on a read-only root file system, and keeps its home
 // over a new container. Built from a local base: nothing is fetched.
 import { execFileSync, spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findProgram } from "@svc/kit/process";
 import { freePorts } from "@svc/testkit/real/free-ports";
-import { missingEngine } from "@svc/testkit/real/container-image";
 import { type MissingPart, requireReal } from "@svc/testkit/require-real";
+import { missingRootfulEngine, packBase } from "./container-fixture.ts";
 import { FILES } from "../src/linux-packages.ts";
 import { built } from "./release-fixture.ts";
 
@@ -23,27 +23,11 @@ const podman = (...args: string[]): string => {
   return stdout.trim();
 };
 
-/** A system with busybox and the libraries that the binary loads: what the Dockerfile takes from Debian. */
-function makeBase(): void {
-  const root = join(work, "base");
-  for (const folder of ["bin", "tmp", "lib", "lib64"]) mkdirSync(join(root, folder), { recursive: true });
-  const busybox = execFileSync("which", ["busybox"], { encoding: "utf8" }).trim();
-  copyFileSync(busybox, join(root, "bin/busybox"));
-  for (const command of execFileSync(busybox, ["--list"], { encoding: "utf8" }).trim().split("\n"))
-    if (command !== "busybox") symlinkSync("busybox", join(root, "bin", command));
-  for (const [, path] of execFileSync("ldd", [built().file], { encoding: "utf8" }).matchAll(/\s(\/\S+)/g)) {
-    mkdirSync(join(root, dirname(path!)), { recursive: true });
-    copyFileSync(path!, join(root, path!));
-  }
-  execFileSync("tar", ["--create", "--file", join(work, "base.tar"), "--directory", root, "."]);
-  podman("import", join(work, "base.tar"), base);
-}
-
 beforeAll(async () => {
-  absent = await missingEngine();
-  if (!absent && process.geteuid?.() !== 0) absent = { name: "root", reason: "podman builds as root here", tier: "B" };
+  absent = await missingRootfulEngine();
   if (absent) return;
-  makeBase();
+  packBase(join(work, "base.tar"), join(work, "base"), [built().file]);
+  podman("import", join(work, "base.tar"), base);
   const context = join(work, "context");
   mkdirSync(context);
   cpSync(built().file, join(context, "svc"));
