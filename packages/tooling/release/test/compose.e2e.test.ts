@@ -141,7 +141,7 @@ CMD ["caddy", "run", "--config", "/etc/caddy/Caddyfile", "--adapter", "caddyfile
   );
   host = await openHost();
   host.run(`podman import ${work}/base.tar ${base}\npodman build --tag ${caddyImage} caddy`);
-}, 180_000);
+});
 afterAll(async () => {
   await host?.close();
   rmSync(work, { recursive: true, force: true });

@@ -99,6 +99,30 @@ test("it adds few megabytes to the binary, and has no shell", (context) => {
   expect(spawnSync("podman", ["run", "--rm", "--entrypoint=/bin/sh", image, "-c", "true"]).status).not.toBe(0);
 });
 
+test("two builds of it have the same layers", (context) => {
+  if (absent) requireReal(context, absent);
+  const layers = [1, 2].map((count) => {
+    const folder = join(work, `again-${count}`);
+    mkdirSync(folder);
+    for (const name of ["svc", "Dockerfile"]) cpSync(join(work, "context", name), join(folder, name));
+    const tag = `${image}-${count}`;
+    podman(
+      "build",
+      "--format=docker",
+      "--timestamp=0",
+      "--no-cache",
+      `--build-arg=BASE=${base}`,
+      `--tag=${tag}`,
+      folder,
+    );
+    const found = podman("image", "inspect", "--format", "{{json .RootFS.Layers}}", tag);
+    podman("rmi", "--force", tag);
+    return found;
+  });
+  expect(layers[0]).toContain("sha256:");
+  expect(layers[1]).toBe(layers[0]);
+});
+
 test("Caddy takes the Caddyfile that compose.yaml mounts", async (context) => {
   if ((await findProgram("caddy")) === undefined)
     requireReal(context, { name: "caddy", reason: "apt-get install caddy" });
