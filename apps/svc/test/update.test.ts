@@ -1,7 +1,16 @@
 // An update replaces the program that runs with one from the network. Whatever is wrong with the release, the network or the disk, and
 // whenever the process is killed, the old binary must stay in place, whole.
 import { createHash } from "node:crypto";
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -263,4 +272,42 @@ test("killed before any of its writes, a whole binary has the name, and the next
     expect([at, again, hash(file), hash(previous)]).toEqual([at, 0, after, before]);
   }
   expect(found).toEqual(new Set([before, after]));
+});
+
+test("killed before any write of a rollback, no binary is lost, and the next rollback finishes it", async (context) => {
+  using faults = faultyWrites() ?? requireReal(context, NO_FAULTY_WRITES);
+  const next = nextBinary();
+  const newer = join(root.path, "newer");
+  writeScript(newer, next.bytes);
+  const older = installBinary(join(root.path, "older"));
+  const numbers = (): number[] => [file, join(dirname(file), ".svc-update/previous")].map((name) => statSync(name).ino);
+  const [kept, before] = [older, newer].map((name) => statSync(name).ino);
+  const install = (name: string): void => {
+    file = join(root.path, name, "svc");
+    mkdirSync(join(dirname(file), ".svc-update"), { recursive: true });
+    linkSync(newer, file);
+    linkSync(older, join(dirname(file), ".svc-update/previous"));
+  };
+  install("rolled");
+  expect(await run(["rollback"], faults.env(dirname(file)))).toMatchObject({ code: 0 });
+  expect(numbers()).toEqual([kept, before]);
+  const calls = faults.calls(dirname(file));
+  let finished = 0;
+  for (let at = 1; at <= calls; at += 1) {
+    install(`rolled-${at}`);
+    const { code } = await run(["rollback"], faults.env(dirname(file), at));
+    if (code === 0) continue;
+    const [now, previous] = numbers();
+    if (now === kept && previous === before) continue;
+    expect([at, now === before || previous === kept]).toEqual([at, true]);
+    if (now === kept) finished += 1;
+    const again = await run(["rollback", "--json"]);
+    expect([at, again.code, JSON.parse(again.stdout), numbers()]).toEqual([
+      at,
+      0,
+      expect.objectContaining({ version: next.current, before: next.version }),
+      [kept, before],
+    ]);
+  }
+  expect(finished).toBeGreaterThan(0);
 });

@@ -49,6 +49,8 @@ export interface InstalledBinary {
   readonly previous: string;
   /** Where a download goes; whatever an update that was killed left there is gone. */
   readonly staged: string;
+  /** A swap that was killed between its two renames has been finished. */
+  readonly resumed: boolean;
   /** Puts `staged` into force and keeps the one before as `previous`. */
   install(): void;
   /** `previous` and the one in force change places. */
@@ -96,11 +98,18 @@ export function lockBinary(file: string): InstalledBinary {
       copyMode(from, to);
     }
   };
-  failing(file, clean);
+  const resumed = failing(file, () => {
+    const areThere = existsSync(spare) && existsSync(previous);
+    const isHalfSwapped = areThere && isSameFile(file, previous) && !isSameFile(file, spare);
+    if (isHalfSwapped) renameSync(spare, previous);
+    clean();
+    return isHalfSwapped;
+  });
   return {
     file,
     previous,
     staged,
+    resumed,
     install: () =>
       failing(file, () => {
         copyMode(file, staged);
@@ -136,6 +145,12 @@ function lockUpdates(file: string): () => void {
       cause,
     });
   }
+}
+
+/** By its number: after an interrupted swap the two names lead to one file, where the disk has links. */
+function isSameFile(one: string, other: string): boolean {
+  const [a, b] = [statSync(one), statSync(other)];
+  return a.ino === b.ino && a.dev === b.dev;
 }
 
 const copyMode = (from: string, to: string): void => chmodSync(to, statSync(from).mode & 0o777);

@@ -83,7 +83,10 @@ fi
 if has curl; then
   fetch() { curl --fail --silent --show-error --location --proto '=https,http' --max-time 1800 --output "$2" "$1"; }
 elif has wget; then
-  fetch() { wget --quiet --timeout=60 --output-document="$2" "$1"; }
+  # busybox has another wget, which knows neither --version nor --timeout.
+  limit=''
+  ! wget --version >/dev/null 2>&1 || limit=--timeout=60
+  fetch() { wget -q ${limit:+"$limit"} -O "$2" "$1"; }
 else
   fail 69 "Neither curl nor wget is installed: install one of them."
 fi

@@ -3,6 +3,8 @@ import { execFile } from "node:child_process";
 import {
   chmodSync,
   cpSync,
+  lstatSync,
+  lutimesSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -61,19 +63,15 @@ export async function makeDeb({ build, runnable, out, compression = "small" }: L
   ];
   writeFileSync(join(control, "control"), text.join("\n"));
   for (const name of ["postinst", "prerm", "postrm"]) copy(join(FILES, name), join(control, name), 0o755);
+  settleTree(tree.root);
   const name = `svc-${build.profile}_${debianVersion(build.version)}_${architecture}.deb`;
-  const epoch = { ...process.env, SOURCE_DATE_EPOCH: "0" };
-  await tool(
-    "dpkg-deb",
-    [
-      "--root-owner-group",
-      ...(compression === "small" ? ["-Zxz", "-z1"] : ["-Znone"]),
-      "--build",
-      tree.root,
-      join(out, name),
-    ],
-    epoch,
-  );
+  await tool("dpkg-deb", [
+    "--root-owner-group",
+    ...(compression === "small" ? ["-Zxz", "-z1"] : ["-Znone"]),
+    "--build",
+    tree.root,
+    join(out, name),
+  ]);
   return name;
 }
 
@@ -96,6 +94,8 @@ export async function makeRpm({ build, runnable, out, compression = "small" }: L
     // The binary holds its program behind the ELF sections, which strip would cut off.
     "%global __os_install_post %{nil}",
     "%global debug_package %{nil}",
+    // They name the build of Node in the binary: another package with the same Node would be in conflict.
+    "%global _build_id_links none",
     "%description",
     `An agent takes a turn and answers where a message came from. Profile ${build.profile}.`,
     "%pre",
@@ -113,6 +113,7 @@ export async function makeRpm({ build, runnable, out, compression = "small" }: L
   ];
   writeFileSync(join(work.root, "svc.spec"), spec.join("\n"));
   mkdirSync(join(tree.root, "var/lib/svc"), { recursive: true });
+  settleTree(tree.root);
   const define = (name: string, value: string): string[] => ["--define", `${name} ${value}`];
   await tool("rpmbuild", [
     "-bb",
@@ -168,6 +169,16 @@ async function makeTree({ file, version }: Build, runnable: string, update: stri
   return tree;
 }
 
+/** Modes and times as every machine has them: packages of the same files are the same bytes, and a strict umask breaks none. */
+export function settleTree(root: string): void {
+  for (const path of ["", ...readdirSync(root, { recursive: true, encoding: "utf8" })]) {
+    const file = join(root, path);
+    const entry = lstatSync(file);
+    if (!entry.isSymbolicLink()) chmodSync(file, entry.isDirectory() || (entry.mode & 0o100) !== 0 ? 0o755 : 0o644);
+    lutimesSync(file, 0, 0);
+  }
+}
+
 function copy(from: string, to: string, mode: number): void {
   mkdirSync(dirname(to), { recursive: true });
   cpSync(from, to);
@@ -189,9 +200,10 @@ function architectureOf({ target }: Build): { deb: string; rpm: string } {
 /** A pre-release is older than its release: Debian writes that with a tilde. */
 const debianVersion = (version: string): string => version.replace("-", "~");
 
-async function tool(file: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<void> {
+async function tool(file: string, args: readonly string[]): Promise<void> {
   try {
-    await run(file, args, { env });
+    // The time in a package's own records.
+    await run(file, args, { env: { ...process.env, SOURCE_DATE_EPOCH: "0" } });
   } catch (cause) {
     const { stderr = "", code } = cause as { stderr?: string; code?: string | number };
     throw new SvcError("BUILD_FAILED", `${file} failed.\n  ${stderr.trim()}`, {

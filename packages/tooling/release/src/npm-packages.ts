@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Build } from "./builds.ts";
-import { FILES } from "./linux-packages.ts";
+import { FILES, settleTree } from "./linux-packages.ts";
 
 const run = promisify(execFile);
 
@@ -18,6 +18,7 @@ export async function makeNpmPackages(builds: readonly Build[], out: string): Pr
     const folders = [...builds.map((build) => platformPackage(build, work)), mainPackage(builds, work)];
     const names: string[] = [];
     for (const folder of folders) {
+      settleTree(folder);
       const { stdout } = await run(
         "npm",
         ["pack", folder, "--silent", "--ignore-scripts", "--offline", "--pack-destination", out],

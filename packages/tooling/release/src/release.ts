@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { EXIT, SvcError } from "@svc/contract";
 import type { ReleaseManifest } from "@svc/kit/releases";
 import { type Build, type Compression, packBuild, writeChecksums, writeManifest } from "./builds.ts";
-import { FILES, makeDeb, makeRpm } from "./linux-packages.ts";
+import { FILES, makeDeb, makeRpm, settleTree } from "./linux-packages.ts";
 import { makeNpmPackages } from "./npm-packages.ts";
 import { homebrewFormula, wingetManifests } from "./package-manifests.ts";
 import { publicLine, type SigningKey } from "./signing.ts";
@@ -91,6 +91,7 @@ const MAKERS: Readonly<Record<Kind, (options: MakerOptions) => Promise<void>>> =
       for (const name of ["Dockerfile", "compose.yaml", "Caddyfile"]) cpSync(join(FILES, name), join(folder, name));
       cpSync(file, join(folder, "svc"));
       chmodSync(join(folder, "svc"), 0o755);
+      settleTree(folder);
     }
   },
   async homebrew({ manifest, mainProfile, url, out }) {

@@ -1,14 +1,14 @@
 // The container image holds the binary and its libraries alone, runs without root on a read-only root file system, and keeps its home
 // over a new container. Built from a local base: nothing is fetched.
 import { execFileSync, spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findProgram } from "@svc/kit/process";
 import { freePorts } from "@svc/testkit/real/free-ports";
-import { missingEngine } from "@svc/testkit/real/container-image";
 import { type MissingPart, requireReal } from "@svc/testkit/require-real";
+import { missingRootfulEngine, packBase } from "./container-fixture.ts";
 import { FILES } from "../src/linux-packages.ts";
 import { built } from "./release-fixture.ts";
 
@@ -23,27 +23,11 @@ const podman = (...args: string[]): string => {
   return stdout.trim();
 };
 
-/** A system with busybox and the libraries that the binary loads: what the Dockerfile takes from Debian. */
-function makeBase(): void {
-  const root = join(work, "base");
-  for (const folder of ["bin", "tmp", "lib", "lib64"]) mkdirSync(join(root, folder), { recursive: true });
-  const busybox = execFileSync("which", ["busybox"], { encoding: "utf8" }).trim();
-  copyFileSync(busybox, join(root, "bin/busybox"));
-  for (const command of execFileSync(busybox, ["--list"], { encoding: "utf8" }).trim().split("\n"))
-    if (command !== "busybox") symlinkSync("busybox", join(root, "bin", command));
-  for (const [, path] of execFileSync("ldd", [built().file], { encoding: "utf8" }).matchAll(/\s(\/\S+)/g)) {
-    mkdirSync(join(root, dirname(path!)), { recursive: true });
-    copyFileSync(path!, join(root, path!));
-  }
-  execFileSync("tar", ["--create", "--file", join(work, "base.tar"), "--directory", root, "."]);
-  podman("import", join(work, "base.tar"), base);
-}
-
 beforeAll(async () => {
-  absent = await missingEngine();
-  if (!absent && process.geteuid?.() !== 0) absent = { name: "root", reason: "podman builds as root here", tier: "B" };
+  absent = await missingRootfulEngine();
   if (absent) return;
-  makeBase();
+  packBase(join(work, "base.tar"), join(work, "base"), [built().file]);
+  podman("import", join(work, "base.tar"), base);
   const context = join(work, "context");
   mkdirSync(context);
   cpSync(built().file, join(context, "svc"));
@@ -113,6 +97,30 @@ test("it adds few megabytes to the binary, and has no shell", (context) => {
   const bytes = Number(podman("image", "inspect", "--format", "{{.Size}}", image));
   expect((bytes - built().bytes) / 1e6).toBeLessThan(65);
   expect(spawnSync("podman", ["run", "--rm", "--entrypoint=/bin/sh", image, "-c", "true"]).status).not.toBe(0);
+});
+
+test("two builds of it have the same layers", (context) => {
+  if (absent) requireReal(context, absent);
+  const layers = [1, 2].map((count) => {
+    const folder = join(work, `again-${count}`);
+    mkdirSync(folder);
+    for (const name of ["svc", "Dockerfile"]) cpSync(join(work, "context", name), join(folder, name));
+    const tag = `${image}-${count}`;
+    podman(
+      "build",
+      "--format=docker",
+      "--timestamp=0",
+      "--no-cache",
+      `--build-arg=BASE=${base}`,
+      `--tag=${tag}`,
+      folder,
+    );
+    const found = podman("image", "inspect", "--format", "{{json .RootFS.Layers}}", tag);
+    podman("rmi", "--force", tag);
+    return found;
+  });
+  expect(layers[0]).toContain("sha256:");
+  expect(layers[1]).toBe(layers[0]);
 });
 
 test("Caddy takes the Caddyfile that compose.yaml mounts", async (context) => {

@@ -42,6 +42,25 @@ test("the three manifests of winget agree on id and version, and name the instal
   expect(Object.keys(texts)).toHaveLength(3);
   for (const text of Object.values(texts))
     expect(text).toMatch(/^PackageIdentifier: Svc\.Svc\nPackageVersion: 1\.2\.3\n/);
+  // The names and bounds of version 1.6.0 of the format; winget refuses a manifest with another key.
+  const keys = (text: string): string[] => [...text.matchAll(/^([A-Z]\w+):/gm)].map(([, key]) => key!);
+  const common = ["PackageIdentifier", "PackageVersion", "ManifestType", "ManifestVersion"];
+  const own: Record<string, string[]> = {
+    "Svc.Svc.yaml": ["DefaultLocale"],
+    "Svc.Svc.locale.en-US.yaml": ["PackageLocale", "Publisher", "PackageName", "License", "ShortDescription"],
+    "Svc.Svc.installer.yaml": ["InstallerType", "Commands", "Installers"],
+  };
+  for (const [name, text] of Object.entries(texts)) {
+    expect([name, keys(text).toSorted()]).toEqual([name, [...common, ...own[name]!].toSorted()]);
+    expect(text).toMatch(/\nManifestVersion: 1\.6\.0\n$/);
+    for (const [, value] of text.matchAll(/^(?!PackageVersion)\w+: (.+)$/gm)) {
+      expect(value!.length).toBeGreaterThanOrEqual(3);
+      expect(value).not.toMatch(/^["'&*!|>%@`{[]|: | #/);
+    }
+  }
+  expect(texts["Svc.Svc.installer.yaml"]).toContain(
+    "InstallerType: portable\nCommands:\n- svc\nInstallers:\n- Architecture: x64\n",
+  );
   expect(texts["Svc.Svc.installer.yaml"]).toContain(
     `InstallerUrl: https://example.org/1.2.3/svc.exe\n  InstallerSha256: ${sum("A")}\n`,
   );
