@@ -1,6 +1,7 @@
 /** Files on a board with MicroPython, read and written by code that it runs. */
 import { SvcError } from "@svc/contract";
-import { type CodeRunner, runOwnCode } from "./dialect/dialect.ts";
+import type { CodeRunner } from "./dialect/dialect.ts";
+import { checksum, literal } from "./dialect/micropython.ts";
 
 const MOST_READ_BYTES = 65_536;
 /** Of the file, in one piece of code: small boards have little memory for it. */
@@ -30,7 +31,7 @@ while n < ${MOST_READ_BYTES}:
 print('cut' if f.read(1) else 'end')
 f.close()`;
   const options = { timeoutMs: 6 * STEP_MS, maxBytes: 4 * MOST_READ_BYTES, signal };
-  const { output, error } = await runOwnCode(runner, code, options);
+  const { output, error } = await runner.run(code, options);
   if (/OSError/.test(error)) {
     throw new SvcError("TOOL_FAILED", `There is no file ${file} on ${what}.`);
   }
@@ -52,7 +53,7 @@ export async function writeFileTo(
   { file, what, signal, content }: BoardFile & { readonly content: Buffer },
 ): Promise<{ readonly bytes: number; readonly isReplaced: boolean }> {
   const step = async (code: string): Promise<string> => {
-    const { output, error } = await runOwnCode(runner, code, { timeoutMs: STEP_MS, maxBytes: 1024, signal });
+    const { output, error } = await runner.run(code, { timeoutMs: STEP_MS, maxBytes: 1024, signal });
     demandDone(error, what);
     return output.toString("latin1").trim();
   };
@@ -80,8 +81,7 @@ export async function writeFileTo(
   return { bytes: content.length, isReplaced: canRename };
 }
 
-/** Small enough at each step for the small integers of a board. */
-const checksum = (content: Buffer): number => content.reduce((sum, byte) => (sum * 31 + byte) & 0xffffff, 0);
+/** As `checksum` counts. */
 const CHECKSUM = `f = open('FILE', 'rb')
 n = 0
 s = 0
@@ -106,7 +106,3 @@ function demandDone(error: string, what: string): void {
       .slice(0, 200) ?? "";
   throw new SvcError("BOARD_FAILED", `${what} could not do this: ${reason}`);
 }
-
-/** Bytes as Python writes them; nothing in it ends the code early. */
-const literal = (bytes: Buffer): string =>
-  `b'${[...bytes].map((byte) => (byte >= 0x20 && byte < 0x7f && byte !== 0x27 && byte !== 0x5c ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, "0")}`)).join("")}'`;

@@ -8,9 +8,9 @@ import { type Link, withTimeout } from "./link/link.ts";
 import { unlessAborted } from "@svc/kit";
 
 const COMMAND_MS = 5000;
-/** How long each dialect is waited for. */
-const GREETING_MS = 300;
-/** Two or three rounds of all dialects: an Arduino resets when its port is opened, and starts for two seconds. */
+/** How long each dialect is waited for in the first round; twice as long in each further one, as some boards and machines are slow. */
+const FIRST_GREETING_MS = 300;
+/** Three rounds of all dialects: an Arduino resets when its port is opened, and starts for two seconds. */
 const DETECTION_MS = 5000;
 const MOST_WAITING = 16;
 const FIRST_RETRY_MS = 500;
@@ -148,7 +148,11 @@ export class BoardConnection {
     let link: Link | undefined;
     let garbage: SvcError | undefined;
     let speed: number | undefined;
-    do {
+    for (
+      let greetingMs = FIRST_GREETING_MS;
+      greetingMs === FIRST_GREETING_MS || clock.monotonic() < deadline;
+      greetingMs *= 2
+    ) {
       for (const protocol of order) {
         if (link && (link.incoming.hasEnded || speed !== speedOf(protocol))) {
           await link.close();
@@ -165,7 +169,7 @@ export class BoardConnection {
         );
         speed = speedOf(protocol);
         try {
-          const dialect = await this.#greet(link, protocol, signal);
+          const dialect = await this.#greet(link, { protocol, ms: greetingMs }, signal);
           if (dialect) return { link, dialect };
         } catch (error) {
           if (signal.aborted || !(error instanceof SvcError) || error.code !== "BOARD_FAILED") {
@@ -175,7 +179,7 @@ export class BoardConnection {
           garbage = error;
         }
       }
-    } while (clock.monotonic() < deadline);
+    }
     await link?.close();
     throw (
       garbage ??
@@ -189,11 +193,15 @@ export class BoardConnection {
     );
   }
 
-  async #greet(link: Link, protocol: Protocol, signal: AbortSignal): Promise<Dialect | undefined> {
+  async #greet(
+    link: Link,
+    { protocol, ms }: { readonly protocol: Protocol; readonly ms: number },
+    signal: AbortSignal,
+  ): Promise<Dialect | undefined> {
     const { clock, what } = this.#options;
     const silence = new SvcError("BOARD_TIMEOUT");
     try {
-      return await withTimeout({ clock, ms: GREETING_MS, signal, error: () => silence }, (limited) => {
+      return await withTimeout({ clock, ms, signal, error: () => silence }, (limited) => {
         if (protocol === "json") return greetJson(link, what, limited);
         if (protocol === "firmata") return greetFirmata(link, what, limited);
         return greetMicroPython(link, { what, clock }, limited);

@@ -69,7 +69,7 @@ test("code prints, fails with its traceback, and is cut where it prints too much
   const cut = await run("for i in range(2000): print('x' * 20)", 30_000, 100);
   expect(cut).toMatchObject({ isCut: true, error: "" });
   expect(cut.output).toHaveLength(100);
-  expect((await run("print('still there')")).output).toBe("still there\r\n");
+  expect(await run("print('still there')")).toEqual({ output: "still there\r\n", isCut: false, error: "" });
 });
 
 test("code that never ends is interrupted, and the board takes the next", async () => {
@@ -117,13 +117,24 @@ test("another program can't have the port meanwhile, and finds the board afterwa
 
 const hasMpremote = spawnSync("mpremote", ["version"]).error === undefined;
 
+/** It has no checksum: on a line without flow control it may lose bytes of the code, and fail. */
+function askMpremote(code: string): string {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return execFileSync("mpremote", ["connect", board.path, "resume", "exec", code], { encoding: "latin1" });
+    } catch (error) {
+      if (attempts === 5) throw error;
+    }
+  }
+}
+
 test("mpremote and svc are told the same, in turn", async (context) => {
   if (!hasMpremote)
     requireReal(context, { name: "mpremote", tier: "B", reason: "not on PATH; apt-get install micropython-mpremote" });
   const code = "import os; print(os.uname(), 2 ** 20)";
   const ours = (await run(code)).output;
   await registry.close();
-  const theirs = execFileSync("mpremote", ["connect", board.path, "resume", "exec", code], { encoding: "latin1" });
+  const theirs = askMpremote(code);
   registry = await registryOf({ boards: [{ board: "microbit", path: board.path }], clock: realClock });
   expect(theirs).toBe(ours);
   expect((await run(code)).output).toBe(ours);

@@ -48,16 +48,3 @@ export interface CodeOutput {
   /** The traceback; empty where it ended well. */
   readonly error: string;
 }
-
-const MOST_SENDS = 3;
-
-/**
- * Runs code of svc's own. A syntax error in it means that a line without flow control lost bytes of it, and that nothing of it ran: it is
- * sent again.
- */
-export async function runOwnCode(runner: CodeRunner, code: string, options: RunCodeOptions): Promise<CodeOutput> {
-  for (let sends = 1; ; sends += 1) {
-    const output = await runner.run(code, options);
-    if (!output.error.includes("SyntaxError") || sends === MOST_SENDS) return output;
-  }
-}

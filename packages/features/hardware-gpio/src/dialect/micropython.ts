@@ -6,7 +6,7 @@ import { type Clock, type Json, SvcError } from "@svc/contract";
 import type { Level, Pull } from "@svc/kit/hardware";
 import { randomBytes } from "node:crypto";
 import { type Link, type Parse, withTimeout } from "../link/link.ts";
-import { type CodeOutput, type CodeRunner, type Dialect, type RunCodeOptions, runOwnCode } from "./dialect.ts";
+import type { CodeOutput, CodeRunner, Dialect, RunCodeOptions } from "./dialect.ts";
 import { printable } from "./json-lines.ts";
 import { ANALOG_READERS, PIN_READERS, PIN_WRITERS, type PinFunctions } from "./micropython-pins.ts";
 
@@ -17,9 +17,15 @@ const CTRL_D = "\x04";
 const BANNER = "raw REPL; CTRL-B to exit\r\n>";
 const END = 0x04;
 
-/** Without flow control: as much as a small UART buffers, with time to take it. More of it, and bytes are lost. */
+/**
+ * Without flow control: as much as a small UART buffers, with time to take it. More of it, and bytes are lost. Then the code is sent again,
+ * with the next pause.
+ */
 const PIECE_BYTES = 32;
-const PIECE_PAUSE_MS = 10;
+const PIECE_PAUSES_MS = [10, 30, 90];
+const SEND_MS = 30_000;
+/** Until the board says that it has the end of the code. */
+const ACKNOWLEDGEMENT_MS = 3000;
 /** How long a program may take to end after Ctrl-C. */
 const INTERRUPT_MS = 2000;
 const MOST_ERROR_BYTES = 4096;
@@ -104,7 +110,7 @@ class MicroPython implements Dialect {
   /** Code of ours, whose exceptions mean that the board has no such pin. */
   async #runShort(code: string, signal: AbortSignal, pin?: number): Promise<string> {
     const options = { timeoutMs: 5000, maxBytes: MOST_PIN_OUTPUT_BYTES, signal };
-    const { output, error } = await runOwnCode(this.code, code, options);
+    const { output, error } = await this.#run(code, options);
     if (error === "") return output.toString("utf8").replaceAll("\r", "").trim();
     const reason = printable(error.trim().split("\n").at(-1) ?? "");
     if (pin !== undefined && /^(?:ValueError|AttributeError|KeyError)/.test(reason)) {
@@ -119,45 +125,86 @@ class MicroPython implements Dialect {
         "BOARD_TIMEOUT",
         `The code ran longer than ${timeoutMs / 1000} s on ${this.#what} and was interrupted.`,
       );
-    this.isSettled = false;
-    const bounds = { clock: this.#clock, ms: timeoutMs, signal, error: timeout };
+    const unsent = (): SvcError => new SvcError("BOARD_TIMEOUT", `${this.#what} did not take the code.`);
+    const bounds = { clock: this.#clock, signal };
     let isRunning = false;
     try {
-      const output = await withTimeout(bounds, async (limited) => {
-        await this.#send(Buffer.from(code), limited);
+      for (const pause of PIECE_PAUSES_MS) {
+        this.isSettled = false;
+        const mark = await withTimeout({ ...bounds, ms: SEND_MS, error: unsent }, (limited) =>
+          this.#send(Buffer.from(code), pause, limited),
+        );
+        if (mark === undefined) continue;
         isRunning = true;
-        return await this.#follow(maxBytes, limited);
-      });
-      this.isSettled = true;
-      return output;
+        const { output, ...rest } = await withTimeout({ ...bounds, ms: timeoutMs, error: timeout }, (limited) =>
+          this.#follow(mark.length + maxBytes, limited),
+        );
+        isRunning = false;
+        this.isSettled = true;
+        if (output.subarray(0, mark.length).equals(mark)) return { output: output.subarray(mark.length), ...rest };
+      }
     } catch (error) {
       if (isRunning && !this.#link.incoming.hasEnded) await this.#interrupt();
       throw error;
     }
+    throw new SvcError("BOARD_FAILED", `${this.#what} lost bytes of the code three times. Nothing of it ran.`, {
+      hint: "Its serial line has no flow control, or the code is too large for its memory: send less, or write it to a file.",
+    });
   }
 
-  /** Requests raw paste mode each time: the board's answer says which form it takes. */
-  async #send(code: Buffer, signal: AbortSignal): Promise<void> {
+  /**
+   * Requests raw paste mode each time: the board's answer says which form it takes. Without it a line may lose bytes, and what is left may
+   * be other code: the board then compares a checksum first. Resolves with what the board prints before the code begins; undefined: it did not
+   * begin, as the end of the code was lost.
+   */
+  async #send(code: Buffer, pause: number, signal: AbortSignal): Promise<Buffer | undefined> {
     const { incoming } = this.#link;
     if (this.#hasPasteMode !== false) {
       await this.#link.write(`\x05A${CTRL_A}`);
       const answer = await incoming.take(exactly(2), signal);
       if (answer.equals(Buffer.from("R\x01"))) {
         this.#hasPasteMode = true;
-        return await this.#paste(code, signal);
+        await this.#paste(code, signal);
+        return Buffer.alloc(0);
       }
       this.#hasPasteMode = false;
       // Firmware that does not know it takes the bytes for code, and begins the raw REPL again with the last one.
       if (!answer.equals(Buffer.from("R\x00"))) await incoming.take(after("w REPL; CTRL-B to exit\r\n>"), signal);
     }
-    for (let at = 0; at < code.length; at += PIECE_BYTES) {
-      if (at > 0) await this.#clock.sleep(PIECE_PAUSE_MS, signal);
-      await this.#link.write(code.subarray(at, at + PIECE_BYTES));
+    const sum = checksum(code);
+    const checked = Buffer.from(`_svc_code=${literal(code)}
+_svc_sum=0
+for _svc_byte in _svc_code:_svc_sum=(_svc_sum*31+_svc_byte)&0xffffff
+if _svc_sum!=${sum}:raise ValueError('lost bytes')
+print('svc ${sum}')
+exec(_svc_code)`);
+    for (let at = 0; at < checked.length; at += PIECE_BYTES) {
+      await this.#link.write(checked.subarray(at, at + PIECE_BYTES));
+      await this.#clock.sleep(pause, signal);
     }
     await this.#link.write(CTRL_D);
-    const answer = await incoming.take(exactly(2), signal);
-    if (answer.equals(Buffer.from("OK"))) return;
+    const answer = await this.#acknowledgement(signal);
+    if (answer === undefined) return undefined;
+    if (answer.equals(Buffer.from("OK"))) return Buffer.from(`svc ${sum}\r\n`);
     throw new SvcError("BOARD_FAILED", `${this.#what} did not take the code.`);
+  }
+
+  /** Undefined: none came, and the board has forgotten the code. Rejects where the board began the code after all. */
+  async #acknowledgement(signal: AbortSignal): Promise<Buffer | undefined> {
+    const { incoming } = this.#link;
+    const silence = new SvcError("BOARD_TIMEOUT", `${this.#what} did not take the code in time. It may have run.`);
+    const bounds = { clock: this.#clock, ms: ACKNOWLEDGEMENT_MS, signal, error: () => silence };
+    try {
+      return await withTimeout(bounds, (limited) => incoming.take(exactly(2), limited));
+    } catch (error) {
+      if (error !== silence) throw error;
+    }
+    // Ctrl-C clears a line that was not ended, and interrupts code that runs.
+    const mark = randomBytes(8).toString("hex");
+    await this.#link.write(`${CTRL_C}print('${mark}')${CTRL_D}`);
+    const answer = await incoming.take(upTo(`OK${mark}\r\n${CTRL_D}${CTRL_D}>`), signal);
+    if (answer.includes("OK")) throw silence;
+    return undefined;
   }
 
   async #paste(code: Buffer, signal: AbortSignal): Promise<void> {
@@ -237,10 +284,26 @@ const after = (text: string): Parse<true> => {
   };
 };
 
+/** The bytes before the text. Takes it with them. */
+const upTo = (text: string): Parse<Buffer> => {
+  const wanted = Buffer.from(text, "latin1");
+  return (bytes) => {
+    const at = bytes.indexOf(wanted);
+    return at < 0 ? undefined : { value: Buffer.from(bytes.subarray(0, at)), used: at + wanted.length };
+  };
+};
+
 const exactly =
   (length: number): Parse<Buffer> =>
   (bytes) =>
     bytes.length < length ? undefined : { value: Buffer.from(bytes.subarray(0, length)), used: length };
+
+/** Small enough at each step for the small integers of a board. */
+export const checksum = (content: Buffer): number => content.reduce((sum, byte) => (sum * 31 + byte) & 0xffffff, 0);
+
+/** Bytes as Python writes them; nothing in it ends the code early. */
+export const literal = (bytes: Buffer): string =>
+  `b'${[...bytes].map((byte) => (byte >= 0x20 && byte < 0x7f && byte !== 0x27 && byte !== 0x5c ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, "0")}`)).join("")}'`;
 
 const DESCRIBE = `import sys
 print(getattr(sys.implementation, 'name', ''))
