@@ -231,6 +231,36 @@ describe("whatever the cut of what comes in", () => {
     wire.socket.destroy();
   });
 
+  test.each(["", "\r\n", "\r\n\r\n", " \r\n\r\n \r"])(
+    "a request in one piece is read to its end, and so is the next one: %j behind its JSON",
+    async (blanks) => {
+      const { harness, head } = await started();
+      const length = BODY.length + blanks.length;
+      const heads = ["Content-Length", "content-length"].map((name) =>
+        head("POST /webhook", `Content-Type: application/json\r\n${name}: ${length}\r\n`),
+      );
+      const wire = new Wire(harness);
+      for (const [answered, one] of [...heads, ...heads].entries()) {
+        wire.write(one + BODY + blanks);
+        expect((await wire.responses(answered + 1)).map(statusOf)).toEqual(Array(answered + 1).fill(200));
+      }
+      expect(harness.turns.map(({ text }) => text)).toEqual(["hi", "hi", "hi", "hi"]);
+      wire.socket.destroy();
+    },
+  );
+
+  test.each([
+    ["a second length", `Content-Length: ${BODY.length}\r\nContent-Length: 1\r\n`],
+    ["chunks beside a length", `Content-Length: ${BODY.length}\r\nTransfer-Encoding: chunked\r\n`],
+    ["a length that is no number", `Content-Length: ${BODY.length}\r\nContent-Length: x\r\n`],
+  ])("a request in one piece that has %s is refused", async (_what, lengths) => {
+    const { harness, head } = await started();
+    const wire = new Wire(harness);
+    wire.write(head("POST /webhook", `Content-Type: application/json\r\n${lengths}`) + BODY);
+    expect(codeOf(await wire.closed)).toBe("BAD_REQUEST");
+    expect(harness.turns).toEqual([]);
+  });
+
   test("the end of the stream comes behind the requests before it", async () => {
     const { harness } = await started();
     const wire = new Wire(harness);

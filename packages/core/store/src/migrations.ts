@@ -8,6 +8,7 @@ import { DRAFTS_STEP } from "./messages/draft-columns.ts";
 import { MESSAGES_STEP } from "./messages/schema.ts";
 import { OPEN_TURNS_STEP } from "./open-turns-schema.ts";
 import { LONG_PAGE_SESSIONS_STEP, PAGE_SESSIONS_STEP } from "./page-sessions-schema.ts";
+import { SESSION_ACTIVITY_STEP } from "./session-activity-schema.ts";
 import { SESSION_LIST_STEP } from "./session-list-schema.ts";
 import { SOP_RETRIES_STEP, SOP_STEP } from "./sop-schema.ts";
 import { TRACES_STEP } from "./traces-schema.ts";
@@ -129,6 +130,7 @@ export const STEPS: readonly string[] = [
   UPLOADS_STEP,
   USAGE_BY_CHANNEL_STEP,
   SOP_RETRIES_STEP,
+  SESSION_ACTIVITY_STEP,
 ];
 
 /** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */

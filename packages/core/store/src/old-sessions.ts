@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 import type { ConversationStore } from "./conversations.ts";
 import { SessionFiles } from "./session-files.ts";
+import type { SessionActivity } from "./session-activity.ts";
 import type { SearchIndex } from "./search-index.ts";
 
 /** Most of one step. */
@@ -22,8 +23,15 @@ export interface SessionPage {
   readonly before: number | undefined;
 }
 
+export interface OldSessionsDeps {
+  readonly conversations: ConversationStore;
+  readonly activity: SessionActivity;
+  readonly search: SearchIndex;
+}
+
 export class OldSessions {
   readonly #conversations: ConversationStore;
+  readonly #activity: SessionActivity;
   readonly #search: SearchIndex;
   readonly #byActivity;
   readonly #dropSession;
@@ -34,12 +42,13 @@ export class OldSessions {
   readonly #deleteChain;
   readonly #deleteTurn;
 
-  constructor(db: DatabaseSync, conversations: ConversationStore, search: SearchIndex) {
+  constructor(db: DatabaseSync, { conversations, activity, search }: OldSessionsDeps) {
     this.#conversations = conversations;
+    this.#activity = activity;
     this.#search = search;
     this.#byActivity = db.prepare(
       `SELECT n, client_id AS owner, name, last_turn AS lastTurn, updated_at AS updatedAt FROM sessions
-       WHERE last_turn < ? AND pinned_at IS NULL ORDER BY last_turn DESC LIMIT ${STEP.sessions}`,
+       WHERE listed_turn > 0 AND listed_turn < ? AND pinned_at IS NULL ORDER BY listed_turn DESC LIMIT ${STEP.sessions}`,
     );
     this.#dropSession = db.prepare("DELETE FROM sessions WHERE n = ?");
     this.#endGrants = db.prepare("DELETE FROM grants WHERE owner = ? AND name = ?");
@@ -55,6 +64,7 @@ export class OldSessions {
    * which survives a restart.
    */
   dropPage(below: Below): SessionPage {
+    this.#activity.update();
     const page = this.#byActivity.all(below.before) as unknown as SessionRow[];
     let kept = 0;
     for (const { n, owner, name, lastTurn, updatedAt } of page) {

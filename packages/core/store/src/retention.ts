@@ -12,6 +12,7 @@ import { type Below, OldSessions } from "./old-sessions.ts";
 import type { OldSopRuns } from "./old-sop-runs.ts";
 import type { PageSessionStore } from "./page-sessions.ts";
 import type { SearchIndex } from "./search-index.ts";
+import type { SessionActivity } from "./session-activity.ts";
 import type { Space } from "./space.ts";
 import type { Pruned, RetentionLimits } from "./types.ts";
 
@@ -28,6 +29,7 @@ export interface Keepers {
   readonly approvals: ApprovalStore;
   readonly grants: GrantStore;
   readonly conversations: ConversationStore;
+  readonly activity: SessionActivity;
   readonly search: SearchIndex;
   readonly pageSessions: PageSessionStore;
   readonly space: Space;
@@ -49,7 +51,7 @@ export class Retention {
   constructor(db: DatabaseSync, commits: GroupCommit, keepers: Keepers) {
     this.#commits = commits;
     this.#keepers = keepers;
-    this.#sessions = new OldSessions(db, keepers.conversations, keepers.search);
+    this.#sessions = new OldSessions(db, keepers);
     this.#deleteCalls = db.prepare(
       `DELETE FROM tool_calls WHERE (turn_id, call_id) IN
          (SELECT turn_id, call_id FROM tool_calls WHERE started_at < ? AND state <> 'started'

@@ -22,6 +22,7 @@ export interface SessionRow {
   pinned_at: number | null;
   archived_at: number | null;
   first_turn: number;
+  listed_turn: number;
 }
 
 export interface TurnRow {

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 import type { ConversationStore } from "./conversations.ts";
+import type { SessionActivity } from "./session-activity.ts";
 import { SessionFiles } from "./session-files.ts";
 import type { SearchIndex, SoughtPhrase } from "./search-index.ts";
 import { sessionOf, type SessionRow, turnOf, type TurnRow, type UsageRow } from "./session-rows.ts";
@@ -22,6 +23,12 @@ import type {
   TurnPage,
 } from "./types.ts";
 
+export interface SessionStoreDeps {
+  readonly search: SearchIndex;
+  readonly activity: SessionActivity;
+  readonly conversations: ConversationStore;
+}
+
 export class SessionStore {
   readonly #find;
   readonly #byId;
@@ -31,8 +38,8 @@ export class SessionStore {
   readonly #insertTurn;
   readonly #deleteTurn;
   readonly #turn;
-  readonly #lists;
   readonly #search: SearchIndex;
+  readonly #activity: SessionActivity;
   readonly #set;
   readonly #deleteTurns;
   readonly #rename;
@@ -43,7 +50,7 @@ export class SessionStore {
   readonly #delete;
   readonly #replace;
 
-  constructor(db: DatabaseSync, search: SearchIndex, conversations: ConversationStore) {
+  constructor(db: DatabaseSync, { search, activity, conversations }: SessionStoreDeps) {
     this.#conversations = conversations;
     this.#find = db.prepare(
       "SELECT n AS session, last_turn AS lastTurn FROM sessions WHERE client_id = ? AND name = ?",
@@ -64,16 +71,8 @@ export class SessionStore {
     this.#insertTurn = db.prepare("INSERT INTO turns VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)");
     this.#deleteTurn = db.prepare("DELETE FROM turns WHERE n = ?");
     this.#turn = db.prepare("SELECT * FROM turns WHERE n = ?");
-    const list = (pinned: string, owner: string) =>
-      db.prepare(`
-        SELECT * FROM sessions WHERE pinned_at ${pinned} AND last_turn < ?1
-          AND (?2 IS NULL OR (archived_at IS NOT NULL) = ?2) AND ${owner}
-        ORDER BY last_turn DESC LIMIT ?3`);
-    this.#lists = [true, false].map((isPinned) => {
-      const pinned = isPinned ? "IS NOT NULL" : "IS NULL";
-      return { isPinned, all: list(pinned, "?4 IS NULL"), own: list(pinned, "client_id = ?4") };
-    });
     this.#search = search;
+    this.#activity = activity;
     const most = "min(turns, ?1)";
     this.#set = {
       title: db.prepare("UPDATE sessions SET title = ?, titled_by = ? WHERE n = ?"),
@@ -108,16 +107,8 @@ export class SessionStore {
   }
 
   /** Pinned ones first, then the most recently active. `after`: those that follow this position in the list. */
-  list({ clientId, archived }: SessionFilter, limit: number, after?: ListPosition): SessionSummary[] {
-    const rows: SessionRow[] = [];
-    const isArchived = archived === undefined ? null : Number(archived);
-    for (const { isPinned, all, own } of this.#lists) {
-      if (after !== undefined && isPinned && !after.isPinned) continue;
-      const before = after?.isPinned === isPinned ? after.newestTurn : Number.MAX_SAFE_INTEGER;
-      const query = clientId === undefined ? all : own;
-      rows.push(...(query.all(before, isArchived, limit - rows.length, clientId ?? null) as unknown as SessionRow[]));
-    }
-    return rows.map(sessionOf);
+  list(filter: SessionFilter, limit: number, after?: ListPosition): SessionSummary[] {
+    return this.#activity.list(filter, limit, after);
   }
 
   /** Turns with all these phrases, the newest first; `before`: those older than this turn. No phrase finds nothing. */
@@ -259,6 +250,7 @@ export class SessionStore {
     );
     const n = Number(lastInsertRowid);
     this.#search.stored(n, spoken);
+    this.#activity.stored();
     return n;
   }
 

@@ -21,6 +21,7 @@ import { type OpenDatabase, openDatabase } from "./open-database.ts";
 import { PageSessionStore } from "./page-sessions.ts";
 import { Recovery } from "./recovery.ts";
 import { type RemoveFiles, Retention } from "./retention.ts";
+import { SessionActivity } from "./session-activity.ts";
 import { SessionStore } from "./sessions.ts";
 import { SearchIndex } from "./search-index.ts";
 import { SopRunStore } from "./sop-runs.ts";
@@ -103,6 +104,8 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
   const partOf = (): string | undefined => commits.traceparent;
   const messages = new MessageStores(db, clock, partOf);
   const conversations = new ConversationStore(db);
+  const activity = new SessionActivity(db);
+  const openTurns = new OpenTurnStore(db);
   const commits: GroupCommit = new GroupCommit(db, {
     refused,
     traceparent,
@@ -110,6 +113,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
     beforeCommit: () => {
       usage.flush();
       search.beforeCommit();
+      activity.beforeCommit();
       messages.hooks.beforeCommit();
     },
     afterCommit: messages.hooks.afterCommit,
@@ -117,6 +121,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
       keys.recount();
       usage.discard();
       conversations.onRollback();
+      openTurns.onRollback();
       search.onRollback();
       messages.hooks.onRollback();
     },
@@ -134,6 +139,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
     approvals,
     grants,
     conversations,
+    activity,
     search,
     pageSessions,
   });
@@ -143,8 +149,8 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
     devices: new DeviceStore(db, commits),
     pageSessions,
     idempotency: keys,
-    sessions: new SessionStore(db, search, conversations),
-    openTurns: new OpenTurnStore(db),
+    sessions: new SessionStore(db, { search, activity, conversations }),
+    openTurns,
     conversations,
     knownLanes: new KnownLanes(db),
     toolCalls: new ToolCallStore(db, clock),

@@ -301,7 +301,7 @@ export class Intake {
   readonly #onData = (bytes: Buffer): void => {
     if (this.#isOver) return;
     if (this.#isOnlyRequest(bytes) && this.#deps.mayBegin(this.#socket)) {
-      this.#parsePiece(bytes);
+      this.#parseWhole(bytes);
       if (!hasParser(this.#socket)) this.#leave(NOTHING);
       return;
     }
@@ -316,10 +316,10 @@ export class Intake {
     else this.#keep(bytes.subarray(at));
   };
 
-  /** As nearly all are: it is whole, has no body, and nothing is before it. */
+  /** As nearly all are: it is whole, and nothing is before or behind it. */
   #isOnlyRequest(bytes: Buffer): boolean {
     const isFree = this.#inFlight === 0 && this.#holding === undefined && this.#bodyLeft === 0 && this.#seen === 0;
-    return isFree && endOfHead(bytes, 0, 0) === bytes.length && !isPausedByNode(this.#socket);
+    return isFree && isWholeRequest(bytes) && !isPausedByNode(this.#socket);
   }
 
   /** Whether what came by itself may be parsed at once. */
@@ -380,6 +380,13 @@ export class Intake {
     return hasBegun && headEnd !== -1 ? at : end;
   }
 
+  #parseWhole(bytes: Buffer): void {
+    const begun = this.#begun;
+    this.#parse(bytes);
+    // The body of a head may come later.
+    if (this.#begun > begun && !this.#newest!.complete) this.#bodyLeft = declaredBytes(this.#newest!);
+  }
+
   #parsePiece(piece: Buffer): void {
     const begun = this.#begun;
     this.#seen = seenOfEnd(piece, this.#seen);
@@ -422,6 +429,19 @@ function endOfHead(bytes: Buffer, from: number, seen: number): number {
   const at = bytes.indexOf(HEAD_END, from);
   return at === -1 ? -1 : at + HEAD_END.length;
 }
+
+/**
+ * Whether it is one head, or one request with all of its body. False where a look at the head does not tell: piece by piece a request
+ * is parsed as well, and costs more. Where the parser reads the length in another way, as of two of them, it refuses the request.
+ */
+function isWholeRequest(bytes: Buffer): boolean {
+  const bodyAt = endOfHead(bytes, 0, 0);
+  if (bodyAt === bytes.length) return true;
+  const length = bodyAt === -1 ? null : CONTENT_LENGTH.exec(bytes.toString("latin1", 0, bodyAt));
+  return length !== null && Number(length[1]) === bytes.length - bodyAt;
+}
+
+const CONTENT_LENGTH = /\r\ncontent-length: *([0-9]{1,9})\r\n/i;
 
 /** Where so many lines have ended, or all of it. */
 function afterLines(bytes: Buffer, from: number, lines: number): number {
