@@ -57,19 +57,28 @@ interface Read {
 }
 
 async function read(model: LanguageModelV4): Promise<Read> {
-  const parts: unknown[] = [];
+  const parts: object[] = [];
   const number = numbering();
   const nameOf = (error: unknown): unknown => (error instanceof Error ? error.name : error);
   try {
     const { stream } = await model.doStream(HELLO);
     for await (const part of stream as AsyncIterable<LanguageModelV4StreamPart>) {
       if (part.type === "error") return { parts, failure: nameOf(part.error), isTorn: false };
-      if (part.type !== "response-metadata") parts.push(comparable(part, number));
+      if (part.type !== "response-metadata") add(parts, comparable(part, number));
     }
     return { parts, failure: undefined, isTorn: false };
   } catch (error) {
     return { parts, failure: nameOf(error), isTorn: true };
   }
+}
+
+/** The SDK has a piece for each chunk, we have one for all that came at once. */
+function add(parts: { type?: unknown; id?: unknown; delta?: string }[], part: (typeof parts)[number]): void {
+  const last = parts.at(-1);
+  const isMore =
+    last?.type === part.type && last?.id === part.id && /^(?:text|reasoning)-delta$/.test(String(part.type));
+  if (isMore) last!.delta += part.delta!;
+  else parts.push({ ...part });
 }
 
 /** Of what can be compared: the parts that a torn stream lost are none of it. */

@@ -72,7 +72,13 @@ export class ChatCompletionsModel implements PushingModel {
     await this.#post(body, options.abortSignal, () => {
       take({ type: "stream-start", warnings: [] });
       const events = new EventStreamReader((data) => answer.chunk(data));
-      return (chunk) => events.push(chunk);
+      return (chunk) => {
+        try {
+          events.push(chunk);
+        } finally {
+          answer.tell();
+        }
+      };
     });
     answer.end();
   }
@@ -377,13 +383,15 @@ function usageOf(usage: Usage | null | undefined): LanguageModelV4Usage {
 
 // What comes: an answer in pieces.
 
-const TEXT_ID = "txt-0";
-const REASONING_ID = "reasoning-0";
+const IDS = { text: "txt-0", reasoning: "reasoning-0" } as const;
 
+/** Text that came at once is told at once: each piece costs a reader more than the model's whole chunk. */
 class StreamedAnswer {
   readonly #take: TakePart;
   readonly #calls: StreamedToolCalls;
   #open: "text" | "reasoning" | undefined;
+  /** Of what is open, and not told yet. */
+  #untold = "";
   #hasRefusal = false;
   #finish: string | undefined;
   #usage: Usage | undefined;
@@ -421,22 +429,31 @@ class StreamedAnswer {
     }
     if (!calls || calls.length === 0) return;
     if (this.#open === "reasoning") this.#close();
+    this.tell();
     for (const call of calls) this.#calls.add(call);
   }
 
   #push(type: "text" | "reasoning", delta: string): void {
-    const id = type === "text" ? TEXT_ID : REASONING_ID;
     if (this.#open !== type) {
       this.#close();
       this.#open = type;
-      this.#take({ type: `${type}-start`, id });
+      this.#take({ type: `${type}-start`, id: IDS[type] });
     }
-    this.#take({ type: `${type}-delta`, id, delta });
+    this.#untold += delta;
+  }
+
+  /** Nothing more has come for now. */
+  tell(): void {
+    if (this.#untold === "" || this.#open === undefined) return;
+    const delta = this.#untold;
+    this.#untold = "";
+    this.#take({ type: `${this.#open}-delta`, id: IDS[this.#open], delta });
   }
 
   #close(): void {
-    if (this.#open === "text") this.#take({ type: "text-end", id: TEXT_ID });
-    if (this.#open === "reasoning") this.#take({ type: "reasoning-end", id: REASONING_ID });
+    if (this.#open === undefined) return;
+    this.tell();
+    this.#take({ type: `${this.#open}-end`, id: IDS[this.#open] });
     this.#open = undefined;
   }
 

@@ -11,7 +11,6 @@ import { APICallError } from "@ai-sdk/provider";
 import { currentScope } from "@svc/kernel";
 
 export interface ConnectionOptions {
-  /** Ends without a slash. */
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
 }
