@@ -11,13 +11,16 @@ const tell = (daemon: RunningBinary, title: string): Promise<Response> =>
   daemon.request("/api/channel-events", { method: "POST", body: { type: "build", content: { title } } });
 
 test("a stream and a socket are told the same: a turn in pieces, an event of a program, no secret in either", async () => {
-  await using model = await fakeModelServer({ script: () => ({ text: "one two three four five six seven" }) });
+  let isToldFirst: Promise<unknown> | undefined;
+  const midway = async (): Promise<void> => void (await isToldFirst);
+  await using model = await fakeModelServer({ script: () => ({ text: "one two three four five six seven", midway }) });
   using home = homeWith(
     `${localModel(model)}\n[channels_config.webhook]\nsigning_secret = "whsec_c2VjcmV0LW9mLXRoZS1ob3VzZQ=="\n`,
   );
   await using daemon = await startBinary({ home: home.path });
   const token = await daemon.pair();
   const [stream, socket] = [await Follower.stream(daemon, token), await Follower.socket(daemon, token)];
+  isToldFirst = stream.first("text-delta");
   socket.say({ type: "message", content: "count", session_id: "mine" });
   expect(await socket.first("reply")).toMatchObject({
     response: "one two three four five six seven",

@@ -67,14 +67,8 @@ export async function openModel(config: ModelConfig): Promise<LanguageModelV4> {
       return createAnthropic({ baseURL: baseUrlOf(config) ?? "", apiKey, fetch })(name);
     }
     case "openai-compatible": {
-      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-      return createOpenAICompatible({
-        ...(apiKey && { apiKey }),
-        baseURL: config.base_url ?? "",
-        fetch,
-        name: "openai-compatible",
-        includeUsage: true,
-      })(name);
+      const { ChatCompletionsModel } = await import("./chat-completions.ts");
+      return new ChatCompletionsModel({ modelId: name, baseUrl: config.base_url ?? "", apiKey });
     }
   }
 }

@@ -8,6 +8,7 @@ import type {
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
 import { SvcError } from "@svc/contract";
+import { isPushing, type TakePart } from "./pushing-model.ts";
 
 export interface AnswerInPieces {
   readonly onText: (delta: string) => void;
@@ -26,11 +27,10 @@ export async function streamAnswer(
   options: LanguageModelV4CallOptions,
   pieces: AnswerInPieces,
 ): Promise<WholeAnswer> {
-  const { stream } = await model.doStream(options);
   const content: LanguageModelV4Content[] = [];
   const open = new Map<string, Block>();
   let ended: Pick<WholeAnswer, "usage" | "finishReason"> | undefined;
-  for await (const part of stream) {
+  const take: TakePart = (part) => {
     if ("delta" in part) pieces.chars += part.delta.length;
     switch (part.type) {
       case "text-start":
@@ -64,7 +64,9 @@ export async function streamAnswer(
         throw part.error;
       default:
     }
-  }
+  };
+  if (isPushing(model)) await model.pushParts(options, take);
+  else for await (const part of (await model.doStream(options)).stream) take(part);
   if (!ended) {
     throw new SvcError("MODEL_UNREACHABLE", "The model provider's answer broke off.", { hint: "Try again." });
   }

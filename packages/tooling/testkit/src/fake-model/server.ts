@@ -156,6 +156,8 @@ async function sendEvents(
     if (at === half) await thinks?.();
     const name = event === undefined ? "" : `event: ${event}\n`;
     response.write(`${name}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`);
+    // One by one, as a model makes them: what comes at once may be read as one piece.
+    await new Promise((resolve) => setImmediate(resolve));
   }
   if (midway) setImmediate(() => response.destroy());
   else response.end();
