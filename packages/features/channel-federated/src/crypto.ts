@@ -44,8 +44,13 @@ export interface CryptoChanges {
 
 export type Decrypted =
   | { readonly state: "decrypted"; readonly event: Fields }
-  /** Its key has not come yet. `isMissing`: nor has one of a later message of its session. */
-  | { readonly state: "waiting"; readonly sessionId: string | undefined; readonly isMissing: boolean }
+  /** Its key has not come yet. `isMissing`: nor has one of a later message of its session. `withheld`: why its sender's app sends none. */
+  | {
+      readonly state: "waiting";
+      readonly sessionId: string | undefined;
+      readonly isMissing: boolean;
+      readonly withheld?: string;
+    }
   /** No key can ever open it, or its sender is not who it says. */
   | { readonly state: "unreadable" };
 
@@ -207,7 +212,11 @@ export async function openCrypto({ api, userId, deviceId, openStore, people, log
         // again could not be decrypted any more: hence all of it at once, or nothing.
         const taken = store.atomically(take);
         received = taken.catch(() => undefined);
-        await taken;
+        for (const { type } of await taken) {
+          if (type !== wasm.ProcessedToDeviceEventType.UnableToDecrypt) continue;
+          // After a kill it is one that came before. Else the session with its sender is broken, and the SDK makes a new one.
+          log.info("a message between devices can't be decrypted; it may have brought keys", { channel: "federated" });
+        }
       });
     },
     async decrypt(roomId, event) {
@@ -230,7 +239,9 @@ export async function openCrypto({ api, userId, deviceId, openStore, people, log
           error.code === wasm.DecryptionErrorCode.UnknownSenderDevice;
         log.debug("a message can't be decrypted", { channel: "federated", code: wasm.DecryptionErrorCode[error.code] });
         if (!isWaiting) return { state: "unreadable" };
-        return { state: "waiting", sessionId, isMissing: error.code === wasm.DecryptionErrorCode.MissingRoomKey };
+        const isMissing = error.code === wasm.DecryptionErrorCode.MissingRoomKey;
+        const { withheldCode: withheld } = error;
+        return { state: "waiting", sessionId, isMissing, ...(withheld !== undefined && { withheld }) };
       }
     },
     askers,
