@@ -7,6 +7,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { findingsIn, type Finding } from "../src/doctor/finding.ts";
 import { clockFinding } from "../src/doctor/machine/clock.ts";
+import { lockedMessages } from "../src/doctor/machine/daemon.ts";
 import { spaceFinding } from "../src/doctor/machine/disk.ts";
 import { holdersOf } from "../src/doctor/machine/lock-holder.ts";
 import { isWide } from "../src/doctor/settings/proxies.ts";
@@ -49,6 +50,16 @@ const worst = (findings: readonly Finding[], id: string): string => {
 const MODEL = '[model]\nprovider = "openai"\nname = "m"\napi_key = "k"\n';
 const PRICE = "[prices.m]\ninput_per_million = 1\noutput_per_million = 2\n";
 const AGENT = "[agents.ops]\n";
+
+test.each([
+  [undefined, []],
+  [{}, []],
+  [{ messages: { locked: 0 } }, ["ok"]],
+  [{ messages: { locked: 3 } }, ["warning"]],
+])("encrypted messages without keys are told, as far as the daemon counts them: %j", async (status, levels) => {
+  const found = await lockedMessages.find({ daemon: async () => ({ status }) } as never, new AbortController().signal);
+  expect(found.map(({ level }) => level)).toEqual(levels);
+});
 
 describe("settings", () => {
   test.each([

@@ -39,7 +39,7 @@ interface Status {
   readonly pairing: { required: boolean; devices: number };
   readonly turns: { running: number; waiting: number };
   readonly channels: ChannelLine[];
-  readonly messages: { waiting: number; failed: number; outgoing: number; dead: number };
+  readonly messages: { waiting: number; locked: number; failed: number; outgoing: number; dead: number };
   readonly approvals: { waiting: number };
   readonly sops: { loaded: number; broken: number; running: number; waiting: number };
   readonly warnings: string[];
@@ -100,9 +100,10 @@ function featureText(feature: Status["features"][number]): string {
   return `  feature   ${feature.id}: ${feature.state}${reason}${last === "" ? "" : `  ${last}`}`;
 }
 
-function messagesText({ waiting, failed, outgoing, dead }: Status["messages"]): string {
+function messagesText({ waiting, locked, failed, outgoing, dead }: Status["messages"]): string {
   const stuck = failed + dead === 0 ? "" : `; ${failed} failed, ${dead} dead: svc inbox list`;
-  return `  messages  ${waiting} to answer, ${outgoing} to deliver${stuck}`;
+  const unread = locked === 0 ? "" : ` (${locked} encrypted, without their keys)`;
+  return `  messages  ${waiting} to answer${unread}, ${outgoing} to deliver${stuck}`;
 }
 
 function proceduresText({ loaded, broken, running, waiting }: Status["sops"]): string[] {

@@ -55,9 +55,10 @@ export function statusReport(build: Build, service: Service, gateway: Gateway): 
 }
 
 function messageCounts({ messaging }: Service): StatusReport["messages"] {
-  const { inbox, outbox, oldestWaitingMs } = messaging.messageAdmin.counts();
+  const { inbox, outbox, locked, oldestWaitingMs } = messaging.messageAdmin.counts();
   return {
     waiting: inbox.waiting,
+    locked,
     failed: inbox.failed,
     outgoing: outbox.waiting,
     dead: outbox.dead,

@@ -55,6 +55,7 @@ export class FakeMessageAdmin implements MessageAdmin {
     return {
       inbox: { waiting: 1, done: 1, failed: 0, dropped: 0 },
       outbox: { waiting: 0, sent: 0, dead: 1, dropped: 0 },
+      locked: 0,
       oldestWaitingMs: this.oldestWaitingMs,
       oldestMs: { inbox: 0, outbox: 0 },
     };

@@ -54,7 +54,7 @@ export const REPORTS = {
     pairing: { required: true, devices: 1 },
     turns: { running: 0, waiting: 0 },
     channels: [],
-    messages: { waiting: 0, failed: 0, outgoing: 0, dead: 0, oldest_waiting_secs: null },
+    messages: { waiting: 0, locked: 0, failed: 0, outgoing: 0, dead: 0, oldest_waiting_secs: null },
     approvals: { waiting: 0 },
     sops: { loaded: 0, broken: 0, running: 0, waiting: 0 },
     activity: { minutes: [{ at: "2026-01-01T00:00:00.000Z", received: 2, answered: 1, delivered: 1, failed: 0 }] },

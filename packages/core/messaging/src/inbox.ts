@@ -110,6 +110,15 @@ export class Inbox {
     else this.#notices.add(waiting);
   }
 
+  /** A locked message has ended: its keys did not come. */
+  failedUnread({ n, turnId }: KeptMessage): void {
+    const message = this.#deps.store.inbox.read(n);
+    if (message === undefined) return;
+    const { conversation } = message.body as unknown as Inbound;
+    const code = "KEYS_MISSING";
+    this.#deps.publish({ type: "message-failed", messageId: incomingId(n), conversation, turnId, code });
+  }
+
   /** Takes up what the last process left, in the order of arrival, and goes on with new messages. */
   start(): void {
     const { store, clock } = this.#deps;

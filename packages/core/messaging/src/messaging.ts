@@ -66,10 +66,14 @@ export function createMessaging(options: MessagingOptions): Messaging {
       const both: Alongside = (arrival, arrived) => {
         const committed = alongside?.(arrival, arrived);
         const dropped = withdrawn.length === 0 ? [] : dropWithdrawn(store, channel, withdrawn);
-        for (const { id, as } of ended) store.inbox.endLocked(channel, id, as);
+        const unread = ended.flatMap(({ id, as }) => {
+          const locked = store.inbox.endLocked(channel, id, as);
+          return as === "failed" ? (locked ?? []) : [];
+        });
         return () => {
           committed?.();
           for (const turnId of dropped) inbox.stopTurn(turnId);
+          for (const message of unread) inbox.failedUnread(message);
         };
       };
       const arrived = await inbox.accept({ channel, messages: messages.map(newMessageOf) }, both);

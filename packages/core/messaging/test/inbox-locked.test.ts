@@ -19,7 +19,11 @@ describe("a locked message", () => {
       text: "[encrypted message]",
       sender: said("").sender,
     });
-    expect(made.messaging.messageAdmin.counts()).toMatchObject({ inbox: { waiting: 1 }, oldestWaitingMs: undefined });
+    expect(made.messaging.messageAdmin.counts()).toMatchObject({
+      inbox: { waiting: 1 },
+      locked: 1,
+      oldestWaitingMs: undefined,
+    });
     const { turnId } = made.row(1);
     await made.receive(readable("a", "hello"));
     expect(made.row(1)).toMatchObject({ kind: "message", state: "done", turnId });
@@ -61,6 +65,11 @@ describe("a locked message", () => {
     await made.receive(locked("a"));
     await made.messaging.receive("chat", [], undefined, more as never);
     expect(made.row(1)).toMatchObject(end);
+    const { conversation } = said("");
+    const { turnId } = made.row(1);
+    const told = { type: "message-failed", messageId: "in-1", conversation, turnId, code: "KEYS_MISSING" };
+    expect(made.events).toEqual(end.state === "failed" ? [told] : []);
+    expect(made.messaging.messageAdmin.counts().locked).toBe(0);
     expect(await made.messaging.receive("chat", [readable("a", "too late")])).toEqual(["duplicate"]);
     expect([made.model.asked.length, made.chat.asked.length]).toEqual([0, 0]);
     await expect(made.messaging.messageAdmin.replay("in-1")).rejects.toMatchObject({ code: "MESSAGE_STATE" });

@@ -174,6 +174,8 @@ export interface EndedPage<Row> {
 export interface MessageCounts {
   readonly inbox: Readonly<Record<InboxState, number>>;
   readonly outbox: Readonly<Record<OutboxState, number>>;
+  /** Of those that wait in the inbox, how many are encrypted and lack their keys. */
+  readonly locked: number;
   /** Of both boxes; undefined: nothing waits. */
   readonly oldestWaitingMs: number | undefined;
   /** Of each box; 0: nothing waits there. */

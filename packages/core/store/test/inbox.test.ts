@@ -207,6 +207,7 @@ describe("lists", () => {
     expect(store.inbox.counts()).toEqual({
       inbox: { waiting: 2, done: 2, failed: 1, dropped: 1 },
       outbox: { waiting: 0, sent: 0, dead: 0, dropped: 0 },
+      locked: 0,
       oldestWaitingMs: 5000,
       oldestMs: { inbox: 5000, outbox: 0 },
     });

@@ -15,6 +15,8 @@ export type Wasm = typeof import("@matrix-org/matrix-sdk-crypto-wasm");
 export interface KeyStore {
   /** Makes it the process's IndexedDB, where the library looks for one. */
   install(): Disposable;
+  /** What is stored while `work` goes on is on disk as one once this has resolved. When it rejects, the store refuses from then on. */
+  atomically<T>(work: () => Promise<T>): Promise<T>;
   /** Why it could not be read or written since it was opened; undefined: it could. */
   refusal(): SvcError | undefined;
   close(): void;
@@ -42,8 +44,13 @@ export interface CryptoChanges {
 
 export type Decrypted =
   | { readonly state: "decrypted"; readonly event: Fields }
-  /** Its key has not come yet. `isMissing`: nor has one of a later message of its session. */
-  | { readonly state: "waiting"; readonly sessionId: string | undefined; readonly isMissing: boolean }
+  /** Its key has not come yet. `isMissing`: nor has one of a later message of its session. `withheld`: why its sender's app sends none. */
+  | {
+      readonly state: "waiting";
+      readonly sessionId: string | undefined;
+      readonly isMissing: boolean;
+      readonly withheld?: string;
+    }
   /** No key can ever open it, or its sender is not who it says. */
   | { readonly state: "unreadable" };
 
@@ -118,7 +125,10 @@ export async function openCrypto({ api, userId, deviceId, openStore, people, log
     });
   }
   const trust = () => new wasm.DecryptionSettings(wasm.TrustRequirement.Untrusted);
+  /** Held by all that uses sessions with other devices: an exchange of keys, and what a sync brings. */
   const lock = new Semaphore(1);
+  /** Resolves once the store is not amid what a sync brought. */
+  let received: Promise<unknown> = Promise.resolve();
   /** Rooms that this process has a session of its own for. */
   const begun = new Set<string>();
 
@@ -152,6 +162,8 @@ export async function openCrypto({ api, userId, deviceId, openStore, people, log
     }
   };
   const post = async (request: MachineRequest, signal: AbortSignal): Promise<void> => {
+    // A request may hold what is on disk with that alone.
+    await received;
     const answer = await answerTo(request, signal);
     if (request.id !== undefined) await machine.markRequestAsSent(request.id, request.type, JSON.stringify(answer));
   };
@@ -182,18 +194,30 @@ export async function openCrypto({ api, userId, deviceId, openStore, people, log
     refusal: () => store.refusal(),
     flush: (signal) => lock.run(() => flush(signal)),
     async receive({ toDevice, changed, left, keyCounts, unusedFallbackKeys }, signal) {
-      await lock.run(() => askers.expect(toDevice, signal));
       const usersOf = (ids: readonly string[]) => ids.flatMap((id) => userIdIn(wasm, id) ?? []);
       const counts = new Map(
         Object.entries(keyCounts).filter((entry): entry is [string, number] => typeof entry[1] === "number"),
       );
-      await machine.receiveSyncChanges(
-        JSON.stringify(toDevice),
-        new wasm.DeviceLists(usersOf(changed), usersOf(left)),
-        counts,
-        unusedFallbackKeys && new Set(unusedFallbackKeys),
-        trust(),
-      );
+      const take = () =>
+        machine.receiveSyncChanges(
+          JSON.stringify(toDevice),
+          new wasm.DeviceLists(usersOf(changed), usersOf(left)),
+          counts,
+          unusedFallbackKeys && new Set(unusedFallbackKeys),
+          trust(),
+        );
+      await lock.run(async () => {
+        await askers.expect(toDevice, signal);
+        // A new session is stored before the key that its first message brought. After a kill between them, the message that comes
+        // again could not be decrypted any more: hence all of it at once, or nothing.
+        const taken = store.atomically(take);
+        received = taken.catch(() => undefined);
+        for (const { type } of await taken) {
+          if (type !== wasm.ProcessedToDeviceEventType.UnableToDecrypt) continue;
+          // After a kill it is one that came before. Else the session with its sender is broken, and the SDK makes a new one.
+          log.info("a message between devices can't be decrypted; it may have brought keys", { channel: "federated" });
+        }
+      });
     },
     async decrypt(roomId, event) {
       try {
@@ -215,7 +239,9 @@ export async function openCrypto({ api, userId, deviceId, openStore, people, log
           error.code === wasm.DecryptionErrorCode.UnknownSenderDevice;
         log.debug("a message can't be decrypted", { channel: "federated", code: wasm.DecryptionErrorCode[error.code] });
         if (!isWaiting) return { state: "unreadable" };
-        return { state: "waiting", sessionId, isMissing: error.code === wasm.DecryptionErrorCode.MissingRoomKey };
+        const isMissing = error.code === wasm.DecryptionErrorCode.MissingRoomKey;
+        const { withheldCode: withheld } = error;
+        return { state: "waiting", sessionId, isMissing, ...(withheld !== undefined && { withheld }) };
       }
     },
     askers,

@@ -193,6 +193,7 @@ function keyStoreOf({ homeFolder, secrets, state, log }: FeatureContext<Config>)
       },
     });
     if (create) await state.set(STORE_DEVICE, device);
-    return { install: store.install, close: store.close, refusal: () => refusal };
+    const { install, atomically, close } = store;
+    return { install, atomically, close, refusal: () => refusal };
   };
 }

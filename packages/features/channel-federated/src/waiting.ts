@@ -17,6 +17,10 @@ const WAITING_LASTS_MS = 86_400_000;
 const MOST_BYTES = 4_194_304;
 /** The key backup is asked again for a session after so long, then after twice as long. */
 const BACKUP_BACKOFF = { firstMs: 60_000, longestMs: 3_600_000 };
+/** A key that comes later than its message comes within seconds. */
+const LATE_MS = 60_000;
+/** Why the app of a message's sender sends no key. https://spec.matrix.org/v1.16/client-server-api/#mroom_keywithheld */
+const UNVERIFIED = "m.unverified";
 /** Each is a request that the sync waits for. */
 const MOST_BACKUP_ASKS = 10;
 
@@ -69,6 +73,22 @@ export async function waitingEvents(
     return { roomId, event, sinceMs, bytes, sinceMonotonicMs };
   }
 
+  /** Sessions whose keys are late, as the log says. */
+  const told = new Set<string>();
+  const tellLate = ({ roomId, event, sinceMonotonicMs }: Held, withheld: string | undefined): void => {
+    const session = sessionOf({ roomId, event });
+    const isLate = clock.monotonic() - sinceMonotonicMs >= LATE_MS;
+    if (told.has(session) || (!isLate && withheld === undefined)) return;
+    told.add(session);
+    log.warn("an encrypted message can't be read: its key has not come; it waits for a day", {
+      channel: CHANNEL,
+      room: roomId.slice(0, 320),
+      event: idOf({ event }).slice(0, 320),
+      ...(withheld !== undefined && { withheld: withheld.slice(0, 100) }),
+      ...(withheld === UNVERIFIED && { hint: "Verify this device: svc channels verify federated" }),
+    });
+  };
+
   const dueAtMs = (session: string): number => {
     return backupAsks.get(session)?.dueAtMs ?? -Infinity;
   };
@@ -85,13 +105,15 @@ export async function waitingEvents(
       /** Sessions without any key: none of their messages need be tried. */
       const missing = new Set<string>();
       let asks = 0;
-      for (const { roomId, event } of all) {
+      for (const held of all) {
+        const { roomId, event } = held;
         const session = sessionOf({ roomId, event });
         if (missing.has(session)) continue;
         const nowMs = clock.monotonic();
         const isDue = nowMs >= dueAtMs(session) && asks < MOST_BACKUP_ASKS;
         if (!brought && !isDue) continue;
         const result = await crypto?.decrypt(roomId, event);
+        if (result?.state === "waiting") tellLate(held, result.withheld);
         if (result?.state === "waiting" && isDue && result.sessionId !== undefined) {
           asks += 1;
           noteAsk(session, nowMs);
@@ -145,6 +167,7 @@ export async function waitingEvents(
       all = [...held];
       const sessions = new Set(all.map(sessionOf));
       for (const session of backupAsks.keys()) if (!sessions.has(session)) backupAsks.delete(session);
+      for (const session of told) if (!sessions.has(session)) told.delete(session);
     },
   };
 }

@@ -13,6 +13,7 @@ export function memoryStore(): CryptoDeps["openStore"] {
       // Another channel of the same test may go on with the classes.
       return { [Symbol.dispose]: () => void Reflect.deleteProperty(globalThis, "indexedDB") };
     },
+    atomically: (work) => work(),
     refusal: () => undefined,
     close: () => undefined,
   });

@@ -31,7 +31,8 @@ test.each(["a sync begins", "a message is decrypted"])(
           refusals.push(error.code);
         },
       });
-      return { install: store.install, close: store.close, refusal: () => refusal };
+      const { install, atomically, close } = store;
+      return { install, atomically, close, refusal: () => refusal };
     };
     const device = platform.world.addDevice(PERSON, "ADAPHONE");
     const ada = stack.adopt(await startPhone(platform.url, device), (one) => one.stopClient());

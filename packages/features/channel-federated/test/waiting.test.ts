@@ -18,9 +18,11 @@ let keys: Map<string, number>;
 let tried: string[];
 let asked: string[];
 let backup: Set<string>;
+/** Why there is no key, by session. */
+let withheld: Map<string, string>;
 beforeEach(() => {
   [clock, log, state] = [fakeClock(Date.UTC(2026, 5, 1)), captureLogger(), memorySecrets()];
-  [keys, tried, asked, backup] = [new Map(), [], [], new Set()];
+  [keys, tried, asked, backup, withheld] = [new Map(), [], [], new Set(), new Map()];
 });
 
 const event = (id: string, session = "s", index = 0, padding = 0): RoomEvent => ({
@@ -34,8 +36,15 @@ const crypto = {
     const { session_id: sessionId } = content as { session_id: string };
     if (sessionId === "broken") return { state: "unreadable" };
     const first = keys.get(sessionId);
-    if (first === undefined || Number(index) < first)
-      return { state: "waiting", sessionId, isMissing: first === undefined };
+    if (first === undefined || Number(index) < first) {
+      const code = withheld.get(sessionId);
+      return {
+        state: "waiting",
+        sessionId,
+        isMissing: first === undefined,
+        ...(code !== undefined && { withheld: code }),
+      };
+    }
     return { state: "decrypted", event: {} };
   },
 } as unknown as Crypto;
@@ -102,8 +111,8 @@ test("a day later it is given up, with a line in the log, whatever becomes of th
   expect((await step(waiting)).ended).toEqual([]);
   await clock.advance(1);
   expect((await step(waiting)).ended).toEqual([{ id: "$1", as: "failed" }]);
-  expect(log.lines).toMatchObject([
-    { level: "warn", message: expect.stringContaining("within a day"), fields: { count: 1 } },
+  expect(log.lines.filter(({ message }) => message.includes("within a day"))).toMatchObject([
+    { level: "warn", fields: { count: 1 } },
   ]);
   // The next process goes by the wall clock, which may have been set back.
   const now = clock.now.bind(clock);
@@ -114,6 +123,30 @@ test("a day later it is given up, with a line in the log, whatever becomes of th
   expect((await step(next)).ended).toEqual([]);
   await clock.advance(DAY_MS);
   expect((await step(next)).ended).toEqual([{ id: "$2", as: "failed" }]);
+});
+
+test("a key that does not come within a minute is told once for its session, and at once where it is withheld", async () => {
+  const waiting = await open();
+  await step(waiting, { came: [event("1"), event("2")] });
+  await clock.advance(59_999);
+  await step(waiting, { brought: true });
+  expect(log.lines).toEqual([]);
+  await clock.advance(1);
+  for (let pass = 0; pass < 3; pass += 1) await step(waiting, { brought: true });
+  const late = { level: "warn", message: expect.stringContaining("its key has not come") };
+  expect(log.lines).toMatchObject([{ ...late, fields: { room: "!a:hs.test", event: "$1" } }]);
+  await step(waiting, { came: [event("3", "refused")] });
+  withheld.set("refused", "m.unverified");
+  await step(waiting, { brought: true });
+  expect(log.lines.slice(1)).toMatchObject([
+    {
+      ...late,
+      fields: { event: "$3", withheld: "m.unverified", hint: expect.stringContaining("svc channels verify") },
+    },
+  ]);
+  // Another process tells it anew.
+  await step(await open());
+  expect(log.lines).toHaveLength(4);
 });
 
 test("4 MiB wait, the newest; the oldest are given up, with a line in the log", async () => {

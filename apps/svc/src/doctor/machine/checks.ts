@@ -2,7 +2,7 @@
 import type { Check } from "./check.ts";
 import { clock } from "./clock.ts";
 import { config, configInForce } from "./config.ts";
-import { daemon, features, forwarding, version } from "./daemon.ts";
+import { daemon, features, forwarding, lockedMessages, version } from "./daemon.ts";
 import { database } from "./database.ts";
 import { devices, pairingCodes } from "./devices.ts";
 import { disk } from "./disk.ts";
@@ -31,6 +31,7 @@ export const CHECKS: readonly Check[] = [
   publicUrl,
   forwarding,
   features,
+  lockedMessages,
   settings,
   procedures,
   database,

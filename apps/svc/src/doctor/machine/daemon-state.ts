@@ -38,6 +38,7 @@ export interface DaemonStatus {
   readonly public_url: string | null;
   readonly config: string;
   readonly database?: { readonly writable: boolean };
+  readonly messages?: { readonly locked?: number };
   readonly features: readonly { readonly id: string; readonly state: string; readonly reason: string | null }[];
 }
 

@@ -74,6 +74,20 @@ export const features: Check = {
   },
 };
 
+export const lockedMessages: Check = {
+  id: "locked-messages",
+  async find(machine) {
+    const { status } = await machine.daemon();
+    const locked = status?.messages?.locked;
+    if (locked === undefined) return [];
+    if (locked === 0) return [ok("locked-messages", "No encrypted message waits for its keys.")];
+    const message = `${locked} encrypted ${locked === 1 ? "message waits" : "messages wait"} for keys that have not come.`;
+    const fix =
+      "svc inbox list; ask their senders to write again, and if it happens often: svc channels verify <channel>";
+    return [warning("locked-messages", message, fix)];
+  },
+};
+
 export const forwarding: Check = {
   id: "forwarded-headers",
   async find(machine) {

@@ -57,6 +57,7 @@ const CHANNEL = v.object({
 
 const MESSAGES = v.object({
   waiting: v.pipe(integer(0), v.description("Came in, and not answered yet.")),
+  locked: v.pipe(integer(0), v.description("Of those: encrypted, and their keys have not come.")),
   failed: v.pipe(integer(0), v.description("Came in, and could not be answered.")),
   outgoing: v.pipe(integer(0), v.description("Not taken by their platform yet.")),
   dead: v.pipe(integer(0), v.description("Could not be delivered; not retried any more.")),

@@ -107,10 +107,10 @@ export class InboxStore {
     return kept;
   }
 
-  /** Inside a transaction: ends the locked message of this key. Tells whether there was one. */
-  endLocked(channel: string, key: string, state: Exclude<InboxState, "waiting">): boolean {
-    const n = this.#locked.find(channel, key)?.n;
-    return n !== undefined && this.#endLocked(n, state);
+  /** Inside a transaction: ends the locked message of this key. Undefined: there was none. */
+  endLocked(channel: string, key: string, state: Exclude<InboxState, "waiting">): KeptMessage | undefined {
+    const found = this.#locked.find(channel, key);
+    return found && this.#endLocked(found.n, state) ? found : undefined;
   }
 
   /** Inside a transaction: those whose channel no longer looks after them have failed. Tells how many. */
@@ -240,6 +240,7 @@ export class InboxStore {
     return {
       inbox: { waiting: 0, done: 0, failed: 0, dropped: 0, ...this.#box.counts() },
       outbox: this.#outbox.counts(),
+      locked: this.#locked.count(),
       oldestWaitingMs: Math.min(...since) === Infinity ? undefined : Math.max(inbox!, outbox!),
       oldestMs: { inbox: inbox!, outbox: outbox! },
     };

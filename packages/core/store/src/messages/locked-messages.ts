@@ -5,12 +5,14 @@ import type { KeptMessage, NewMessage } from "../message-types.ts";
 export class LockedMessages {
   readonly #find;
   readonly #before;
+  readonly #count;
   readonly #unlock;
 
   constructor(db: DatabaseSync) {
     const locked = "FROM inbox_open JOIN inbox USING (n) WHERE kind = 'locked'";
     this.#find = db.prepare(`SELECT n, turn_id AS turnId ${locked} AND channel = ? AND json_extract(body, '$.id') = ?`);
     this.#before = db.prepare(`SELECT n ${locked} AND received_at < ?`);
+    this.#count = db.prepare(`SELECT count(*) AS n ${locked}`);
     this.#unlock = db.prepare("UPDATE inbox SET kind = ?, lane = ?, body = ? WHERE n = ?");
   }
 
@@ -24,6 +26,10 @@ export class LockedMessages {
     const found = dedupe && this.find(channel, dedupe.key);
     if (found) this.#unlock.run(kind, lane, JSON.stringify(body), found.n);
     return found;
+  }
+
+  count(): number {
+    return (this.#count.get() as { n: number }).n;
   }
 
   /** Numbers of those that came before. */

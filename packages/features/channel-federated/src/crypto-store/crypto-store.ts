@@ -44,6 +44,11 @@ export interface CryptoStore extends Disposable {
    * Throws STORE_FAILED while there is another `indexedDB`.
    */
   install(): Disposable;
+  /**
+   * What is stored while `work` goes on is on disk once this has resolved, and nothing of it when the process is killed before. Nothing
+   * that depends on it may leave the process meanwhile. When it rejects, the store refuses everything from then on: open it anew.
+   */
+  atomically<T>(work: () => Promise<T>): Promise<T>;
   /** Aborts what did not complete, and closes the file. Idempotent. */
   close(): void;
 }
@@ -74,7 +79,14 @@ export async function openCryptoStore({ onRefused, ...options }: CryptoStoreOpti
       file.close();
     };
     const { indexedDB } = factory;
-    return { indexedDB, isNew: file.isNew, install: () => install(indexedDB), close, [Symbol.dispose]: close };
+    return {
+      indexedDB,
+      isNew: file.isNew,
+      install: () => install(indexedDB),
+      atomically: (work) => stored.atomically(work),
+      close,
+      [Symbol.dispose]: close,
+    };
   } catch (error) {
     file.close();
     throw error;
@@ -88,6 +100,8 @@ class StoredDatabases implements Persistence {
   readonly #file: SealedFile;
   readonly #onRefused: CryptoStoreOptions["onRefused"];
   #lastStore = SCHEMAS;
+  /** The last that was told. */
+  #refusal: SvcError | undefined;
   #failed = false;
 
   constructor(file: SealedFile, onRefused: CryptoStoreOptions["onRefused"]) {
@@ -112,6 +126,15 @@ class StoredDatabases implements Persistence {
     );
   }
 
+  async atomically<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#file.atomically(work);
+    } catch (error) {
+      if (this.#file.failure) this.fail(error);
+      throw error;
+    }
+  }
+
   remove(name: string, dropped: readonly number[]): void {
     this.#write([this.#schema(name, undefined)], dropped);
   }
@@ -133,14 +156,19 @@ class StoredDatabases implements Persistence {
     const failure = this.#file.fail(error);
     if (this.#failed) return;
     this.#failed = true;
-    this.#onRefused?.(failure);
+    this.#tell(failure);
+  }
+
+  #tell(error: SvcError): void {
+    if (error !== this.#refusal) this.#onRefused?.(error);
+    this.#refusal = error;
   }
 
   #write(changes: readonly Change[], dropped: readonly number[]): void {
     try {
       this.#file.commit(changes, dropped);
     } catch (error) {
-      if (error instanceof SvcError) this.#onRefused?.(error);
+      if (error instanceof SvcError) this.#tell(error);
       throw error;
     }
   }

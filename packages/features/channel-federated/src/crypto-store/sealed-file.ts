@@ -73,6 +73,7 @@ export class SealedFile {
   #seenVersion: number;
   /** Once set, memory and disk may differ: nothing is read or written any more. */
   #failure: SvcError | undefined;
+  #isAtomic = false;
 
   /** Throws SECRET_UNREADABLE for another key, STORE_FAILED when it is missing, damaged or altered, STORE_NEWER, STORE_FULL. */
   constructor({ path, key, create, lockWaitMs = LOCK_WAIT_MS }: SealedFileOptions) {
@@ -151,15 +152,43 @@ export class SealedFile {
   }
 
   /**
-   * All of it is on disk when this returns; nothing of it when it throws STORE_FULL or STORE_FAILED. `dropped`: stores
-   * that go with all their records.
+   * What `work` commits gets to the disk in one transaction once it has resolved, and not at all when it rejects or the process is
+   * killed before. One at a time. Rejects as `work`, and with STORE_FULL or STORE_FAILED. When `work` has rejected, memory is ahead of
+   * the disk: every later call fails too.
+   */
+  async atomically<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#failure) throw this.#failure;
+    if (this.#isAtomic) throw new TypeError("The crypto store is in a transaction already.");
+    try {
+      this.#beginTransaction();
+    } catch (error) {
+      this.#rollBack();
+      throw storeError(error, this.#path);
+    }
+    this.#isAtomic = true;
+    try {
+      const result = await work();
+      if (this.#failure) throw this.#failure;
+      this.#db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      const isOfStore = error instanceof SvcError || isOfSqlite(error);
+      const failure = this.fail(isOfStore ? storeError(error, this.#path) : givenUp(this.#path, error));
+      throw isOfStore ? failure : error;
+    } finally {
+      this.#isAtomic = false;
+    }
+  }
+
+  /**
+   * All of it is on disk when this returns, or with what it is part of (`atomically`); nothing of it when it throws STORE_FULL or
+   * STORE_FAILED. `dropped`: stores that go with all their records.
    */
   commit(changes: readonly Change[], dropped: readonly number[]): void {
     if (this.#failure) throw this.#failure;
     try {
-      this.#db.exec("BEGIN IMMEDIATE");
-      // What is in memory here would be wrong from then on.
-      if (this.#dataVersion() !== this.#seenVersion) throw this.fail(usedByAnother(this.#path));
+      if (!this.#isAtomic) this.#beginTransaction();
       let { records, sum } = this.#manifest;
       const remove = (store: number, id: Uint8Array): void => {
         const tag = (this.#tag.get(store, id) as { tag: Uint8Array } | undefined)?.tag;
@@ -185,13 +214,19 @@ export class SealedFile {
       }
       const manifest = { records, sum: sum % MODULUS };
       this.#db.prepare("UPDATE manifest SET sealed = ?").run(this.#sealedManifest(manifest));
-      this.#db.exec("COMMIT");
+      if (!this.#isAtomic) this.#db.exec("COMMIT");
       this.#manifest = manifest;
     } catch (error) {
-      // After a full disk SQLite may have rolled back already.
-      if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec("ROLLBACK");
-      throw storeError(error, this.#path);
+      this.#rollBack();
+      const failure = storeError(error, this.#path);
+      // All that the transaction had before is gone with it.
+      throw this.#isAtomic ? this.fail(failure) : failure;
     }
+  }
+
+  /** Why nothing is read or written any more. */
+  get failure(): SvcError | undefined {
+    return this.#failure;
   }
 
   /** Nothing is read or written from here on. Returns the first failure of all. */
@@ -204,6 +239,17 @@ export class SealedFile {
   close(): void {
     this.#failure ??= new SvcError("STORE_FAILED", "The crypto store was closed.");
     if (this.#db.isOpen) this.#db.close();
+  }
+
+  /** Throws STORE_FAILED once another process has written: what is in memory here would be wrong from then on. */
+  #beginTransaction(): void {
+    this.#db.exec("BEGIN IMMEDIATE");
+    if (this.#dataVersion() !== this.#seenVersion) throw this.fail(usedByAnother(this.#path));
+  }
+
+  #rollBack(): void {
+    // After a full disk SQLite may have rolled back already.
+    if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec("ROLLBACK");
   }
 
   /** Whether the file was made now. */
@@ -331,6 +377,8 @@ function storeError(cause: unknown, path: string): SvcError {
   return damagedBy(cause, path);
 }
 
+const isOfSqlite = (error: unknown): boolean => (error as { errcode?: unknown } | null)?.errcode !== undefined;
+
 /** SQLITE_CORRUPT, SQLITE_NOTADB, and SQLITE_ERROR for a table that is not there. */
 const DAMAGED: ReadonlySet<number> = new Set([1, 11, 26]);
 
@@ -358,6 +406,9 @@ const otherKey = (path: string, cause: unknown): SvcError =>
     cause,
     hint: RESTORE,
   });
+
+const givenUp = (path: string, cause: unknown): SvcError =>
+  new SvcError("STORE_FAILED", `A change of the crypto store ${path} was given up half-way, and undone.`, { cause });
 
 const usedByAnother = (path: string): SvcError =>
   new SvcError("STORE_FAILED", `Another process has written to the crypto store ${path}.`, {

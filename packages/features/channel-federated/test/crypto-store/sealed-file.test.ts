@@ -2,9 +2,10 @@
 // never an empty store.
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { backup, DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { end, everything, open, result, write } from "./idb.ts";
+import { backup, DatabaseSync, StatementSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { CryptoStore } from "../../src/crypto-store/crypto-store.ts";
+import { type Database, end, everything, open, result, write } from "./idb.ts";
 import { type StoreFixture, storeFixture } from "./store-fixture.ts";
 
 let at: StoreFixture;
@@ -178,6 +179,86 @@ describe("the file", () => {
     lock.close();
     expect(await write(db, (of) => of("keys").put("new", 1))).toBe("complete");
     expect(refused).toEqual(["STORE_FAILED"]);
+  });
+});
+
+describe("what is stored as one", () => {
+  const put = (db: Database, key: string): Promise<string> => write(db, (of) => of("keys").put("value", key));
+  const keysIn = async (store: CryptoStore): Promise<unknown> => {
+    const { stores } = (await everything(store.indexedDB, "sdk")) as { stores: { keys: { keys: unknown } } };
+    return stores.keys.keys;
+  };
+  /** As the next process finds it after a kill. */
+  const onDisk = async (): Promise<unknown> => {
+    files += 1;
+    const path = join(at.folder, `copy-${files}.db`);
+    const reader = new DatabaseSync(at.path, { readOnly: true });
+    reader.exec(`VACUUM INTO '${path}'`);
+    reader.close();
+    return keysIn(await at.openStore({ path, create: false }));
+  };
+  let files = 0;
+
+  test("is on disk once all of it is stored, and not before", async () => {
+    const { store, db } = await at.oneDatabase();
+    const seen = await store.atomically(async () => {
+      expect([await put(db, "a"), await put(db, "b")]).toEqual(["complete", "complete"]);
+      expect(await keysIn(store)).toEqual(["a", "b"]);
+      return onDisk();
+    });
+    expect([seen, await onDisk()]).toEqual([[], ["a", "b"]]);
+    await put(db, "c");
+    expect(await onDisk()).toEqual(["a", "b", "c"]);
+  });
+
+  test("is undone when it is given up, and nothing is trusted from there on", async () => {
+    const refused: string[] = [];
+    const { store, db } = await at.oneDatabase({ onRefused: ({ code }) => refused.push(code) });
+    await put(db, "before");
+    const work = async (): Promise<void> => {
+      await put(db, "a");
+      throw new RangeError("given up");
+    };
+    await expect(store.atomically(work)).rejects.toThrow(RangeError);
+    expect(await put(db, "b")).toBe("UnknownError");
+    await expect(store.atomically(async () => {})).rejects.toMatchObject({ code: "STORE_FAILED" });
+    expect(refused).toContain("STORE_FAILED");
+    store.close();
+    expect(await keysIn(await at.openStore())).toEqual(["before"]);
+  });
+
+  test("is undone when the disk is full, and told once", async () => {
+    const refused: string[] = [];
+    const { store, db } = await at.oneDatabase({ onRefused: ({ code }) => refused.push(code) });
+    const full = vi.spyOn(StatementSync.prototype, "run").mockImplementation(() => {
+      throw Object.assign(new Error("full"), { errcode: 13, errstr: "database or disk is full" });
+    });
+    const ends: string[] = [];
+    const work = async (): Promise<void> => void ends.push(await put(db, "a"));
+    await expect(store.atomically(work)).rejects.toMatchObject({ code: "STORE_FULL" });
+    full.mockRestore();
+    expect([ends, refused]).toEqual([["QuotaExceededError"], ["STORE_FULL"]]);
+    store.close();
+    expect(await keysIn(await at.openStore())).toEqual([]);
+  });
+
+  test("is not begun while another process writes, and harms nothing then", async () => {
+    const { store, db } = await at.oneDatabase({ lockWaitMs: 0 });
+    const lock = new DatabaseSync(at.path);
+    lock.exec("BEGIN IMMEDIATE");
+    await expect(store.atomically(() => put(db, "a"))).rejects.toMatchObject({ code: "STORE_FAILED" });
+    lock.exec("ROLLBACK");
+    lock.close();
+    expect(await store.atomically(() => put(db, "b"))).toBe("complete");
+    expect(await onDisk()).toEqual(["b"]);
+  });
+
+  test("is one at a time", async () => {
+    const { store, db } = await at.oneDatabase();
+    const first = store.atomically(() => put(db, "a"));
+    await expect(store.atomically(() => put(db, "b"))).rejects.toThrow(TypeError);
+    expect(await first).toBe("complete");
+    expect(await onDisk()).toEqual(["a"]);
   });
 });
 
