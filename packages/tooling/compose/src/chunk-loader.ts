@@ -16,6 +16,9 @@ const root = join(devNull, "vfs", "0");
 const base = pathToFileURL(root + sep).href;
 const assets = new Set(getAssetKeys());
 const modules = new Map<string, SourceTextModule>();
+/** For `svc daemon --trace-start`. */
+const loads: { name: string; at_ms: number; ms: number; precompiled: boolean }[] = [];
+Object.defineProperty(globalThis, Symbol.for("svc.chunks"), { value: loads });
 let isMounted = false;
 /** V8 takes no code that was made under other flags, and the daemon changes one when it has started. */
 let isCodeAccepted = true;
@@ -35,7 +38,10 @@ async function importChunk(name: string): Promise<Module> {
 function linked(name: string): SourceTextModule {
   const known = modules.get(name);
   if (known) return known;
+  const beganAt = performance.now();
   const chunk = compiled(name);
+  const endedAt = performance.now();
+  loads.push({ name, at_ms: endedAt, ms: endedAt - beganAt, precompiled: takesCode(name) });
   modules.set(name, chunk);
   chunk.linkRequests(chunk.moduleRequests.map(({ specifier }) => linked(nameIn(specifier))));
   return chunk;
@@ -43,16 +49,23 @@ function linked(name: string): SourceTextModule {
 
 function compiled(name: string): SourceTextModule {
   const source = bytesOf(name).toString("utf8");
-  const code = `${CODE_CACHE_FOLDER}/${name}`;
-  if (isCodeAccepted && assets.has(code)) {
+  if (takesCode(name)) {
     try {
-      return moduleOf(name, source, bytesOf(code));
+      return moduleOf(name, source, bytesOf(codeOf(name)));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ERR_VM_MODULE_CACHED_DATA_REJECTED") throw error;
       isCodeAccepted = false;
     }
   }
   return moduleOf(name, source);
+}
+
+function takesCode(name: string): boolean {
+  return isCodeAccepted && assets.has(codeOf(name));
+}
+
+function codeOf(name: string): string {
+  return `${CODE_CACHE_FOLDER}/${name}`;
 }
 
 function moduleOf(name: string, source: string, cachedData?: Buffer): SourceTextModule {
