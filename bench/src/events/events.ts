@@ -47,10 +47,10 @@ export async function measureEvents(): Promise<Events> {
   };
 }
 
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+export const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
 
 /** Opens them, lets `look` look, and resolves with what each of the events took. */
-async function withReaders(
+export async function withReaders(
   { port, token }: { readonly port: number; readonly token: string },
   readers: number,
   rounds: number,
