@@ -60,7 +60,9 @@ export async function withReaders(
   const options = JSON.stringify({ port, token, readers, rounds });
   const child = spawn(process.execPath, [program, options], { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout });
-  await once(lines, "line");
+  const opened = once(lines, "line");
+  // Closes without a line where one was refused, which the child has said.
+  await Promise.race([opened, once(lines, "close").then(() => Promise.reject(new Error("the readers ended early")))]);
   await look();
   child.stdin.write("go\n");
   const [measured] = (await once(lines, "line")) as [string];
