@@ -13,7 +13,7 @@ Measures the built binary beside bare servers, in one run on one machine, and pr
   --only names     some of: ${[...BENCHES.keys()].join(", ")}
   --seconds n      of each load (4)
   --rounds n       rounds, where a bench has them
-  --requests n     requests of memory, ingest and plugins
+  --requests n     requests of memory, ingest and plugins, subscribers of idle
   --write          write the tables into bench/README.md, with commit, date and machine
 
 The guard for speed: compares this checkout's build with the reference that bench/baseline.json names for each figure, and

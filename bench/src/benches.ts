@@ -10,6 +10,8 @@ import { measureEvents } from "./events/events.ts";
 import { eventsTable } from "./events/table.ts";
 import { measureHardware } from "./hardware/hardware.ts";
 import { hardwareTable } from "./hardware/table.ts";
+import { measureIdle } from "./idle/idle.ts";
+import { idleTable } from "./idle/table.ts";
 import { measureIngest } from "./ingest/ingest.ts";
 import { measureIngestMemory } from "./ingest/memory.ts";
 import { ingestMemoryTable, ingestRow, ingestTable, wholeWayTable } from "./ingest/tables.ts";
@@ -19,6 +21,8 @@ import { measureBackends } from "./observability/backends.ts";
 import { measureScrape } from "./observability/scrape.ts";
 import { backendTable, scrapeTable } from "./observability/table.ts";
 import { measureModel, modelRow, modelTable } from "./model.ts";
+import { measureOff } from "./off/off.ts";
+import { offRow, offTable } from "./off/table.ts";
 import { measurePdf } from "./pdf/pdf.ts";
 import { pdfTable } from "./pdf/table.ts";
 import { measurePlugins } from "./plugins/plugins.ts";
@@ -79,6 +83,8 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["rooms", tabled(({ rounds = 5 }) => measureRooms(rounds), roomsTable, "all")],
   ["hardware", tabled(({ rounds = 12 }) => measureHardware(rounds), hardwareTable, "all")],
   ["events", tabled(() => measureEvents(), eventsTable)],
+  ["idle", tabled(({ requests = 2_000 }) => measureIdle(requests), idleTable)],
+  ["off", tabled(({ rounds = 5, say }) => measureOff(rounds, (cost) => say(offRow(cost))), offTable)],
   ["dashboard", tabled(({ rounds = 11 }) => measureDashboard(rounds), dashboardTable)],
   ["sop", tabled(({ rounds = 5 }) => measureSop(rounds), sopTable)],
   ["ingest", bench("minimal", runIngest)],

@@ -47,10 +47,10 @@ export async function measureEvents(): Promise<Events> {
   };
 }
 
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+export const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
 
 /** Opens them, lets `look` look, and resolves with what each of the events took. */
-async function withReaders(
+export async function withReaders(
   { port, token }: { readonly port: number; readonly token: string },
   readers: number,
   rounds: number,
@@ -60,7 +60,9 @@ async function withReaders(
   const options = JSON.stringify({ port, token, readers, rounds });
   const child = spawn(process.execPath, [program, options], { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout });
-  await once(lines, "line");
+  const opened = once(lines, "line");
+  // Closes without a line where one was refused, which the child has said.
+  await Promise.race([opened, once(lines, "close").then(() => Promise.reject(new Error("the readers ended early")))]);
   await look();
   child.stdin.write("go\n");
   const [measured] = (await once(lines, "line")) as [string];

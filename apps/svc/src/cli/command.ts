@@ -1,6 +1,7 @@
 /** What a command is. The table (table/) is data, so that help, completions and the docs are made of the same lines. */
 import type { CommandOptions } from "@svc/contract";
 import type { Build } from "../main.ts";
+import type { StartTrace } from "./start-trace.ts";
 
 export interface CommandEntry {
   /** Pattern for cac: the word, then `<required>` and `[optional]` arguments. */
@@ -24,6 +25,8 @@ export interface CommandContext {
   /** Arguments after the command's word, as typed. */
   readonly args: readonly string[];
   readonly options: CommandOptions;
+  /** Of `svc daemon --trace-start`. */
+  readonly startTrace?: StartTrace | undefined;
   /** Writes to standard output. */
   print(text: string): void;
   /** Standard output as a table of JSON for scripts. */

@@ -25,9 +25,10 @@ export async function runCli(build: Build, words: readonly string[]): Promise<nu
     const args = typed.length === 0 ? argsOfBare(entry) : typed;
     if (args === undefined) return await help(build, word);
     checkArguments(entry, args);
+    const startTrace = options.flag(TRACE_START) ? (await import("./start-trace.ts")).traceStart() : undefined;
     const [{ run }, { finishInterrupted }] = await Promise.all([entry.load(), import("../backup/interrupted.ts")]);
     await finishInterrupted(process.env);
-    return await run(contextOf(build, args, options));
+    return await run({ ...contextOf(build, args, options), startTrace });
   } catch (error) {
     return reportError(error, json);
   }
@@ -58,6 +59,9 @@ async function help(build: Build, word: string | undefined): Promise<number> {
   showHelp(build, entry);
   return 0;
 }
+
+/** An option of the daemon. Recording begins before the command's code is loaded. */
+const TRACE_START = "trace-start";
 
 /** What the scripts of `svc completions` ask; no command, and so in no list. */
 const COMPLETE = "__complete";

@@ -20,10 +20,15 @@ export interface ServiceOptions {
   readonly signal: AbortSignal;
   /** Others can reach it: the page, the command line. */
   readonly isDaemon: boolean;
+  /** Called with what is done, step by step. */
+  readonly phase?: (name: string) => void;
 }
 
 /** Throws ALREADY_RUNNING, STORE_*, FEATURE_CONFLICT, CONFIG_INVALID. */
-export async function openService(opened: OpenedContext, { signal, isDaemon }: ServiceOptions): Promise<Service> {
+export async function openService(
+  opened: OpenedContext,
+  { signal, isDaemon, phase = () => {} }: ServiceOptions,
+): Promise<Service> {
   const { home, log, config } = opened;
   let store: Store | undefined;
   let service: Service | undefined;
@@ -53,6 +58,7 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
     onState: events.onState,
   });
   await lifecycle.construct();
+  phase("features constructed");
   const unlock = lockHome(home.lock);
   try {
     removeDrafts(home.root);
@@ -60,9 +66,12 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
     const traceparent = (): string | undefined => currentScope().traceparent;
     const idempotency = idempotencyOf(config);
     store = doors.openStore(openStore({ file: home.database, clock: systemClock, idempotency, traceparent }));
+    phase("home locked, database opened");
     const registry = await lifecycle.register(signal);
+    phase("features registered");
     const actions = new ActionHistories(store.toolCalls, systemClock);
     const library = await openLibrary(opened, () => service?.config ?? config);
+    phase("procedures read");
     // A command is over before anybody reads its numbers, and must not wait for a collector.
     const instruments = isDaemon ? lifecycle.instruments : NO_INSTRUMENTS;
     const probeSignal = AbortSignal.any([signal, probing.signal]);
@@ -98,6 +107,7 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
       ...(isDaemon && { ask: (question, gone) => doors.governance().questions.anywhere(question, gone) }),
     });
     await agent.recover();
+    phase("agents made, interrupted work recovered");
     const parts = { context: opened, store, lifecycle, agent, attachments, doors, actions, events };
     service = new OpenService(parts, { doors, library, generation, unlock, isDaemon, probing });
     return service;

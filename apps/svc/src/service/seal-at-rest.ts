@@ -5,6 +5,8 @@ import type { ServiceContext } from "./context.ts";
 
 /** Never rejects: a config that can't be written is the operator's decision, and said. */
 export async function sealAtRest({ log, home, composition }: ServiceContext, config: LoadedConfig): Promise<void> {
+  // The usual start: the file need not be read and parsed again.
+  if (!config.hasPlainSecrets) return;
   if (!config.core.secrets.encrypt) return warnOfPlain({ log, home, composition }, config);
   try {
     const { sealed, stillIn } = await sealConfigFile({ file: config.file, home, features: composition.features });

@@ -40,10 +40,10 @@ describe("history", () => {
           maxLength: 40,
         }),
         fc.integer({ min: 1, max: 4 }),
-        fc.integer({ min: 1, max: 300 }),
-        async (turns, conversations, tokens) => {
+        fc.integer({ min: 1, max: 3_000 }),
+        async (turns, conversations, bytes) => {
           const store = openStore({ file: ":memory:", clock: fakeClock(), idempotency: { ttlMs: 1, maxKeys: 1 } });
-          const history = new History(store, 100, { conversations, tokens });
+          const history = new History(store, 100, { conversations, bytes });
           const said: Record<string, { words: string; tokens: number }[]> = {};
           for (const [index, turn] of turns.entries()) {
             await say(store, history, turn.name, `${turn.name}${index}`, turn.tokens);
@@ -66,17 +66,43 @@ describe("history", () => {
     );
   });
 
-  test("the cache is bounded by tokens: the least recently used conversation is read again", async () => {
+  const opened = (maxTokens: number, bytes: number): { store: Store; history: History } => {
     const store = openStore({ file: ":memory:", clock: fakeClock(), idempotency: { ttlMs: 1, maxKeys: 1 } });
-    const history = new History(store, 100, { conversations: 10, tokens: 120 });
-    await say(store, history, "a", "a1", 50);
+    return { store, history: new History(store, maxTokens, { conversations: 10, bytes }) };
+  };
+
+  test("the cache is bounded in bytes: the least recently used conversation is read again", async () => {
+    // Each message takes at most 2000 bytes and what its objects take, whatever its tokens are said to be.
+    const { store, history } = opened(100, 5_000);
+    const words = (letter: string): string => letter.repeat(1_000);
+    await say(store, history, "a", words("a"), 1);
     const a = history.open(client, "a");
-    await say(store, history, "b", "b1", 50);
+    await say(store, history, "b", words("b"), 1);
     expect(history.open(client, "a")).toBe(a);
-    await say(store, history, "c", "c1", 50);
+    await say(store, history, "c", words("c"), 1);
     const b = history.open(client, "b");
-    expect(wordsOf(b.messages)).toEqual(["b1"]);
+    expect(wordsOf(b.messages)).toEqual([words("b")]);
     expect(history.open(client, "a")).not.toBe(a);
+    store.close();
+  });
+
+  test("a turn that leaves a conversation leaves the bytes of the cache", async () => {
+    const { store, history } = opened(2, 10_000);
+    await say(store, history, "a", "quiet", 1);
+    const a = history.open(client, "a");
+    for (let count = 0; count < 50; count += 1) {
+      await say(store, history, "b", `${count}`.padEnd(500, "b"), 1);
+      expect(history.open(client, "a")).toBe(a);
+    }
+    store.close();
+  });
+
+  test("a conversation larger than the cache is not kept, and comes whole from disk", async () => {
+    const { store, history } = opened(100, 1_000);
+    await say(store, history, "a", "x".repeat(2_000), 1);
+    const first = history.open(client, "a");
+    expect(wordsOf(first.messages)).toEqual(["x".repeat(2_000)]);
+    expect(history.open(client, "a")).not.toBe(first);
     store.close();
   });
 });

@@ -7,6 +7,7 @@ import { readBuildRecord, type BuildRecord } from "./build-record.ts";
 import { bundle } from "./bundle.ts";
 import { readCatalogue } from "./catalogue.ts";
 import { chunkContents } from "./chunk-contents.ts";
+import { codeCache } from "./code-cache.ts";
 import { generate } from "./generate.ts";
 import { inputHashes } from "./inputs.ts";
 import { locateNatives } from "./native.ts";
@@ -71,10 +72,12 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
     const proof = await reporter.step("prove", async () => prove(root, selection, bundled));
     const page = await reporter.step("page", () => buildPage(root));
     const base = await reporter.step("strip", () => baseNode(root, selection.target, reporter.note));
+    // V8 compiles for itself alone: a binary for another system compiles its chunks as it loads them.
+    const code = runsHere(selection) ? await reporter.step("compile", () => codeCache(bundled, base.file)) : {};
     const binary = join(work, selection.target.binaryName);
     await reporter.step("build", async () => {
       const addons = Object.fromEntries(natives.map(({ asset, file }) => [asset, file]));
-      await makeBinary(bundled, base.file, { ...addons, ...page.assets }, binary);
+      await makeBinary(bundled, base.file, { ...addons, ...page.assets, ...code }, binary);
       if (selection.target.os === "linux") withoutLibatomic(binary, reporter.note);
       if (selection.target.os === "darwin" && process.platform !== "darwin") {
         writeFileSync(binary, signedMachO(readFileSync(binary)));

@@ -24,9 +24,17 @@ export interface Bundle {
 export const ENTRY_CHUNK = "svc.js";
 
 /** CommonJS packages inside an ESM bundle expect these names; `var`, because some declare them for themselves. */
-const BANNER =
-  'var require=globalThis.process.getBuiltinModule("node:module").createRequire(import.meta.url),' +
-  "__filename=import.meta.filename,__dirname=import.meta.dirname;";
+const COMMONJS = {
+  require: 'globalThis.process.getBuiltinModule("node:module").createRequire(import.meta.url)',
+  __filename: "import.meta.filename",
+  __dirname: "import.meta.dirname",
+};
+
+const declared = (names: readonly (keyof typeof COMMONJS)[]): string =>
+  names.map((name) => `var ${name}=${COMMONJS[name]};`).join("");
+
+/** Around what esbuild writes, so that it gives none of the names to something else. */
+const BANNER = declared(["require", "__filename", "__dirname"]);
 
 /** What a binary does first. */
 const START = `(${String(provideVectoredIo)})();`;
@@ -90,11 +98,13 @@ export async function bundle(
   return { dir, chunks: chunks.sort(), metafile: result.metafile, jsBytes };
 }
 
-/** Most chunks hold no CommonJS and need nothing of the banner, which makes a `require` at each start. */
+/** Most chunks hold no CommonJS. A name that is not needed costs time: `__dirname` mounts the files of the binary. */
 function chunkText(text: string): string {
   const code = text.startsWith(BANNER) ? text.slice(BANNER.length) : text;
-  const needed = /\b(require|__filename|__dirname)\b/.test(code);
-  return (needed ? BANNER : "") + readBuiltins(code);
+  const names = (["require", "__filename", "__dirname"] as const).filter((name) =>
+    new RegExp(`\\b${name}\\b`).test(code),
+  );
+  return declared(names) + readBuiltins(code);
 }
 
 function failed(error: unknown): SvcError {

@@ -105,10 +105,11 @@ const loaderOf = (addon: NativeAddon): string => `${loadingOf(addon)}\nmodule.ex
 /**
  * All chunks lie at the root of the binary's file system, so the folder of this one is that root. Node maps the addon from a descriptor
  * that it closes again, and the C library knows it by the path of that descriptor: the next addon in a descriptor of the same number would
- * be the first one again. So the number is taken for good.
+ * be the first one again. So the number is taken for good. The folder is read first: reading it mounts the files and replaces `dlopen`.
  */
 const loadingOf = ({ asset }: NativeAddon, here = "__dirname"): string => `const target = { exports: {} };
-process.dlopen(target, process.getBuiltinModule("node:path").join(${here}, ${JSON.stringify(asset)}));
+const file = process.getBuiltinModule("node:path").join(${here}, ${JSON.stringify(asset)});
+process.dlopen(target, file);
 if (process.platform === "linux") process.getBuiltinModule("node:fs").openSync("/dev/null");`;
 
 async function locate(

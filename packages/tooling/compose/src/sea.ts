@@ -4,7 +4,8 @@ import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ENTRY_CHUNK, type Bundle } from "./bundle.ts";
+import type { Bundle } from "./bundle.ts";
+import { chunkLoader, LOADER_FLAGS } from "./code-cache.ts";
 
 const run = promisify(execFile);
 
@@ -12,7 +13,7 @@ const run = promisify(execFile);
  * SIGUSR1 would open Node's inspector: a port by which any local program runs code in the service. No V8 flag belongs here: a
  * changed flag voids the code cache of Node's own modules, and each start is 5 to 40 ms later.
  */
-const RUNTIME_FLAGS = ["--disable-warning=ExperimentalWarning", "--disable-sigusr1"];
+const RUNTIME_FLAGS = ["--disable-warning=ExperimentalWarning", "--disable-sigusr1", ...LOADER_FLAGS];
 
 /**
  * @param assets File name inside the binary → file, beside the chunks.
@@ -24,19 +25,16 @@ export async function makeBinary(
   assets: Readonly<Record<string, string>>,
   output: string,
 ): Promise<void> {
+  writeFileSync(join(dir, MAIN), await chunkLoader());
   const config = {
-    main: ENTRY_CHUNK,
-    mainFormat: "module",
+    main: MAIN,
     executable: base,
     output,
-    // A file system in the binary: chunks are read when they are imported, and no path of this machine shows. What it lacks of node:fs
-    // is in vectored-io.ts.
-    useVfs: true,
     disableExperimentalSEAWarning: true,
     // Else NODE_OPTIONS=--require would run anybody's code inside the service.
     execArgvExtension: "none",
     execArgv: RUNTIME_FLAGS,
-    assets: { ...Object.fromEntries(chunks.filter((c) => c !== ENTRY_CHUNK).map((c) => [c, c])), ...assets },
+    assets: { ...Object.fromEntries(chunks.map((chunk) => [chunk, chunk])), ...assets },
   };
   const file = join(dir, "sea.json");
   writeFileSync(file, JSON.stringify(config));
@@ -53,6 +51,8 @@ export async function makeBinary(
     });
   }
 }
+
+const MAIN = "main.cjs";
 
 /** Runs `--version` with nothing in the environment: what does not start here is not handed out. */
 export async function tryBinary(file: string): Promise<string> {

@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 
 /** The modules that ask in this way; another version of the package may ask otherwise, which fails the build. */
 const MODULE = /[\\/]@matrix-org[\\/]matrix-sdk-crypto-wasm[\\/]node\.mjs$/;
-const ASKED = /new URL\("(\.\/pkg\/\w+\.wasm)", import\.meta\.url\)/;
+const ASKED = /fileURLToPath\(new URL\("(\.\/pkg\/\w+\.wasm)", import\.meta\.url\)\)/;
 
 export function wasmByUrl(): Plugin {
   return {
@@ -17,7 +17,7 @@ export function wasmByUrl(): Plugin {
         const text = await readFile(path, "utf8");
         const file = ASKED.exec(text)?.[1];
         if (file === undefined) return { errors: [{ text: "it asks for no .wasm by a URL: see wasm-by-url.ts" }] };
-        const contents = `import wasmFile from "${file}";\n${text.replace(ASKED, "new URL(wasmFile, import.meta.url)")}`;
+        const contents = `import wasmFile from "${file}";\n${text.replace(ASKED, "`${import.meta.dirname}/${wasmFile}`")}`;
         return { contents, loader: "js" };
       });
     },

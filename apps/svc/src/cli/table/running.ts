@@ -35,8 +35,12 @@ export const running: readonly CommandEntry[] = [
   {
     usage: "daemon",
     summary: "Run the service in the foreground",
-    options: [CONFIG_OPTION],
-    examples: ["svc daemon", "SVC__GATEWAY__PORT=8080 svc daemon"],
+    options: [
+      CONFIG_OPTION,
+      ["--trace-start", "Print what the start does: phases, loaded code, opened files"],
+      ["--json", "Print the trace of the start as JSON, and nothing else"],
+    ],
+    examples: ["svc daemon", "SVC__GATEWAY__PORT=8080 svc daemon", "svc daemon --trace-start"],
     load: () => import("../../commands/daemon.ts"),
   },
   {

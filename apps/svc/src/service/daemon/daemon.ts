@@ -46,6 +46,8 @@ export async function runDaemon(context: CommandContext): Promise<number> {
   for (;;) {
     const restart = new RestartRequest();
     await runOnce(context, signals, restart, firstRun);
+    // A restart is another start, in a process that has loaded its code.
+    context = { ...context, startTrace: undefined };
     if (!restart.wanted || signals.stopping) {
       exitSoon();
       return EXIT.ok;
@@ -67,10 +69,16 @@ async function runOnce(
   restart: RestartRequest,
   firstRun: boolean,
 ): Promise<void> {
-  const service = await openService(await openContext(context), { signal: signals.hurry, isDaemon: true });
+  const phase = (name: string): void => context.startTrace?.phase(name);
+  phase("code of the command");
+  const opened = await openContext(context);
+  phase("config read");
+  const service = await openService(opened, { signal: signals.hurry, isDaemon: true, phase });
   try {
     await sealAtRest(service.context, service.config);
+    phase("secrets sealed");
     const gateway = await openGateway(context, service);
+    phase("gateway listening");
     const stopped = new AbortController();
     try {
       const reloader = new Reloader(service, gateway, stopped.signal);
@@ -95,6 +103,8 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
   };
   const { home, log } = service.context;
   const control = await startControl(home.controlSocket, await daemonHandlers(daemon), { log, clock: systemClock });
+  const { startTrace: trace } = context;
+  trace?.phase("control socket listening");
   const stopHousekeeping = keepHouse(service);
   const stopGivingBack = giveMemoryBack();
   try {
@@ -105,6 +115,10 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
     followProcedures(service, reloader);
     // An end before the verdict has nothing to announce.
     const announce = (): void => {
+      trace?.phase("sandbox probed");
+      const report = trace?.report(gateway.url);
+      if (context.options.flag("json")) return report && context.printJson(report);
+      if (trace && report) context.print(trace.text(report));
       context.print(banner(context.build, service, gateway, firstRun));
       offerCode();
     };

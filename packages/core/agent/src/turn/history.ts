@@ -12,18 +12,19 @@ export interface Conversation {
   place: SessionPlace | undefined;
   readonly messages: LanguageModelV4Message[];
   /** Per turn in `messages`, oldest first. */
-  readonly turns: { readonly messages: number; readonly tokens: number }[];
+  readonly turns: { readonly messages: number; readonly tokens: number; readonly bytes: number }[];
   tokens: number;
+  /** Of memory, for `messages`. */
+  bytes: number;
 }
 
 /** Limits of what is kept in memory over all conversations; the rest is read again from disk. */
 export interface CacheLimits {
   readonly conversations: number;
-  /** Estimated tokens; one is about four characters. */
-  readonly tokens: number;
+  readonly bytes: number;
 }
 
-const CACHE_LIMITS: CacheLimits = { conversations: 1000, tokens: 4_000_000 };
+const CACHE_LIMITS: CacheLimits = { conversations: 1000, bytes: 32 * 1_048_576 };
 
 export class History {
   readonly #store: Store;
@@ -31,7 +32,7 @@ export class History {
   readonly #limits: CacheLimits;
   /** Least recently used first. */
   readonly #cache = new Map<string, Conversation>();
-  #cachedTokens = 0;
+  #cachedBytes = 0;
 
   constructor(store: Store, maxTokens: number, limits: CacheLimits = CACHE_LIMITS) {
     this.#store = store;
@@ -50,7 +51,7 @@ export class History {
     }
     const conversation = this.#read(clientId, name, id);
     this.#cache.set(key, conversation);
-    this.#cachedTokens += conversation.tokens;
+    this.#cachedBytes += conversation.bytes;
     this.#evict();
     return conversation;
   }
@@ -70,7 +71,7 @@ export class History {
   /** All of it is read again when it is needed. */
   clear(): void {
     this.#cache.clear();
-    this.#cachedTokens = 0;
+    this.#cachedBytes = 0;
   }
 
   /** Adds a turn that is on disk. */
@@ -80,11 +81,11 @@ export class History {
     messages: readonly LanguageModelV4Message[],
     tokens: number,
   ): void {
-    const before = conversation.tokens;
+    const before = conversation.bytes;
     conversation.place = place;
     this.#add(conversation, messages, tokens);
     if (this.#cache.get(conversationKey(conversation.clientId, conversation.name)) !== conversation) return;
-    this.#cachedTokens += conversation.tokens - before;
+    this.#cachedBytes += conversation.bytes - before;
     this.#evict();
   }
 
@@ -94,27 +95,27 @@ export class History {
     const cached = this.#cache.get(key);
     if (!cached) return;
     this.#cache.delete(key);
-    this.#cachedTokens -= cached.tokens;
+    this.#cachedBytes -= cached.bytes;
   }
 
   #add(conversation: Conversation, messages: readonly LanguageModelV4Message[], tokens: number): void {
     conversation.messages.push(...messages);
-    conversation.turns.push({ messages: messages.length, tokens });
+    const bytes = bytesOf(messages);
+    conversation.turns.push({ messages: messages.length, tokens, bytes });
     conversation.tokens += tokens;
+    conversation.bytes += bytes;
     while (conversation.tokens > this.#maxTokens && conversation.turns.length > 0) {
       const oldest = conversation.turns.shift()!;
       // Moves nothing, where `splice` moves all that stays.
       for (let left = oldest.messages; left > 0; left -= 1) conversation.messages.shift();
       conversation.tokens -= oldest.tokens;
+      conversation.bytes -= oldest.bytes;
     }
   }
 
-  /** One whose turn runs may go too: the turn holds it, and its end finds it on disk. */
+  /** One whose turn runs may go too: the turn holds it, and its end finds it on disk. So may the only one, if it is too large. */
   #evict(): void {
-    while (
-      this.#cache.size > this.#limits.conversations ||
-      (this.#cachedTokens > this.#limits.tokens && this.#cache.size > 1)
-    ) {
+    while (this.#cache.size > this.#limits.conversations || this.#cachedBytes > this.#limits.bytes) {
       this.forget(this.#cache.values().next().value!);
     }
   }
@@ -136,8 +137,21 @@ export class History {
 }
 
 function empty(clientId: ClientId, name: string, id: string): Conversation {
-  return { id, clientId, name, place: undefined, messages: [], turns: [], tokens: 0 };
+  return { id, clientId, name, place: undefined, messages: [], turns: [], tokens: 0, bytes: 0 };
 }
+
+/** An upper bound of the memory that plain data takes: V8 keeps a character in one byte or in two. */
+function bytesOf(value: unknown): number {
+  if (typeof value === "string") return OBJECT_BYTES + 2 * value.length;
+  if (typeof value !== "object" || value === null) return FIELD_BYTES;
+  if (ArrayBuffer.isView(value)) return OBJECT_BYTES + value.byteLength;
+  let bytes = OBJECT_BYTES;
+  for (const field of Object.values(value)) bytes += FIELD_BYTES + bytesOf(field);
+  return bytes;
+}
+
+const OBJECT_BYTES = 32;
+const FIELD_BYTES = 8;
 
 /** Names a conversation among all, and its lane. */
 export const conversationKey = (owner: ClientId, name: string): string => `${owner}\n${name}`;

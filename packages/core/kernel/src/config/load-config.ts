@@ -121,6 +121,7 @@ async function loaded(source: ParsedConfig, options: LoadConfigOptions): Promise
     origins,
     warnings,
     backend,
+    hasPlainSecrets: plainInFile,
   });
 }
 

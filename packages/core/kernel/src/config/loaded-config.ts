@@ -35,6 +35,7 @@ interface Content {
   readonly warnings: readonly string[];
   readonly backend: Backend;
   readonly toolPairs: readonly ToolPair[];
+  readonly hasPlainSecrets: boolean;
 }
 
 export class LoadedConfig {
@@ -47,6 +48,8 @@ export class LoadedConfig {
   readonly backend: Backend;
   /** See `ToolPair`. */
   readonly toolPairs: readonly ToolPair[];
+  /** A secret stands in the file in plain text. */
+  readonly hasPlainSecrets: boolean;
   readonly #content: Content;
 
   /** @internal made by loadConfig */
@@ -54,6 +57,7 @@ export class LoadedConfig {
     this.#content = content;
     this.file = content.file;
     this.backend = content.backend;
+    this.hasPlainSecrets = content.hasPlainSecrets;
     this.toolPairs = Object.freeze(content.toolPairs);
     this.warnings = Object.freeze([...content.warnings]);
     for (const { value, parts } of content.sections.values()) {
