@@ -136,6 +136,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
     conversations,
     search,
     pageSessions,
+    usage,
   });
   const probe = new DiskProbe(db, commits, clock);
   return {
