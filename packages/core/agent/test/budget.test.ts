@@ -256,7 +256,7 @@ describe("client_max_cost_per_day", () => {
   });
 
   test("a child agent spends what its owner may", async () => {
-    const { agent } = agentFixture({ ...shared(9, 1), model: scripted(...answers(2)) });
+    const { agent, store } = agentFixture({ ...shared(9, 1), model: scripted(...answers(2)) });
     const signal = new AbortController().signal;
     const loan = agent.lend({ agent: "default" }, { turnId: "t", clientId: first! });
     const question = [{ role: "user", content: [{ type: "text", text: "go" }] }];
@@ -264,6 +264,8 @@ describe("client_max_cost_per_day", () => {
     expect(await failure(loan.askModel(question, signal))).toMatchObject(ofClient);
     expect(await failure(ask(agent, "2", { clientId: first }))).toMatchObject(ofClient);
     await ask(agent, "1", { clientId: second });
+    const again = agentFixture({ ...shared(9, 1), store, model: scripted() });
+    expect(await failure(ask(again.agent, "2", { clientId: first }))).toMatchObject(ofClient);
   });
 
   test("of very many clients none is forgotten that spent what is not on disk", () => {
