@@ -72,6 +72,7 @@ describe("settings", () => {
     ["price", MODEL + PRICE, "ok"],
     ["price", "", "none"],
     ["budget", `${MODEL}${PRICE}[agent]\nmax_cost_per_day = 5\n`, "ok"],
+    ["budget", `${MODEL}${PRICE}[agent]\nmax_cost_per_day = 5\nclient_max_cost_per_day = 1\n`, "ok"],
     ["public-url", "", "ok"],
     ["public-url", '[gateway]\npublic_url = "https://svc.example.org"\n', "ok"],
     ["public-url", '[gateway]\npublic_url = "http://svc.example.org"\n', "warning"],

@@ -1,5 +1,7 @@
-// Details of the providers' formats that a delivery shows over HTTP: the exact prefix of a signature, a message without a chat,
-// and a gateway that listens on the IPv6 loopback address as a URL spells it.
+// Details of the providers' formats that a delivery shows over HTTP: the exact prefix of a signature, a message without a chat or
+// without a time of its own, and a gateway that listens on the IPv6 loopback address as a URL spells it.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { SampleDelivery } from "@svc/contract";
 import { providerBSigned } from "@svc/testkit/platforms/provider-b/delivery";
 import { startBinary } from "@svc/testkit/binary/start-binary";
@@ -53,6 +55,53 @@ test("Provider B's message without a chat id is answered to its sender's number"
   expect(sent).toMatchObject([{ text: expect.stringContaining("is anyone there?") }]);
   const begun = house.b.requests.filter(({ path, method }) => method === "POST" && path.endsWith("/chats"));
   expect(begun).toMatchObject([{ json: { from: LINE, to: [PERSON] } }]);
+});
+
+test("a yes of Provider B without a time of its own is as old as its event: one from before the question approves nothing", async () => {
+  await using asking = await startPlatforms({ idle: true });
+  const file = join(asking.home, "config.toml");
+  const keys = `notification_target = "${PERSON}"\napprovers = ["${PERSON}"]\n`;
+  writeFileSync(file, readFileSync(file, "utf8").replace("[channels_config.provider_b]\n", `$&${keys}`));
+  await asking.start();
+  const question = {
+    type: "human_approval_request",
+    run_id: "deploy",
+    step_id: "s",
+    content: { title: "Deploy" },
+    channels: ["provider_b"],
+  };
+  await asking.daemon.request("/api/channel-events", { method: "POST", body: question });
+  const texts = async (count: number): Promise<string[]> => {
+    const sent = await eventually(
+      () => asking.b.sent,
+      (messages) => messages.length >= count,
+    );
+    return sent.map(({ text }) => text);
+  };
+  await texts(1);
+  const answer = async (id: string, createdAtMs: number): Promise<void> => {
+    const event = {
+      api_version: "v3",
+      webhook_version: "2026-02-03",
+      event_type: "message.received",
+      event_id: `event-${id}`,
+      created_at: new Date(createdAtMs).toISOString(),
+      data: {
+        id,
+        direction: "inbound",
+        chat: { id: asking.b.sent[0]!.chatId },
+        sender_handle: { handle: PERSON, is_me: false },
+        parts: [{ type: "text", value: "yes" }],
+      },
+    };
+    const body = Buffer.from(JSON.stringify(event));
+    const delivery = providerBSigned(body, planted("provider_b.signing_secret"), Date.now());
+    expect((await asking.post("provider_b", delivery)).status).toBe(200);
+  };
+  await answer("early", Date.now() - 3_600_000);
+  expect((await texts(2))[1]).toContain("Nothing was answered");
+  await answer("now", Date.now() + 1000);
+  expect((await texts(3))[2]).toContain("approved");
 });
 
 test("a gateway listens on [::1] as on ::1: no public address, and it needs no pairing there", async () => {

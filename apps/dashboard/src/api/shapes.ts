@@ -78,6 +78,7 @@ export interface Status {
     readonly price_known: boolean;
     readonly cost_today_usd: number;
     readonly max_cost_per_day: number | null;
+    readonly client_max_cost_per_day: number | null;
   }[];
   readonly sandbox: Sandbox;
   readonly turns: { readonly running: number; readonly waiting: number };

@@ -61,6 +61,7 @@ type AgentLine = {
   readonly price_known: boolean;
   readonly cost_today_usd: number;
   readonly max_cost_per_day: number | null;
+  readonly client_max_cost_per_day: number | null;
 };
 
 function lines(status: Status): string {
@@ -115,8 +116,11 @@ function proceduresText({ loaded, broken, running, waiting }: Status["sops"]): s
 /** The default agent is the model of `[model]`; the others go by their names. What was spent is said where it is known. */
 function agentText(agent: AgentLine): string {
   const label = agent.name === "default" ? "model     " : `agent     ${agent.name}: `;
-  const limit = agent.max_cost_per_day === null ? "" : ` of $${agent.max_cost_per_day}`;
-  const spent = agent.cost_today_usd === 0 && limit === "" ? "" : `, $${agent.cost_today_usd.toFixed(4)}${limit} today`;
+  const { max_cost_per_day: all, client_max_cost_per_day: client } = agent;
+  const limit = all === null ? "" : ` of $${all}`;
+  const ofClient = client === null || client === all ? "" : `, at most $${client} for one client`;
+  const isSaid = agent.cost_today_usd > 0 || limit + ofClient !== "";
+  const spent = isSaid ? `, $${agent.cost_today_usd.toFixed(4)}${limit} today${ofClient}` : "";
   return `  ${label}${agent.model} by ${agent.provider}${agent.price_known ? spent : " (price unknown)"}`;
 }
 

@@ -18,6 +18,7 @@ import {
   type ResolvedAgent,
   systemClock,
 } from "@svc/kernel";
+import { limitedClient } from "@svc/gateway/identity";
 import { createGuardedFetch } from "@svc/kit";
 import { SOP_TOOLS } from "@svc/sop";
 import type { Store } from "@svc/store";
@@ -71,6 +72,7 @@ export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAg
       workspace: workspace.root,
       actions: parts.actions.of(agent.name),
     }),
+    limitedClient,
     workspace,
     sandboxKnown: probe.verdict,
     exec: createExec({

@@ -88,9 +88,9 @@ export async function makeGeneration(parts: GenerationParts): Promise<Generation
 }
 
 function profileOf(agent: ResolvedAgent, { core, toolPairs }: LoadedConfig): Omit<AgentProfile, "environment"> {
-  const { name, instructions, model, choices, maxCostPerDay } = agent;
+  const { name, instructions, model, choices, maxCostPerDay, clientMaxCostPerDay } = agent;
   const turn = { timeoutMs: core.agent.turn_timeout_secs * 1000, maxSteps: core.agent.max_steps };
-  return { name, instructions, model, choices, maxCostPerDay, turn, toolPairs };
+  return { name, instructions, model, choices, maxCostPerDay, clientMaxCostPerDay, turn, toolPairs };
 }
 
 /** What features add to the system prompt, each within its bound. One that throws is logged once a generation. */

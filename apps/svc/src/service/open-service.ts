@@ -1,6 +1,7 @@
 /** Opens the service: features, database, procedures, agents, in the order in which one needs the other. */
 import { ActionHistories, Attachments, createAgent, noneBackend } from "@svc/agent";
 import { channelSendTool, removeLeftovers } from "@svc/messaging";
+import { limitedClient } from "@svc/gateway/identity";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
 import { currentScope, Lifecycle, logBackend, NO_INSTRUMENTS, removeDrafts, systemClock } from "@svc/kernel";
 import { sopTools } from "@svc/sop";
@@ -101,6 +102,7 @@ export async function openService(
       redact: log.redact,
       partialSecret: log.partialSecret,
       attachments,
+      limitedClient,
       publish: events.publish,
       isListened: () => events.hub.subscribers > 0,
       // A command has the home to itself: nobody else could answer.

@@ -2,8 +2,9 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { utcDay } from "@svc/agent";
-import { ERRORS, type ErrorCode, SvcError } from "@svc/contract";
+import { type ClientId, ERRORS, type ErrorCode, SvcError } from "@svc/contract";
 import type { LogQuery, Operations } from "@svc/gateway";
+import { ANONYMOUS, proceduresIdentity } from "@svc/gateway/identity";
 import { logFilePath, makeFolder, resolveAgents, systemClock } from "@svc/kernel";
 import { lastBackup } from "../backup/last-backup.ts";
 import { removeOldBackups } from "../backup/old-backups.ts";
@@ -14,6 +15,8 @@ import type { Service } from "./service.ts";
 type Called<Name extends keyof Operations> = Awaited<ReturnType<Operations[Name]>>;
 
 const DAY_MS = 86_400_000;
+/** Of a day, in the page. */
+const MOST_CLIENTS = 100;
 /** Of one value that the page shows. */
 const LONGEST_VALUE = 4000;
 
@@ -72,7 +75,21 @@ export class OperationsDesk implements Operations {
       cost_usd: line.costUsd,
       unknown_cost_turns: line.unknownCostTurns,
     }));
-    return { since, today: utcDay(now), usage };
+    return { since, today: utcDay(now), usage, clients: this.#clients(utcDay(now)) };
+  }
+
+  /** The ClientId stays inside: it is an identity, not a name. */
+  #clients(today: string): ReturnType<Operations["usage"]>["clients"] {
+    const { store, config } = this.#service;
+    const agents = resolveAgents(config.core);
+    const local = store.meta.get("local_client_id");
+    return store.usage.clients(today, MOST_CLIENTS).map(({ agent, client, channel, spentUsd }) => {
+      const device = store.devices.ofClient(client);
+      const limit = agents.get(agent)?.clientMaxCostPerDay ?? null;
+      const line = { agent, device: device ? { id: device.id, name: device.name } : null, channel };
+      const kind = device ? "device" : kindOf(client, channel, local);
+      return { ...line, kind, cost_usd: spentUsd, limit_usd: limit };
+    });
   }
 
   async logs({ level, text, channel, after, limit }: LogQuery): Promise<Called<"logs">> {
@@ -169,3 +186,12 @@ function failureIn(text: string, cause: Error): SvcError {
   }
   return new SvcError("BACKUP_FAILED", "The backup could not be made.", { cause, hint: "Run: svc backup" });
 }
+
+function kindOf(client: ClientId, channel: string, local: string | undefined): Exclude<ClientKind, "device"> {
+  if (client === ANONYMOUS) return "anonymous";
+  if (client === local) return "terminal";
+  if (client === proceduresIdentity()) return "procedures";
+  return channel === "" ? "gone" : "person";
+}
+
+type ClientKind = ReturnType<Operations["usage"]>["clients"][number]["kind"];

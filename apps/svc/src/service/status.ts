@@ -81,7 +81,7 @@ function procedureCounts({ governance: { library }, store }: Service): StatusRep
 /** What an agent is, and what it has spent today. */
 function agentLine(
   { store }: Service,
-  { name, model, choices, maxCostPerDay }: ResolvedAgent,
+  { name, model, choices, maxCostPerDay, clientMaxCostPerDay }: ResolvedAgent,
 ): StatusReport["agents"][number] {
   return {
     name,
@@ -91,6 +91,7 @@ function agentLine(
     price_known: isPriceKnown(model),
     cost_today_usd: store.usage.spentUsd(utcDay(systemClock.now()), name),
     max_cost_per_day: maxCostPerDay ?? null,
+    client_max_cost_per_day: clientMaxCostPerDay ?? null,
   };
 }
 

@@ -17,9 +17,10 @@ export async function testModelOf(
 ): Promise<ModelReport> {
   const meant = resolveAgents(core).get(agentName);
   if (!meant) throw new SvcError("AGENT_UNKNOWN");
-  const { name, instructions, model, maxCostPerDay } = meant;
+  const { name, instructions, model, maxCostPerDay, clientMaxCostPerDay } = meant;
   const turn = { timeoutMs: core.agent.turn_timeout_secs * 1000, maxSteps: core.agent.max_steps };
-  const profile = { name, instructions, model, choices: [], maxCostPerDay, turn, environment: NO_TOOLS };
+  const limits = { maxCostPerDay, clientMaxCostPerDay };
+  const profile = { name, instructions, model, choices: [], ...limits, turn, environment: NO_TOOLS };
   const store = openStore({ file: ":memory:", clock: systemClock, idempotency: { ttlMs: 0, maxKeys: 1 } });
   try {
     const agent = createAgent({

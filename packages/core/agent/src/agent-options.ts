@@ -5,6 +5,7 @@ import type { Instruments } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { Attachments } from "./attachments/attachments.ts";
 import type { ModelOpener } from "./models/agent-models.ts";
+import type { LimitedClient } from "./money/budget.ts";
 import type { AgentSet } from "./profiles.ts";
 import type { Redaction } from "./turn/redacted-stream.ts";
 import type { AskPerson } from "./types.ts";
@@ -26,6 +27,8 @@ export interface AgentOptions {
   readonly isListened?: () => boolean;
   /** Asks a person in turns whose caller brings nobody. Without it their acting calls that must be asked for are refused. */
   readonly ask?: AskPerson;
+  /** Client whose limits a caller counts against. Default: its own. */
+  readonly limitedClient?: LimitedClient;
   /** Files that come with messages. Default: none can. */
   readonly attachments?: Attachments;
   /** In place of the models that the config names; for tests. */

@@ -55,7 +55,7 @@ class RunningAgent implements Agent {
   constructor({ agents, store, clock, log, publish, isListened, ask, model, attachments, ...options }: AgentOptions) {
     const redaction = redactionOf(options);
     const budget = new Budget(store.usage, clock);
-    const { instruments = NO_INSTRUMENTS } = options;
+    const { instruments = NO_INSTRUMENTS, limitedClient = (clientId) => clientId } = options;
     this.#agents = agents;
     this.#clock = clock;
     this.#store = store;
@@ -74,7 +74,7 @@ class RunningAgent implements Agent {
     const turns = (this.#turns = new TurnStore({ store, clock, log, history: this.#history, spending, redact }));
     const reporting = { log, instruments, redaction, publish, isListened };
     const models = this.#models;
-    this.#lender = { models, budget, spending, clock, redaction, profileOf, ask };
+    this.#lender = { models, budget, limitedClient, spending, clock, redaction, profileOf, ask };
     this.#executor = new TurnExecutor({ ...this.#lender, store, turns, ...reporting, attachments });
     this.#messages = new SentMessages({
       store,
@@ -177,7 +177,8 @@ class RunningAgent implements Agent {
       const result = await this.#executor.executeTurn(turn, answering, conversation);
       const titling =
         isFirst && request.title === undefined ? titleProfile(profile, this.#agents.titleModel) : undefined;
-      if (titling) this.#titles.want({ owner, name, profile: titling });
+      const client = this.#lender.limitedClient(request.clientId);
+      if (titling) this.#titles.want({ owner, name, profile: titling, client });
       return result;
     };
     try {
@@ -257,14 +258,17 @@ class RunningAgent implements Agent {
   }
 
   #answer(turn: ActiveTurn, command: Command): Promise<TurnResult> {
-    const parts = { store: this.#store, commands: this.#commands, waiting: this.#active.count(turn.key) };
+    const { limitedClient } = this.#lender;
+    const waiting = this.#active.count(turn.key);
+    const parts = { store: this.#store, commands: this.#commands, waiting, limitedClient };
     return answerCommand(parts, turn, this.#profileOf(turn.agent), command);
   }
 
-  async command({ agent, owner, session, command, ...more }: CommandRequest): Promise<string> {
+  async command({ agent, owner, session, command, clientId, ...more }: CommandRequest): Promise<string> {
     const settle = async (): Promise<string> => {
       const profile = this.#profileOf(this.#agentFor(agent, owner, session));
-      return this.#commands.settle(command, { ...more, profile, owner, name: session });
+      const client = this.#lender.limitedClient(clientId);
+      return this.#commands.settle(command, { ...more, profile, owner, name: session, client });
     };
     return this.#queue.alone(conversationKey(owner, session), settle);
   }

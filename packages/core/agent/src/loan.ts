@@ -5,6 +5,7 @@ import {
   type AgentLoan,
   type AgentRights,
   type Borrower,
+  type ClientId,
   type Json,
   SvcError,
   type ToolContext,
@@ -31,7 +32,7 @@ export function callerOf(context: ToolContext): AgentCaller {
 
 export type LenderDeps = Pick<
   TurnExecutorDeps,
-  "models" | "budget" | "spending" | "clock" | "redaction" | "profileOf" | "ask"
+  "models" | "budget" | "limitedClient" | "spending" | "clock" | "redaction" | "profileOf" | "ask"
 >;
 
 /** Throws AGENT_UNKNOWN. */
@@ -49,7 +50,7 @@ export function lend(deps: LenderDeps, { agent, tools }: AgentRights, borrower: 
   return {
     workspace: environment().workspace.root,
     maxSteps: turn.maxSteps,
-    askModel: (messages, signal) => askModel(deps, { profile: profile(), only, messages }, signal),
+    askModel: (messages, signal) => askModel(deps, { profile: profile(), only, messages, clientId }, signal),
     async callTool({ callId, tool, input }, signal) {
       const call = { turnId, callId, name: tool, clientId, input, ask: deps.ask, redact, signal };
       const { ok, output } = await callTool(environment, call);
@@ -74,19 +75,21 @@ interface Step {
   readonly profile: AgentProfile;
   readonly only: readonly string[] | undefined;
   readonly messages: readonly Json[];
+  readonly clientId: ClientId;
 }
 
 async function askModel(
-  { models, budget, spending, clock, redaction }: LenderDeps,
-  { profile, only, messages }: Step,
+  { models, budget, limitedClient, spending, clock, redaction }: LenderDeps,
+  { profile, only, messages, clientId }: Step,
   signal: AbortSignal,
 ): ReturnType<AgentLoan["askModel"]> {
   const said = checkedMessages(messages);
-  budget.check(profile);
+  const client = limitedClient(clientId);
+  budget.check(profile, client);
   const settings = offered(await models.settingsOf(profile), only);
   const { instructions, maxOutputTokens, functionTools } = settings;
   const system: Message[] = instructions ? [{ role: "system", content: instructions }] : [];
-  const meter = new Meter(profile.model, (usd) => budget.spend(profile.name, usd));
+  const meter = new Meter(profile.model, (usd) => budget.spend(profile.name, client, usd), { client });
   const estimate = (outputTokens: number) => ({
     inputTokens: estimateTokens(JSON.stringify([said, functionTools])),
     outputTokens,

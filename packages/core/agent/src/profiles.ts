@@ -15,7 +15,7 @@ export interface AgentSet {
 
 export interface AgentProfile extends Pick<
   ResolvedAgent,
-  "name" | "instructions" | "model" | "choices" | "maxCostPerDay"
+  "name" | "instructions" | "model" | "choices" | "maxCostPerDay" | "clientMaxCostPerDay"
 > {
   readonly turn: { readonly timeoutMs: number; readonly maxSteps: number };
   readonly environment: ToolEnvironment;

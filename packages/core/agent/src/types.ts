@@ -116,6 +116,8 @@ export interface CommandRequest extends Pick<TurnRequest, "agent"> {
   readonly command: Command;
   readonly owner: ClientId;
   readonly session: string;
+  /** Who says it. */
+  readonly clientId: ClientId;
   /** Messages that wait in the conversation behind it. */
   readonly waiting: number;
   /** Runs inside the transaction that settles it. */

@@ -115,6 +115,7 @@ export interface AgentWords {
   readonly model?: Partial<CoreConfig["model"]>;
   readonly instructions?: string;
   readonly maxCostPerDay?: number;
+  readonly clientMaxCostPerDay?: number;
   readonly tools?: readonly Tool[];
   /** What the policy says of acting tools. */
   readonly verdict?: "allow" | "ask" | "refuse";
@@ -127,7 +128,7 @@ export interface AgentWords {
 
 export interface AgentFixtureOptions extends Pick<
   AgentOptions,
-  "model" | "redact" | "partialSecret" | "isListened" | "ask" | "attachments" | "instruments"
+  "model" | "redact" | "partialSecret" | "isListened" | "ask" | "attachments" | "instruments" | "limitedClient"
 > {
   readonly tools?: readonly Tool[];
   /** What the policy says of acting tools. */
@@ -178,6 +179,7 @@ export function agentFixture(options: AgentFixtureOptions): AgentFixture {
     ...(redact && { redact }),
     ...(partialSecret && { partialSecret }),
     ...(options.ask && { ask: options.ask }),
+    ...(options.limitedClient && { limitedClient: options.limitedClient }),
     ...(options.attachments && { attachments: options.attachments }),
     ...(instruments && { instruments }),
     ...(isListened && { isListened }),
@@ -201,6 +203,7 @@ function setOf({ config = {}, agents = {}, ...own }: AgentFixtureOptions, around
     ...(own.exec && { exec: own.exec }),
     ...(agent.instructions !== undefined && { instructions: agent.instructions }),
     ...(agent.max_cost_per_day !== undefined && { maxCostPerDay: agent.max_cost_per_day }),
+    ...(agent.client_max_cost_per_day !== undefined && { clientMaxCostPerDay: agent.client_max_cost_per_day }),
   };
   const profileOf = (name: string, words: AgentWords): AgentProfile => {
     const model = { provider: "builtin", max_retries: 2, ...words.model } as const;
@@ -210,6 +213,7 @@ function setOf({ config = {}, agents = {}, ...own }: AgentFixtureOptions, around
       model,
       choices: (words.choices ?? []).map((choice) => ({ ...model, name: choice })),
       maxCostPerDay: words.maxCostPerDay,
+      clientMaxCostPerDay: words.clientMaxCostPerDay,
       turn,
       environment: environmentOf(name, words, around),
       ...(words.promptContext && { promptContext: words.promptContext }),
@@ -251,6 +255,7 @@ function environmentOf(agent: string, words: AgentWords, around: Surroundings): 
     exec: words.exec ?? never,
     fetch: never,
     track,
+    limitedClient: (clientId) => clientId,
     askTimeoutMs: 300_000,
     maxOutputChars: 1000,
   };

@@ -1,5 +1,6 @@
 // max_cost_per_day: a limit that is dodged by restarting, reloading, stopping turns, moving the clock, a silent provider,
 // or by many turns at once is none.
+import type { ClientId } from "@svc/contract";
 import type { Store } from "@svc/store";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import * as fc from "fast-check";
@@ -190,6 +191,94 @@ describe("it can't be dodged", () => {
   });
 });
 
+describe("client_max_cost_per_day", () => {
+  const [first, second] = ["first", "second"] as ClientId[];
+  const shared = (dollars: number, ofClient: number, more: AgentFixtureOptions = {}): AgentFixtureOptions => ({
+    config: { model: priced, agent: { max_cost_per_day: dollars, client_max_cost_per_day: ofClient } },
+    ...more,
+  });
+  const ofClient = {
+    ...refused,
+    message: "This client reached its daily cost limit.",
+    hint: expect.stringContaining("agent.client_max_cost_per_day"),
+  };
+  const ofAgent = { ...refused, hint: expect.stringContaining("agent.max_cost_per_day") };
+
+  test("one client spends its own and no more, another goes on, and both together meet the agent's", async () => {
+    const { agent, store } = agentFixture({ ...shared(3, 2), model: scripted(...answers(3)) });
+    for (const words of ["1", "2"]) await ask(agent, words, { clientId: first });
+    expect(await failure(ask(agent, "3", { clientId: first }))).toMatchObject(ofClient);
+    await ask(agent, "1", { clientId: second });
+    expect(await failure(ask(agent, "2", { clientId: second }))).toMatchObject(ofAgent);
+    expect(store.usage.clients("2026-01-01", 9)).toEqual([
+      { agent: "default", client: first, channel: "", spentUsd: 2 },
+      { agent: "default", client: second, channel: "", spentUsd: 1 },
+    ]);
+  });
+
+  test("counts without a limit of the agent, and for each agent apart", async () => {
+    const { agent } = agentFixture({
+      model: scripted(...answers(2)),
+      agents: {
+        clerk: { model: priced, clientMaxCostPerDay: 1 },
+        other: { model: priced, clientMaxCostPerDay: 1 },
+      },
+    });
+    await ask(agent, "1", { agent: "clerk" });
+    expect(await failure(ask(agent, "2", { agent: "clerk" }))).toMatchObject({
+      ...ofClient,
+      hint: expect.stringContaining("agents.clerk.client_max_cost_per_day"),
+    });
+    await ask(agent, "1", { agent: "other" });
+  });
+
+  test("a restart, a reload and a clock that is set back a day leave it spent; a new day does not", async () => {
+    const clock = fakeClock();
+    const { agent, store, set } = agentFixture({ ...shared(9, 1), clock, model: scripted(...answers(2)) });
+    await ask(agent, "1", { clientId: first });
+    agent.reconfigure(set(shared(9, 1)));
+    expect(await failure(ask(agent, "2", { clientId: first }))).toMatchObject(ofClient);
+    clock.setWallClock(clock.now() - DAY_MS);
+    expect(await failure(ask(agent, "2", { clientId: first }))).toMatchObject(ofClient);
+    const again = agentFixture({ ...shared(9, 1), clock, store, model: scripted(...answers(2)) });
+    expect(await failure(ask(again.agent, "2", { clientId: first }))).toMatchObject(ofClient);
+    await ask(again.agent, "1", { clientId: second });
+    clock.setWallClock(clock.now() + 2 * DAY_MS);
+    await ask(again.agent, "2", { clientId: first });
+  });
+
+  test("callers without a token share one, whatever connection each comes by", async () => {
+    const limitedClient = (clientId: ClientId) =>
+      clientId.startsWith("anonymous.") ? ("anonymous" as ClientId) : clientId;
+    const { agent } = agentFixture({ ...shared(9, 1), limitedClient, model: scripted(...answers(1)) });
+    await ask(agent, "1", { clientId: "anonymous.1" });
+    expect(await failure(ask(agent, "2", { clientId: "anonymous.2" }))).toMatchObject(ofClient);
+  });
+
+  test("a child agent spends what its owner may", async () => {
+    const { agent, store } = agentFixture({ ...shared(9, 1), model: scripted(...answers(2)) });
+    const signal = new AbortController().signal;
+    const loan = agent.lend({ agent: "default" }, { turnId: "t", clientId: first! });
+    const question = [{ role: "user", content: [{ type: "text", text: "go" }] }];
+    await loan.askModel(question, signal);
+    expect(await failure(loan.askModel(question, signal))).toMatchObject(ofClient);
+    expect(await failure(ask(agent, "2", { clientId: first }))).toMatchObject(ofClient);
+    await ask(agent, "1", { clientId: second });
+    const again = agentFixture({ ...shared(9, 1), store, model: scripted() });
+    expect(await failure(ask(again.agent, "2", { clientId: first }))).toMatchObject(ofClient);
+  });
+
+  test("of very many clients none is forgotten that spent what is not on disk", () => {
+    const budget = new Budget({ spentUsd: () => 0, spentByClientUsd: () => 0 }, fakeClock());
+    const all = Array.from({ length: 3000 }, (_, index) => `client-${index}` as ClientId);
+    for (const who of all) budget.spend("a", who, 1);
+    expect(all.every((who) => budget.spentUsd("a", who) === 1)).toBe(true);
+    for (const who of all) budget.recorded("a", who, budget.openDay("a", who), 1);
+    for (const who of all) budget.spentUsd("a", who);
+    expect(budget.spentUsd("a")).toBe(3000);
+  });
+});
+
 test("whatever is spent, recorded and looked up in between, over days: the sum is exact", async () => {
   const step = fc.oneof(
     fc.record({ type: fc.constant("spend" as const), cents: fc.integer({ min: 1, max: 500 }) }),
@@ -201,12 +290,12 @@ test("whatever is spent, recorded and looked up in between, over days: the sum i
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       let nowMs = Date.UTC(2026, 0, 1);
       const disk = new Map<string, number>();
-      const ledger = { spentUsd: (day: string) => disk.get(day) ?? 0 };
+      const ledger = { spentUsd: (day: string) => disk.get(day) ?? 0, spentByClientUsd: () => 0 };
       const make = () => new Budget(ledger, { now: () => nowMs });
       const today = () => new Date(nowMs).toISOString().slice(0, 10);
       const isRefused = (limitUsd: number) => {
         try {
-          budget.check({ name: "a", model: { ...priced, max_retries: 0 }, maxCostPerDay: limitUsd });
+          budget.check({ name: "a", model: { ...priced, max_retries: 0 }, maxCostPerDay: limitUsd }, undefined);
           return false;
         } catch {
           return true;
@@ -218,10 +307,10 @@ test("whatever is spent, recorded and looked up in between, over days: the sum i
         if (step.type === "restart") budget = make();
         if (step.type === "spend") {
           const usd = step.cents / 100;
-          budget.spend("a", usd);
-          const day = budget.openDay("a");
+          budget.spend("a", undefined, usd);
+          const day = budget.openDay("a", undefined);
           disk.set(day, (disk.get(day) ?? 0) + usd);
-          budget.recorded("a", day, usd);
+          budget.recorded("a", undefined, day, usd);
         }
         const spent = disk.get(today()) ?? 0;
         expect([isRefused(spent + 0.001), isRefused(spent - 0.001)]).toEqual([false, true]);

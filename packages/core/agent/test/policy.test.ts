@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { afterAll, describe, expect, test } from "vitest";
-import { type Approval, defineTool, type Tool } from "@svc/contract";
+import { type Approval, type ClientId, defineTool, type Tool } from "@svc/contract";
 import { ActionHistories } from "../src/policy/action-history.ts";
 import { createPolicy, type PolicyOptions } from "../src/policy/index.ts";
 
@@ -15,6 +15,7 @@ afterAll(() => rmSync(workspace, { recursive: true }));
 const tool = (name: string, approval: Tool["approval"], more: Partial<Tool> = {}): Tool =>
   defineTool({ name, description: "", input: v.any(), approval, run: async () => null, ...more });
 
+const client = "client" as ClientId;
 const reader = tool("file_read", "auto");
 const writer = tool("file_write", "ask");
 const fetcher = tool("http_get", (input) => ((input as { body?: string }).body === undefined ? "auto" : "ask"));
@@ -39,6 +40,7 @@ function policyOf({ policy, disabled = [], sandbox, now = () => 0 }: Setting = {
       workspace_only: true,
       forbidden_paths: [],
       max_actions_per_hour: 0,
+      per_client: true,
       always: [],
       ...policy,
     },
@@ -49,7 +51,7 @@ function policyOf({ policy, disabled = [], sandbox, now = () => 0 }: Setting = {
   });
 }
 
-const judged = (setting: Setting, which: Tool, input: unknown = {}) => policyOf(setting).judge(which, input);
+const judged = (setting: Setting, which: Tool, input: unknown = {}) => policyOf(setting).judge(which, input, client);
 const verdict = (setting: Setting, which: Tool, input: unknown = {}) => judged(setting, which, input).verdict;
 const line = (command: string, allowed: string[], setting: Setting = {}, cwd?: string) =>
   verdict({ ...setting, policy: { allowed_commands: allowed, ...setting.policy } }, shell, { command, cwd });
@@ -107,7 +109,7 @@ describe("autonomy", () => {
 test("a disabled tool is refused, whatever it does", () => {
   const policy = policyOf({ policy: { autonomy: "full" }, disabled: ["file_read", "file_write"] });
   for (const which of [reader, writer]) {
-    expect(policy.judge(which, {})).toMatchObject({ verdict: "refuse", rule: "tools.disabled" });
+    expect(policy.judge(which, {}, client)).toMatchObject({ verdict: "refuse", rule: "tools.disabled" });
   }
 });
 
@@ -130,8 +132,8 @@ describe("max_actions_per_hour", () => {
   test("slides, counts only calls that run, and says when the next is possible", () => {
     let nowMs = 0;
     const policy = policyOf({ policy: { autonomy: "full", max_actions_per_hour: 2 }, now: () => nowMs });
-    const act = () => policy.judge(writer, {});
-    expect(policy.judge(reader, {}).verdict).toBe("allow");
+    const act = () => policy.judge(writer, {}, client);
+    expect(policy.judge(reader, {}, client).verdict).toBe("allow");
     expect(act().verdict).toBe("allow");
     nowMs = 1_800_000;
     expect(act().verdict).toBe("allow");
@@ -139,7 +141,7 @@ describe("max_actions_per_hour", () => {
       rule: "security.policy.max_actions_per_hour",
       reason: expect.stringContaining("30 min"),
     });
-    expect(policy.judge(reader, {}).verdict).toBe("allow");
+    expect(policy.judge(reader, {}, client).verdict).toBe("allow");
     nowMs = 3_599_999;
     expect(act().verdict).toBe("refuse");
     nowMs = 3_600_000;
@@ -149,11 +151,11 @@ describe("max_actions_per_hour", () => {
 
   test("an asked call counts when it is confirmed, and a late yes can't pass the limit", () => {
     const policy = policyOf({ policy: { max_actions_per_hour: 1 } });
-    expect(policy.judge(writer, {}).verdict).toBe("ask");
-    expect(policy.judge(writer, {}).verdict).toBe("ask");
-    policy.recordAction(writer);
-    expect(() => policy.recordAction(writer)).toThrow(expect.objectContaining({ code: "TOOL_REFUSED" }));
-    expect(policy.judge(writer, {}).verdict).toBe("refuse");
+    expect(policy.judge(writer, {}, client).verdict).toBe("ask");
+    expect(policy.judge(writer, {}, client).verdict).toBe("ask");
+    policy.recordAction(writer, client);
+    expect(() => policy.recordAction(writer, client)).toThrow(expect.objectContaining({ code: "TOOL_REFUSED" }));
+    expect(policy.judge(writer, {}, client).verdict).toBe("refuse");
   });
 });
 

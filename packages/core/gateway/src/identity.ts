@@ -13,6 +13,15 @@ export const mintClientId = (): ClientId => randomBytes(16).toString("base64url"
 /** The one namespace that callers without a token share for sessions and idempotency keys. */
 export const ANONYMOUS = "anonymous" as ClientId;
 
+const ANONYMOUS_PREFIX = `${ANONYMOUS}.`;
+
+/** One connection of a caller without a token. */
+export const mintAnonymousId = (): ClientId => `${ANONYMOUS_PREFIX}${mintClientId()}` as ClientId;
+
+/** Client whose limits a caller counts against: those without a token count together, whatever connection they come by. */
+export const limitedClient = (clientId: ClientId): ClientId =>
+  clientId.startsWith(ANONYMOUS_PREFIX) ? ANONYMOUS : clientId;
+
 /**
  * Who the people of a channel are. Made of their names, so that it is the same after a restart and nothing has to be kept
  * for everybody who ever wrote; a list, so that no channel and sender can be put together to be two others. `isPaired`: whether
@@ -25,7 +34,7 @@ export const channelIdentity = (isPaired: (clientId: ClientId) => boolean = () =
     const owner = kept as ClientId;
     if (owner !== ANONYMOUS) return { owner, clientId: owner, isGone: !isPaired(owner) };
     // The connection that sent it is gone, and anonymous callers must not see each other's tools.
-    return { owner, clientId: derivedClientId(["request", turnId]), isGone: false };
+    return { owner, clientId: `${ANONYMOUS_PREFIX}${derivedClientId(["request", turnId])}` as ClientId, isGone: false };
   },
 });
 

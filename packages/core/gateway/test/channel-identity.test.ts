@@ -1,7 +1,7 @@
 // Who a channel's people are: the same after every restart, and no two of them ever one, whatever their platforms call them.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { ANONYMOUS, channelIdentity, mintClientId } from "../src/identity.ts";
+import { ANONYMOUS, channelIdentity, limitedClient, mintAnonymousId, mintClientId } from "../src/identity.ts";
 
 test("is the same in every process, and of the form that every other identity has", () => {
   const { channel, sender } = channelIdentity();
@@ -23,4 +23,13 @@ test("no two channels, senders, or channel and sender are one", () => {
     }),
     { examples: [["a", "b", "ab", ""]] },
   );
+});
+
+test("callers without a token count together against limits, at a connection or in a queue; all others by themselves", () => {
+  const { sender, channel, ofSession } = channelIdentity();
+  const callers = [mintAnonymousId(), mintAnonymousId(), ofSession(ANONYMOUS, "turn").clientId];
+  expect(new Set(callers).size).toBe(3);
+  expect(callers.map(limitedClient)).toEqual([ANONYMOUS, ANONYMOUS, ANONYMOUS]);
+  const others = [mintClientId(), sender("a", "anonymous."), channel("anonymous.")];
+  expect(others.map(limitedClient)).toEqual(others);
 });

@@ -19,7 +19,13 @@ export class FakeOperations implements Operations {
     this.asked.push(days);
     const tokens = { input_tokens: 1, output_tokens: 2, cost_usd: 0.5, unknown_cost_turns: 0 };
     const usage = [{ day: "2026-01-01", agent: "default", model: "m", channel: "", turns: 1, ...tokens }];
-    return { since: "2025-12-03", today: "2026-01-01", usage };
+    const client = { agent: "default", kind: "terminal" as const, device: null, channel: "" };
+    return {
+      since: "2025-12-03",
+      today: "2026-01-01",
+      usage,
+      clients: [{ ...client, cost_usd: 0.5, limit_usd: null }],
+    };
   }
 
   async logs(query: LogQuery) {

@@ -48,6 +48,7 @@ export const REPORTS = {
         price_known: true,
         cost_today_usd: 0.25,
         max_cost_per_day: null,
+        client_max_cost_per_day: null,
       },
     ],
     sandbox: SANDBOX,

@@ -60,6 +60,7 @@ describe("an agent", () => {
       workspace_only: false,
       forbidden_paths: [],
       max_actions_per_hour: 0,
+      per_client: true,
       always: [],
     });
   });
@@ -288,6 +289,54 @@ agent = "lokal"
     expect(await fixture.lines(toml, { SVC__AGENTS__A__MODEL__API_KEY: "k" })).toEqual([]);
     expect(await fixture.lines(toml, { SVC__AGENTS__A__MODEL__API_KEY: " " })).toEqual([
       'config.toml:1  agents.a.model.api_key: is required when agents.a.model.provider is "openai"',
+    ]);
+  });
+});
+
+describe("limits of one client", () => {
+  test("are those of the agent by default, are overridden key by key, and none with per_client = false", () => {
+    const made = (agent: object, named: object = {}) => {
+      const config = coreWith({ agent, agents: { a: named } });
+      return Array.from(resolveAgents(config).values(), (each) => [each.maxCostPerDay, each.clientMaxCostPerDay]);
+    };
+    expect(made({ max_cost_per_day: 3 }, { client_max_cost_per_day: 1 })).toEqual([
+      [3, 3],
+      [3, 1],
+    ]);
+    expect(made({ client_max_cost_per_day: 2 }, { max_cost_per_day: 9, per_client: false })).toEqual([
+      [undefined, 2],
+      [9, undefined],
+    ]);
+    expect(made({ max_cost_per_day: 3, client_max_cost_per_day: 2, per_client: false }, { per_client: true })).toEqual([
+      [3, undefined],
+      [3, 2],
+    ]);
+  });
+
+  test("must not be more than those of the agent beside them, and need the price", async () => {
+    const price = `[prices.m]\ninput_per_million = 1\noutput_per_million = 1\n`;
+    const model = `[model]\nprovider = "openai"\nname = "m"\napi_key = "k"\n`;
+    const lines = (text: string) => fixture.lines(model + text);
+    expect(await lines(`[agent]\nclient_max_cost_per_day = 1`)).toEqual([
+      expect.stringContaining("agent.client_max_cost_per_day: needs the price of the model"),
+    ]);
+    expect(
+      await lines(`${price}[agent]
+max_cost_per_day = 1
+client_max_cost_per_day = 2
+[agents.a]
+max_cost_per_day = 1
+client_max_cost_per_day = 1.5
+[agents.a.policy]
+max_actions_per_hour = 1
+client_max_actions_per_hour = 2
+[security.policy]
+max_actions_per_hour = 0
+client_max_actions_per_hour = 2`),
+    ).toEqual([
+      "config.toml:10  agent.client_max_cost_per_day: must not be more than agent.max_cost_per_day",
+      "config.toml:13  agents.a.client_max_cost_per_day: must not be more than agents.a.max_cost_per_day",
+      "config.toml:16  agents.a.policy.client_max_actions_per_hour: must not be more than agents.a.policy.max_actions_per_hour",
     ]);
   });
 });

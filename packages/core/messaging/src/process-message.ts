@@ -302,6 +302,7 @@ export class MessageProcessor {
     await agent.command({
       command,
       owner: identity.channel(message.channel),
+      clientId: identity.sender(message.channel, inbound.sender),
       session: lane,
       waiting: waitingBehind(lane),
       ...(name !== undefined && { agent: name }),
@@ -509,11 +510,11 @@ function judge(error: SvcError, before: Pick<InboxMessage, "attempts" | "error">
 
 /**
  * What the sender is told: the sentence of the code, or what a sender can do about the failure. An error's own message may be
- * about the set-up.
+ * about the set-up; that of a cost limit says only whose it is.
  */
 function apologyFor(code: ErrorCode, error?: SvcError): string {
   const advice = error instanceof ModelError ? ADVICE[error.reason] : undefined;
-  const { sentence } = ERRORS[code];
+  const sentence = code === "COST_LIMIT" && error ? error.message : ERRORS[code].sentence;
   return `Sorry, this message could not be answered: ${advice ?? `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`}`;
 }
 

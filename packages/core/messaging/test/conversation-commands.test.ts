@@ -187,6 +187,17 @@ describe("/model", () => {
 });
 
 describe("/status", () => {
+  test("tells what is left to the person who asks, where each has a limit of its own", async () => {
+    const config = {
+      model: { provider: "openai", name: "big", price: DOLLAR },
+      agent: { max_cost_per_day: 2.5, client_max_cost_per_day: 1 },
+    } as const;
+    using made = messagingFixture(twoModels({ config }));
+    await made.receive(said("one"), said("/status"), said("two"));
+    expect(made.chat.taken[1]).toContain("Today: $1.0000 of $2.5000.\nToday by you: $1.0000 of $1.0000.");
+    expect(made.chat.taken[2]).toMatch(/^Sorry, .*: this client reached its daily cost limit\.$/);
+  });
+
   test("tells agent, model, what waits, what was used and what is left, and no ids", async () => {
     const config = {
       model: { provider: "openai", name: "big", price: DOLLAR },

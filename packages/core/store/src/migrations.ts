@@ -2,6 +2,7 @@
 import { type Json, SvcError } from "@svc/contract";
 import type { DatabaseSync } from "node:sqlite";
 import { APPROVALS_STEP, LASTING_APPROVALS_STEP } from "./approvals-schema.ts";
+import { CLIENT_LIMITS_STEP } from "./client-limits-schema.ts";
 import { CONVERSATIONS_STEP } from "./conversations-schema.ts";
 import { OUTBOX_APPROVAL_STEP } from "./messages/approval-column.ts";
 import { DRAFTS_STEP } from "./messages/draft-columns.ts";
@@ -130,7 +131,7 @@ export const STEPS: readonly string[] = [
   UPLOADS_STEP,
   USAGE_BY_CHANNEL_STEP,
   SOP_RETRIES_STEP,
-  SESSION_ACTIVITY_STEP,
+  `${SESSION_ACTIVITY_STEP} ${CLIENT_LIMITS_STEP}`,
 ];
 
 /** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */

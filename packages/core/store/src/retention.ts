@@ -15,11 +15,14 @@ import type { SearchIndex } from "./search-index.ts";
 import type { SessionActivity } from "./session-activity.ts";
 import type { Space } from "./space.ts";
 import type { Pruned, RetentionLimits } from "./types.ts";
+import type { UsageStore } from "./usage.ts";
 
 const DAY_MS = 86_400_000;
+/** Limits count the day; the rest is for a clock that is set back. */
+const CLIENT_USAGE_DAYS = 31;
 
 /** Most of one step. The output of a tool call has up to 64 KiB, whose pages are read when they are freed. */
-const STEP = { toolCalls: 50, keys: 500, approvals: 100, choices: 200 } as const;
+const STEP = { toolCalls: 50, keys: 500, approvals: 100, choices: 200, clients: 500 } as const;
 
 /** Those that know themselves what of theirs is too old. */
 export interface Keepers {
@@ -32,6 +35,7 @@ export interface Keepers {
   readonly activity: SessionActivity;
   readonly search: SearchIndex;
   readonly pageSessions: PageSessionStore;
+  readonly usage: UsageStore;
   readonly space: Space;
 }
 
@@ -84,6 +88,8 @@ export class Retention {
     }
     const turns = await this.#untilNone(() => this.#sessions.sweep());
     const toolCalls = await this.#untilNone(() => Number(this.#deleteCalls.run(oldestCallMs).changes));
+    const oldestUsage = new Date(nowMs - CLIENT_USAGE_DAYS * DAY_MS).toISOString().slice(0, 10);
+    await this.#untilNone(() => this.#keepers.usage.dropClients(oldestUsage, STEP.clients));
     const idempotencyKeys = await this.#untilNone(() => keys.dropExpired(nowMs, STEP.keys));
     if (limits.pageSessionDays !== undefined) {
       const oldestUseMs = nowMs - limits.pageSessionDays * DAY_MS;

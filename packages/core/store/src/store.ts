@@ -142,6 +142,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
     activity,
     search,
     pageSessions,
+    usage,
   });
   const probe = new DiskProbe(db, commits, clock);
   return {

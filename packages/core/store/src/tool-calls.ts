@@ -1,12 +1,14 @@
 /** The journal of tool calls: a call is on disk before it starts, so a crash can tell what may have happened. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Clock, Json } from "@svc/contract";
+import type { ClientId, Clock, Json } from "@svc/contract";
 
 export interface ToolCallRecord {
   readonly turnId: string;
   readonly callId: string;
   /** Whose call it is. */
   readonly agent: string;
+  /** Client whose limits it counts against. */
+  readonly client: ClientId;
   readonly tool: string;
   /** Whether it acts on the world. */
   readonly acting: boolean;
@@ -32,13 +34,16 @@ export class ToolCallStore {
   readonly #states;
   readonly #of;
   readonly #actions;
+  readonly #clientActions;
   readonly #anyFinished;
 
   constructor(db: DatabaseSync, clock: Clock) {
     this.#clock = clock;
-    this.#ask = db.prepare("INSERT OR IGNORE INTO tool_calls VALUES (?, ?, ?, 0, ?, 'asked', NULL, ?, NULL, ?)");
+    this.#ask = db.prepare("INSERT OR IGNORE INTO tool_calls VALUES (?, ?, ?, 0, ?, 'asked', NULL, ?, NULL, ?, ?)");
     // OR REPLACE: one that was asked about, or a reading one that was interrupted and whose turn is taken up.
-    this.#start = db.prepare("INSERT OR REPLACE INTO tool_calls VALUES (?, ?, ?, ?, ?, 'started', NULL, ?, NULL, ?)");
+    this.#start = db.prepare(
+      "INSERT OR REPLACE INTO tool_calls VALUES (?, ?, ?, ?, ?, 'started', NULL, ?, NULL, ?, ?)",
+    );
     this.#finish = db.prepare(
       "UPDATE tool_calls SET state = ?, output = ?, ended_at = ? WHERE turn_id = ? AND call_id = ?",
     );
@@ -46,6 +51,10 @@ export class ToolCallStore {
     this.#of = db.prepare("SELECT call_id, tool, acting, state, output FROM tool_calls WHERE turn_id = ?");
     this.#actions = db.prepare(
       "SELECT started_at FROM tool_calls WHERE started_at > ? AND agent = ? AND acting = 1 ORDER BY started_at",
+    );
+    this.#clientActions = db.prepare(
+      `SELECT started_at FROM tool_calls WHERE started_at > ? AND agent = ? AND client = ? AND acting = 1
+       ORDER BY started_at`,
     );
     this.#anyFinished = db.prepare("SELECT 1 FROM tool_calls WHERE state = 'finished' LIMIT 1");
   }
@@ -59,8 +68,8 @@ export class ToolCallStore {
    * Inside a transaction: a person is asked whether it may run. From here on no other call of the turn may have its id, or a
    * yes to this one would be taken for that one's. It does not act before it starts.
    */
-  ask({ turnId, callId, tool, input, agent }: Omit<ToolCallRecord, "acting">): void {
-    this.#ask.run(turnId, callId, tool, JSON.stringify(input), this.#clock.now(), agent);
+  ask({ turnId, callId, tool, input, agent, client }: Omit<ToolCallRecord, "acting">): void {
+    this.#ask.run(turnId, callId, tool, JSON.stringify(input), this.#clock.now(), agent, client);
   }
 
   /** Inside a transaction. */
@@ -73,6 +82,7 @@ export class ToolCallStore {
       JSON.stringify(call.input),
       this.#clock.now(),
       call.agent,
+      call.client,
     );
   }
 
@@ -94,9 +104,14 @@ export class ToolCallStore {
     );
   }
 
-  /** When this agent's acting calls after `sinceMs` started, oldest first. Milliseconds since the epoch. */
-  actionsSince(agent: string, sinceMs: number): number[] {
-    return (this.#actions.all(sinceMs, agent) as { started_at: number }[]).map((row) => row.started_at);
+  /**
+   * When this agent's acting calls after `sinceMs` started, oldest first. Milliseconds since the epoch. `client`: only those
+   * that count against its limits.
+   */
+  actionsSince(agent: string, sinceMs: number, client?: ClientId): number[] {
+    const rows =
+      client === undefined ? this.#actions.all(sinceMs, agent) : this.#clientActions.all(sinceMs, agent, client);
+    return (rows as { started_at: number }[]).map((row) => row.started_at);
   }
 
   /** `interrupted`: by the end of the process, or called off. */

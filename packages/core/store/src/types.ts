@@ -214,6 +214,8 @@ export interface TurnUsage {
   readonly model: string;
   /** Id of the channel whose message was answered. Default: it was no channel's. */
   readonly channel?: string | undefined;
+  /** Whose limits it counts against. Default: only the agent's. */
+  readonly client?: ClientId | undefined;
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** US dollars; undefined when the price is unknown. */
@@ -241,6 +243,16 @@ export interface UsageTotals {
 export interface ChannelUsage extends UsageTotals {
   /** Empty: answers to no channel's message. */
   readonly channel: string;
+}
+
+/** What a client spent of an agent on a day. */
+export interface ClientUsage {
+  readonly agent: string;
+  readonly client: ClientId;
+  /** Id of the channel that it wrote by; empty: none. */
+  readonly channel: string;
+  /** US dollars that count against a limit, estimates included. */
+  readonly spentUsd: number;
 }
 
 /** What is kept for how long. */

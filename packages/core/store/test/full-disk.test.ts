@@ -89,7 +89,7 @@ describe("a disk that is full", () => {
          store.idempotency.claim({ scope: "s", key });
          await store.write(() => {
            store.idempotency.keep({ scope: "s", key }, key, "running");
-           store.toolCalls.start({ turnId: key, callId: "1", agent: "a", tool: "x", acting, input: {} });
+           store.toolCalls.start({ turnId: key, callId: "1", agent: "a", client: "c", tool: "x", acting, input: {} });
          });
        }
        // What a killed process leaves behind.

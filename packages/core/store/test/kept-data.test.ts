@@ -124,6 +124,27 @@ describe("usage", () => {
     expect(store.usage.spentUsd("2026-01-01", "default")).toBe(2.5);
   });
 
+  test("is summed by client, estimates included, over restarts, and dropped after a month", async () => {
+    const [one, two] = ["one", "two"] as [ClientId, ClientId];
+    await add(used({ client: one, channel: "pager" }), used({ client: two, costUsd: undefined, estimatedUsd: 3 }));
+    await add(used({ client: one, channel: "pager" }), used({ client: one, agent: "other" }), used());
+    const spent = () => [one, two].map((who) => store.usage.spentByClientUsd("2026-01-01", "default", who));
+    expect(spent()).toEqual([1, 3]);
+    reopen();
+    expect(spent()).toEqual([1, 3]);
+    expect(store.usage.clients("2026-01-01", 2)).toEqual([
+      { agent: "default", client: two, channel: "", spentUsd: 3 },
+      { agent: "default", client: one, channel: "pager", spentUsd: 1 },
+    ]);
+    const limits = { sessionDays: 0, maxSessions: 0, toolCallDays: 1, messageDays: 1 };
+    const atMs = (day: string) => Date.parse(`${day}T12:00:00Z`);
+    await store.prune(limits, atMs("2026-02-01"));
+    expect(spent()).toEqual([1, 3]);
+    await store.prune(limits, atMs("2026-02-02"));
+    expect(spent()).toEqual([0, 0]);
+    expect(store.usage.spentUsd("2026-01-01", "default")).toBe(4.5);
+  });
+
   test("a write that is undone adds nothing; its neighbours are added once", async () => {
     const results = await Promise.allSettled([
       add(used()),
@@ -255,9 +276,13 @@ describe("devices", () => {
   });
 });
 
-test("acting calls of one agent since a moment, oldest first", async () => {
+test("acting calls of one agent since a moment, oldest first, and those of one client of it", async () => {
+  const [one, two] = ["one", "two"] as [ClientId, ClientId];
   const call = (callId: string, agent: string, acting: boolean): Promise<void> =>
-    store.write(() => store.toolCalls.start({ turnId: "t", callId, agent, tool: "x", acting, input: {} }));
+    store.write(() => {
+      const client = callId === "4" ? two : one;
+      store.toolCalls.start({ turnId: "t", callId, agent, client, tool: "x", acting, input: {} });
+    });
   const start = home.clock.now();
   for (const [callId, agent, acting] of [
     ["1", "default", true],
@@ -270,6 +295,8 @@ test("acting calls of one agent since a moment, oldest first", async () => {
   }
   expect(store.toolCalls.actionsSince("default", start)).toEqual([start + 1000, start + 4000]);
   expect(store.toolCalls.actionsSince("default", start + 1000)).toEqual([start + 4000]);
+  expect(store.toolCalls.actionsSince("default", start, one)).toEqual([start + 1000]);
+  expect(store.toolCalls.actionsSince("default", start, two)).toEqual([start + 4000]);
 });
 
 test("a changed window of idempotency holds for keys that are kept from then on", async () => {

@@ -121,7 +121,15 @@ describe("conversations", () => {
 test("the journal of tool calls goes by age; what has not ended stays, and what its turn still needs", async () => {
   const call = (turnId: string): Promise<void> =>
     store.write(() =>
-      store.toolCalls.start({ turnId, callId: "1", agent: "default", tool: "x", acting: true, input: {} }),
+      store.toolCalls.start({
+        turnId,
+        callId: "1",
+        agent: "default",
+        client: "c" as ClientId,
+        tool: "x",
+        acting: true,
+        input: {},
+      }),
     );
   await Promise.all(Array.from({ length: 120 }, (_, n) => call(`old${n}`)));
   await store.write(() => {

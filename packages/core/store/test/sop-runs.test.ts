@@ -1,4 +1,5 @@
 // Runs of procedures that a list does not show, that retention keeps for ever or removes too early, or that make lists slow.
+import type { ClientId } from "@svc/contract";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { checkDatabase, type NewSopRun, type SopRun } from "../src/index.ts";
@@ -107,6 +108,7 @@ test("the journal of a step that waits for longer than tool calls are kept stays
         turnId: `sop-${id}-2`,
         callId: "call",
         agent: "a",
+        client: "c" as ClientId,
         tool: "act",
         acting: true,
         input: {},

@@ -171,7 +171,15 @@ describe("idempotency", () => {
       store.idempotency.claim(claim);
       await store.write(() => {
         store.idempotency.keep(claim, turn, "running");
-        store.toolCalls.start({ turnId: turn, callId: "1", agent: "default", tool: "x", acting, input: {} });
+        store.toolCalls.start({
+          turnId: turn,
+          callId: "1",
+          agent: "default",
+          client: "c" as ClientId,
+          tool: "x",
+          acting,
+          input: {},
+        });
       });
     }
     // No close: the process is gone.

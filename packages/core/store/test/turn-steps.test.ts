@@ -1,4 +1,5 @@
 // A turn that is taken up again after a kill and does not find what it had done, or finds another's.
+import type { ClientId } from "@svc/contract";
 import { expect, test } from "vitest";
 import { crash, store, storeForEachTest } from "./each-test.ts";
 
@@ -20,7 +21,15 @@ test("steps are there in their order after a kill, and go with the end of their 
 });
 
 test("a call that had started and did not finish is known to be interrupted; the results of the others are there", async () => {
-  const call = (callId: string) => ({ turnId: "t-1", callId, agent: "a", tool: "x", acting: true, input: {} });
+  const call = (callId: string) => ({
+    turnId: "t-1",
+    callId,
+    agent: "a",
+    client: "c" as ClientId,
+    tool: "x",
+    acting: true,
+    input: {},
+  });
   await store.write(() => {
     for (const callId of ["1", "2", "3"]) store.toolCalls.start(call(callId));
     store.toolCalls.finish("t-1", "1", "finished", { ok: true });

@@ -92,6 +92,8 @@ export const de: SettingTexts = {
     choices: "Auswahl an Modellen",
     chromium_path: "Pfad zu Chromium",
     client_id: "Client-ID",
+    client_max_actions_per_hour: "Aktionen pro Stunde und Client",
+    client_max_cost_per_day: "Höchste Kosten pro Tag und Client",
     client_secret: "Client-Geheimnis",
     code_notice: "Ersatz für Code",
     command: "Befehl",
@@ -192,6 +194,7 @@ export const de: SettingTexts = {
     pair_phone: "Nummer zum Koppeln",
     password: "Passwort",
     path: "Pfad",
+    per_client: "Je Client zählen",
     peripherals: "Boards",
     phone_number_id: "ID der Telefonnummer",
     pids: "Prozesse",
@@ -398,6 +401,15 @@ export const de: SettingTexts = {
     "Tokens of history sent with a turn; the oldest turns are dropped whole.":
       "Tokens des Verlaufs, die mit einer Anfrage gesendet werden; die ältesten fallen vollständig weg.",
     "System prompt of the agent.": "Was dem Agenten vor jeder Unterhaltung gesagt wird.",
+    "US dollars that an agent may spend per day (UTC) for one client: a device, a person of a channel, the terminal, the procedures, or all callers without a token. Default: max_cost_per_day.":
+      "So viele US-Dollar darf ein Agent pro Tag (UTC) für einen Client ausgeben: ein Gerät, eine Person eines Kanals, das Terminal, die Abläufe oder alle Aufrufe ohne Token. Ohne Angabe: max_cost_per_day.",
+    "The cost per day also counts per client; false: only the agent's total counts.":
+      "Die Kosten pro Tag zählen auch je Client; false: nur die Summe des Agenten zählt.",
+    "As in [agent].": "Wie in [agent].",
+    "Acting tool calls allowed per hour for one client; 0: no limit of its own. Default: max_actions_per_hour.":
+      "Erlaubte handelnde Aufrufe pro Stunde für einen Client; 0 ist keine eigene Grenze. Ohne Angabe: max_actions_per_hour.",
+    "The actions also count per client; false: only the agent's total counts.":
+      "Die Aktionen zählen auch je Client; false: nur die Summe des Agenten zählt.",
     "US dollars that an agent may spend per day (UTC). Requires the price of its model.":
       "So viele US-Dollar darf ein Agent höchstens pro Tag (UTC) ausgeben. Braucht den Preis seines Modells.",
     "Turns at the same time, over all conversations.": "Anfragen, die gleichzeitig laufen, über alle Unterhaltungen.",

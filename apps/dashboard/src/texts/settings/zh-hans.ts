@@ -92,6 +92,8 @@ export const zhHans: SettingTexts = {
     choices: "可选模型",
     chromium_path: "Chromium 路径",
     client_id: "客户端 ID",
+    client_max_actions_per_hour: "每个客户端每小时操作上限",
+    client_max_cost_per_day: "每个客户端每日费用上限",
     client_secret: "客户端密钥",
     code_notice: "代码提示语",
     command: "命令",
@@ -192,6 +194,7 @@ export const zhHans: SettingTexts = {
     pair_phone: "配对手机号",
     password: "密码",
     path: "路径",
+    per_client: "按客户端计数",
     peripherals: "外设",
     phone_number_id: "电话号码 ID",
     pids: "进程数",
@@ -387,6 +390,15 @@ export const zhHans: SettingTexts = {
     "Tokens of history sent with a turn; the oldest turns are dropped whole.":
       "随每个轮次发送的历史令牌数；最早的轮次会整个舍弃。",
     "System prompt of the agent.": "每次对话开始前告诉智能体的内容。",
+    "US dollars that an agent may spend per day (UTC) for one client: a device, a person of a channel, the terminal, the procedures, or all callers without a token. Default: max_cost_per_day.":
+      "智能体每天（UTC）可为一个客户端花费的美元：一台设备、一个频道用户、终端、流程，或所有无令牌的调用方。默认：max_cost_per_day。",
+    "The cost per day also counts per client; false: only the agent's total counts.":
+      "每日费用也按客户端计数；false：只计智能体的总数。",
+    "As in [agent].": "同 [agent]。",
+    "Acting tool calls allowed per hour for one client; 0: no limit of its own. Default: max_actions_per_hour.":
+      "每小时允许一个客户端的执行类工具调用次数；0：不单独限制。默认：max_actions_per_hour。",
+    "The actions also count per client; false: only the agent's total counts.":
+      "执行次数也按客户端计数；false：只计智能体的总数。",
     "US dollars that an agent may spend per day (UTC). Requires the price of its model.":
       "一个智能体每天（UTC）最多花费的美元数。需要设置其模型的价格。",
     "Turns at the same time, over all conversations.": "所有对话中同时进行的轮次数。",

@@ -23,6 +23,16 @@ interface Usage {
   readonly since: string;
   readonly today: string;
   readonly usage: readonly UsageLine[];
+  readonly clients: readonly ClientLine[];
+}
+
+interface ClientLine {
+  readonly agent: string;
+  readonly kind: "device" | "person" | "terminal" | "procedures" | "anonymous" | "gone";
+  readonly device: { readonly id: string; readonly name: string } | null;
+  readonly channel: string;
+  readonly cost_usd: number;
+  readonly limit_usd: number | null;
 }
 
 export function Usage() {
@@ -45,19 +55,59 @@ export function Usage() {
         />
       </div>
       <Shown read={read}>
-        {({ since, today, usage }) =>
+        {({ since, today, usage, clients }) =>
           usage.length === 0 ? (
             <Empty title={t("usage.no-model-was-asked-in")}>
               {t("usage.the-built-in-echo-costs")} <a href={hrefOf("model")}>{t("common.connect-a-model")}</a>
             </Empty>
           ) : (
-            <Chart days={daysFrom(since, today)} usage={usage} measure={measure} split={split} />
+            <>
+              <Chart days={daysFrom(since, today)} usage={usage} measure={measure} split={split} />
+              {clients.length > 0 && (
+                <Section title={t("usage.today-by-client")}>
+                  <Table
+                    label={t("usage.today-by-client")}
+                    columns={CLIENT_COLUMNS}
+                    rows={clients}
+                    keyOf={(line) => `${clients.indexOf(line)}`}
+                  />
+                </Section>
+              )}
+            </>
           )
         }
       </Shown>
     </>
   );
 }
+
+function clientText({ kind, device, channel }: ClientLine): string {
+  switch (kind) {
+    case "device":
+      return device?.name ?? "";
+    case "person":
+      return t("usage.a-person-of", { channel });
+    case "terminal":
+      return t("common.terminal");
+    case "procedures":
+      return t("common.procedures");
+    case "anonymous":
+      return t("usage.callers-without-a-token");
+    case "gone":
+      return t("usage.a-removed-device");
+  }
+}
+
+const CLIENT_COLUMNS: readonly Column<ClientLine>[] = [
+  { label: "usage.client", cell: (line) => <Name>{clientText(line)}</Name> },
+  { label: "common.agent", cell: ({ agent }) => <Name>{agent}</Name> },
+  {
+    label: "usage.cost",
+    cell: ({ cost_usd: cost, limit_usd: limit }) =>
+      limit === null ? dollars(cost) : t("usage.cost-of-limit", { cost: dollars(cost), limit: dollars(limit) }),
+    narrow: true,
+  },
+];
 
 const VALUES: Readonly<Record<Measure, (totals: Totals) => number>> = {
   cost: ({ costUsd }) => costUsd,

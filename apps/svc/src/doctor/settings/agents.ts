@@ -15,7 +15,7 @@ function modelFinding({ name, model }: ResolvedAgent): Finding {
 }
 
 function moneyFindings(agent: ResolvedAgent): Finding[] {
-  const { name, model, maxCostPerDay } = agent;
+  const { name, model, maxCostPerDay, clientMaxCostPerDay } = agent;
   if (model.provider === "builtin") return [];
   const limit = keyOf(agent, "agent", "max_cost_per_day");
   const known = model.price !== undefined;
@@ -27,14 +27,20 @@ function moneyFindings(agent: ResolvedAgent): Finding[] {
           `The price of ${model.name} is UNKNOWN: what the agent ${name} costs is not counted.`,
           `set input_per_million and output_per_million in [prices.${JSON.stringify(model.name)}]`,
         ),
-    maxCostPerDay === undefined
+    maxCostPerDay === undefined && clientMaxCostPerDay === undefined
       ? ok("budget", `The agent ${name} has no limit of cost (${limit}).`)
       : known
-        ? ok("budget", `The agent ${name} may spend $${maxCostPerDay} a day.`)
+        ? ok("budget", `The agent ${name} may spend ${limitText(agent)}.`)
         : error(
             "budget",
-            `The agent ${name} may spend $${maxCostPerDay} a day, but without a price it is refused every turn.`,
-            `set the price of ${model.name}, or take ${limit} away`,
+            `The agent ${name} may spend ${limitText(agent)}, but without a price it is refused every turn.`,
+            `set the price of ${model.name}, or remove ${limit}`,
           ),
   ];
+}
+
+/** A client's limit that is the agent's own is no second one. */
+function limitText({ maxCostPerDay: all, clientMaxCostPerDay: client }: ResolvedAgent): string {
+  if (client === undefined || client === all) return `$${all} a day`;
+  return all === undefined ? `$${client} a day for each client` : `$${all} a day, $${client} of it for one client`;
 }

@@ -1,6 +1,7 @@
 /** A command said by whoever waits for the answer: at the terminal, on the page, in a request. */
 import type { Store } from "@svc/store";
 import { modelName } from "../models/open-model.ts";
+import type { LimitedClient } from "../money/budget.ts";
 import type { AgentProfile } from "../profiles.ts";
 import type { ActiveTurn } from "../turn/active-turns.ts";
 import type { TurnResult } from "../types.ts";
@@ -12,10 +13,11 @@ export interface AnswerParts {
   readonly commands: Commands;
   /** Messages that wait behind it. */
   readonly waiting: number;
+  readonly limitedClient: LimitedClient;
 }
 
 export async function answerCommand(
-  { store, commands, waiting }: AnswerParts,
+  { store, commands, waiting, limitedClient }: AnswerParts,
   turn: ActiveTurn,
   profile: AgentProfile,
   command: Command,
@@ -26,6 +28,7 @@ export async function answerCommand(
     profile,
     owner,
     name,
+    client: limitedClient(turn.request.clientId),
     waiting,
     alongside(response) {
       if (claim) store.idempotency.keep(claim, turn.id, "done");

@@ -7,7 +7,7 @@ import type { Budget } from "../money/budget.ts";
 import type { AgentProfile } from "../profiles.ts";
 import type { History } from "../turn/history.ts";
 import type { Command } from "./command.ts";
-import { BEGUN_ANEW, GREETING, HELP, modelRefused, modelTaken, modelWords, statusWords } from "./words.ts";
+import { BEGUN_ANEW, GREETING, HELP, modelRefused, modelTaken, modelWords, type Spent, statusWords } from "./words.ts";
 
 export interface CommandParts {
   readonly store: Pick<Store, "conversations" | "grants" | "sessions" | "write">;
@@ -23,6 +23,8 @@ export interface CommandPlace {
   readonly profile: AgentProfile;
   readonly owner: ClientId;
   readonly name: string;
+  /** Whose limits count: who says it. */
+  readonly client: ClientId;
   /** Messages that wait there behind it. */
   readonly waiting: number;
   /** Runs inside the transaction. */
@@ -107,7 +109,7 @@ export class Commands {
 
   #status(place: CommandPlace): string {
     const { store, budget } = this.#parts;
-    const { model, name: agent, maxCostPerDay: limitUsd } = this.answering(place);
+    const { model, name: agent, maxCostPerDay, clientMaxCostPerDay } = this.answering(place);
     const session = store.sessions.find(place.owner, place.name);
     return statusWords({
       agent,
@@ -115,10 +117,17 @@ export class Commands {
       waiting: place.waiting,
       used: session && store.sessions.usageOf(session, USED_TURNS),
       usedLimit: USED_TURNS,
-      today: limitUsd === undefined ? undefined : { spentUsd: budget.spentUsd(agent), limitUsd },
+      today: spentOf(maxCostPerDay, () => budget.spentUsd(agent)),
+      byYou:
+        clientMaxCostPerDay === maxCostPerDay
+          ? undefined
+          : spentOf(clientMaxCostPerDay, () => budget.spentUsd(agent, place.client)),
     });
   }
 }
+
+const spentOf = (limitUsd: number | undefined, spentUsd: () => number): Spent | undefined =>
+  limitUsd === undefined ? undefined : { spentUsd: spentUsd(), limitUsd };
 
 /** People type on telephones, which begin with a capital letter. */
 function nameAmong(names: readonly string[], choice: string): string | undefined {

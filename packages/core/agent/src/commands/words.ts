@@ -47,10 +47,17 @@ export interface Status {
   readonly used: SessionUsage | undefined;
   /** Most turns that were looked at. */
   readonly usedLimit: number;
-  readonly today: { readonly spentUsd: number; readonly limitUsd: number } | undefined;
+  readonly today: Spent | undefined;
+  /** By the person who asks. */
+  readonly byYou: Spent | undefined;
 }
 
-export function statusWords({ agent, model, waiting, used, usedLimit, today }: Status): string {
+export interface Spent {
+  readonly spentUsd: number;
+  readonly limitUsd: number;
+}
+
+export function statusWords({ agent, model, waiting, used, usedLimit, today, byYou }: Status): string {
   const waits = waiting === 1 ? "1 message waits here." : `${waiting} messages wait here.`;
   return [
     `Agent: ${agent}`,
@@ -58,6 +65,7 @@ export function statusWords({ agent, model, waiting, used, usedLimit, today }: S
     waiting === 0 ? "Nothing else runs or waits here." : waits,
     used ? usedWords(used, usedLimit) : "This conversation: nothing was answered yet.",
     ...(today ? [`Today: ${dollars(today.spentUsd)} of ${dollars(today.limitUsd)}.`] : []),
+    ...(byYou ? [`Today by you: ${dollars(byYou.spentUsd)} of ${dollars(byYou.limitUsd)}.`] : []),
   ].join("\n");
 }
 

@@ -50,7 +50,7 @@ const TIME_LIMIT_MS = 60_000;
 export async function testModel(parts: ModelTestParts, profile: AgentProfile, signal: AbortSignal): Promise<ModelTest> {
   const { budget, spending, clock } = parts;
   const { name: agent, model } = profile;
-  const meter = new Meter(model, (usd) => budget.spend(agent, usd));
+  const meter = new Meter(model, (usd) => budget.spend(agent, undefined, usd));
   const limit = new TimeLimit(clock, signal);
   const startedMs = clock.monotonic();
   let error: SvcError | undefined;
@@ -78,7 +78,7 @@ async function callOnce(
   meter: Meter,
   abortSignal: AbortSignal,
 ): Promise<void> {
-  budget.check(profile);
+  budget.check(profile, undefined);
   const model = await models.modelOf(profile);
   const options = { prompt: [userMessage(PROMPT)], maxOutputTokens: MAX_OUTPUT_TOKENS, abortSignal };
   const estimate = () => ({ inputTokens: estimateTokens(PROMPT), outputTokens: MAX_OUTPUT_TOKENS });

@@ -2,6 +2,7 @@
  * What one turn has used of its model so far. It is right at any moment: a turn can end in the middle. What is on disk
  * already, with a step of the turn, is told apart from the rest, so that a turn that is taken up pays for nothing twice.
  */
+import type { ClientId } from "@svc/contract";
 import type { ModelConfig } from "../models/open-model.ts";
 import { costUsd, type Tokens } from "./price.ts";
 
@@ -28,14 +29,21 @@ export interface Used extends Tokens {
   readonly spentUsd: number;
 }
 
+/** For whom the model is asked. */
+export interface Caller {
+  /** Id of the channel whose message is answered. */
+  readonly channel?: string | undefined;
+  /** Client whose limits it counts against. */
+  readonly client?: ClientId | undefined;
+}
+
 export class Meter {
   /** As the provider counted. */
   inputTokens = 0;
   outputTokens = 0;
   /** Some call was made that may be charged. */
   isUsed = false;
-  /** Id of the channel whose message is answered. */
-  readonly channel: string | undefined;
+  readonly caller: Caller;
   readonly #model: ModelConfig;
   readonly #onSpent: (usd: number) => void;
   #uncounted = 0;
@@ -44,8 +52,8 @@ export class Meter {
   #earlier: MeterMark = { inputTokens: 0, outputTokens: 0, uncounted: 0 };
 
   /** `onSpent` is told at once what a call has cost, so that turns side by side see each other's. */
-  constructor(model: ModelConfig, onSpent: (usd: number) => void, channel?: string) {
-    this.channel = channel;
+  constructor(model: ModelConfig, onSpent: (usd: number) => void, caller: Caller = {}) {
+    this.caller = caller;
     this.#model = model;
     this.#onSpent = onSpent;
   }

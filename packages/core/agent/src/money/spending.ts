@@ -51,19 +51,19 @@ export class Spending {
   }
 
   #unsettled({ name, model }: AgentProfile, meter: Meter, turns: 0 | 1): Unsettled {
-    const day = this.#budget.openDay(name);
+    const { channel, client } = meter.caller;
+    const day = this.#budget.openDay(name, client);
     const used = meter.unrecorded;
     const { spentUsd, ...tokens } = used;
     // Of a turn with a part that nobody counted the whole cost is unknown; each part counts against the budget all the same.
     const cost = meter.costUsd === undefined ? undefined : costUsd(model, tokens);
     const money = cost === undefined ? { costUsd: cost, estimatedUsd: spentUsd } : { costUsd: cost };
-    const { channel } = meter;
-    const usage: TurnUsage = { day, agent: name, model: modelName(model), channel, turns, ...tokens, ...money };
+    const usage: TurnUsage = { day, agent: name, model: modelName(model), channel, client, turns, ...tokens, ...money };
     return {
       write: () => this.#store.usage.add(usage),
       settle: () => {
         meter.recorded(used);
-        this.#budget.recorded(name, day, spentUsd);
+        this.#budget.recorded(name, client, day, spentUsd);
       },
     };
   }

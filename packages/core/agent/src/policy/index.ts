@@ -1,7 +1,7 @@
 /** `[security.policy]`: which tool calls run, which ask a person first, and which are refused (one agent's policy). */
-import { SvcError, type Tool } from "@svc/contract";
+import { type ClientId, SvcError, type Tool } from "@svc/contract";
 import type { CoreConfig } from "@svc/kernel";
-import type { ActionHistory } from "./action-history.ts";
+import type { ActionCount, ActionHistory } from "./action-history.ts";
 import { judgeLine } from "./command-line.ts";
 import { isAlwaysAllowed, type Lasting, type LastingPlace, lastingOf } from "./lasting.ts";
 
@@ -43,38 +43,37 @@ export interface PolicyOptions {
 }
 
 export interface Policy {
-  /** `allow` counts the call as an action at once, so that calls judged side by side can't pass the limit together. */
-  judge(tool: Tool, input: unknown): Verdict;
+  /** `client`: whose limit the call counts against. `allow` counts it as an action at once, so that calls judged side by side can't pass the limit together. */
+  judge(tool: Tool, input: unknown, client: ClientId): Verdict;
   /**
    * Counts an `ask` to which a person said yes. Throws TOOL_REFUSED when the limit was reached while the person was
    * thinking: a yes does not lift it.
    */
-  recordAction(tool: Tool): void;
+  recordAction(tool: Tool, client: ClientId): void;
   /** What a person's yes to a call that `judge` says `ask` of could last for. */
   lasting(tool: Tool, input: unknown): Lasting;
 }
 
 export function createPolicy(options: PolicyOptions): Policy {
   const { actions } = options;
-  const max = options.policy.max_actions_per_hour;
 
   return {
-    judge(tool, input) {
+    judge(tool, input, client) {
       if (options.disabledTools.includes(tool.name)) return DISABLED;
       if (!acts(tool, input)) return ALLOW;
       if (options.policy.autonomy === "read_only") return READ_ONLY;
-      const refused = usedUp(actions, max);
+      const refused = usedUp(options, client);
       if (refused) return refused;
       const reason = reasonToAsk(options, tool, input);
       if (reason !== undefined) return { verdict: "ask", reason };
-      actions.add();
+      actions.add(client);
       return tool.commandLine && !options.policy.allowed_commands.includes("*") ? LISTED_LINE : ALLOW;
     },
     lasting: (tool, input) => lastingIn(options, tool, input),
-    recordAction() {
-      const refused = usedUp(actions, max);
+    recordAction(_, client) {
+      const refused = usedUp(options, client);
       if (refused) throw new SvcError("TOOL_REFUSED", refused.reason);
-      actions.add();
+      actions.add(client);
     },
   };
 }
@@ -94,12 +93,20 @@ const READ_ONLY: Refuse = {
   reason: 'security.policy.autonomy is "read_only", so nothing that acts is run; only reading tools can be used.',
 };
 
-/** `max_actions_per_hour` over a sliding hour; 0 is no limit. */
-function usedUp(actions: ActionHistory, max: number): Refuse | undefined {
+/** `max_actions_per_hour` over a sliding hour, of all clients together and of this one; 0 is no limit. */
+function usedUp({ actions, policy }: PolicyOptions, client: ClientId): Refuse | undefined {
+  const { max_actions_per_hour: max, client_max_actions_per_hour: clientMax = max } = policy;
+  const ofAll = reached(actions, max, "security.policy.max_actions_per_hour", "");
+  // A client's number that is not below the agent's can't be reached first.
+  if (ofAll || !policy.per_client || (max > 0 && clientMax >= max)) return ofAll;
+  return reached(actions.of(client), clientMax, "security.policy.client_max_actions_per_hour", " to one client");
+}
+
+function reached(actions: ActionCount, max: number, rule: string, whom: string): Refuse | undefined {
   if (max === 0 || actions.count() < max) return undefined;
   const minutes = Math.ceil(actions.waitMs(max) / 60_000);
-  const reason = `security.policy.max_actions_per_hour allows ${max} acting calls; the next one is possible in ${minutes} min.`;
-  return { verdict: "refuse", rule: "security.policy.max_actions_per_hour", reason };
+  const reason = `${rule} allows ${max} acting calls${whom}; the next one is possible in ${minutes} min.`;
+  return { verdict: "refuse", rule, reason };
 }
 
 /** Whoever runs a command line acts, whatever else the tool says; a tool whose answer is an error is not trusted either. */

@@ -32,6 +32,8 @@ interface Untitled {
   readonly owner: ClientId;
   readonly name: string;
   readonly profile: AgentProfile;
+  /** Whose message began it. */
+  readonly client: ClientId;
 }
 
 /** Most that wait for an idle moment; those beyond keep their first words. */
@@ -76,7 +78,7 @@ export class Titles {
     this.#stopped.abort();
   }
 
-  async #title({ owner, name, profile }: Untitled): Promise<void> {
+  async #title({ owner, name, profile, client }: Untitled): Promise<void> {
     const { store, redact, changed } = this.#deps;
     const place = store.sessions.find(owner, name);
     const id = place && store.sessions.idOf(place);
@@ -84,15 +86,15 @@ export class Titles {
     const { turns } = store.sessions.turnsBefore(place, 1);
     const said = turns.flatMap((turn) => shownMessages(turn, redact));
     const texts = (["user", "assistant"] as const).map((role) => said.find((one) => one.role === role)?.text ?? "");
-    const title = titleIn(redact(await this.#ask(profile, promptOf(texts))));
+    const title = titleIn(redact(await this.#ask({ profile, client }, promptOf(texts))));
     if (title === undefined) return;
     if (await store.write(() => store.sessions.suggestTitle(id, title))) changed(id);
   }
 
-  async #ask(profile: AgentProfile, prompt: string): Promise<string> {
+  async #ask({ profile, client }: Pick<Untitled, "profile" | "client">, prompt: string): Promise<string> {
     const { budget, spending, models, clock } = this.#deps;
-    budget.check(profile);
-    const meter = new Meter(profile.model, (usd) => budget.spend(profile.name, usd));
+    budget.check(profile, client);
+    const meter = new Meter(profile.model, (usd) => budget.spend(profile.name, client, usd), { client });
     const estimate = () => ({ inputTokens: estimateTokens(prompt), outputTokens: MAX_OUTPUT_TOKENS });
     const onLost = (): void => meter.add({ inputTokens: undefined, outputTokens: undefined }, estimate);
     const limit = new TimeLimit(clock, this.#stopped.signal);

@@ -12,6 +12,7 @@ import type {
 } from "@svc/contract";
 import type { Instruments } from "@svc/kernel";
 import type { Store } from "@svc/store";
+import type { LimitedClient } from "../money/budget.ts";
 import type { Policy } from "../policy/index.ts";
 
 export interface ToolEnvironment {
@@ -21,6 +22,7 @@ export interface ToolEnvironment {
   find(name: string): Tool;
   readonly tools: readonly Tool[];
   readonly policy: Policy;
+  readonly limitedClient: LimitedClient;
   readonly workspace: Workspace;
   /** Resolves when it is known what confines commands. A call that runs a command line is judged by it. Default: it is. */
   readonly sandboxKnown?: Promise<unknown>;

@@ -57,27 +57,28 @@ export async function whenPermitted<T>(
 ): Promise<T> {
   const asked = await whenJudgeable(current, request);
   refuseByTool(asked, request);
-  const verdict = asked.environment.policy.judge(asked.tool, asked.input);
+  const client = asked.environment.limitedClient(request.clientId);
+  const verdict = asked.environment.policy.judge(asked.tool, asked.input, client);
   if (verdict.verdict === "allow") return run({ ...asked, unasked: verdict.isListedLine === true });
   if (verdict.verdict === "refuse") throw new SvcError("TOOL_REFUSED", verdict.reason);
   if (request.isGranted?.(asked.tool.name) === true) {
-    asked.environment.policy.recordAction(asked.tool);
+    asked.environment.policy.recordAction(asked.tool, client);
     return run(asked);
   }
   const pin = await pinOf(asked, request);
   // What a yes covers beside the arguments may be something else the next time.
   const lasting = pin ? undefined : asked.environment.policy.lasting(asked.tool, asked.input);
   if (lasting && isAllowedHere(asked.environment, request, lasting)) {
-    asked.environment.policy.recordAction(asked.tool);
+    asked.environment.policy.recordAction(asked.tool, client);
     return run({ ...asked, unasked: asked.tool.commandLine !== undefined });
   }
   const pinned = await askPerson(asked, request, { reason: verdict.reason, pinned: pin, lasting });
   const call = { ...callIn(current(), request), pinned };
   refuseByTool(call, request);
   const { policy } = call.environment;
-  const now = policy.judge(call.tool, call.input);
+  const now = policy.judge(call.tool, call.input, client);
   if (now.verdict === "refuse") throw new SvcError("TOOL_REFUSED", now.reason);
-  if (now.verdict === "ask") policy.recordAction(call.tool);
+  if (now.verdict === "ask") policy.recordAction(call.tool, client);
   return run(call);
 }
 
@@ -229,7 +230,7 @@ export async function askInTime(
 const UNANSWERED = new SvcError("TOOL_REFUSED", "No answer in time.");
 
 /** A call as it is in the journal. */
-export function recordOf(call: PermittedCall, { turnId, callId, redact }: CallRequest): ToolCallRecord {
+export function recordOf(call: PermittedCall, { turnId, callId, clientId, redact }: CallRequest): ToolCallRecord {
   const { environment, tool } = call;
   const input = call.input as Json;
   const acting = approvalOf(tool, call.input) === "ask";
@@ -237,6 +238,7 @@ export function recordOf(call: PermittedCall, { turnId, callId, redact }: CallRe
     turnId,
     callId,
     agent: environment.agent,
+    client: environment.limitedClient(clientId),
     tool: tool.name,
     acting,
     input: redact ? redactJson(input, redact) : input,

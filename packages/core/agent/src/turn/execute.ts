@@ -6,7 +6,7 @@ import type { Attachments } from "../attachments/attachments.ts";
 import { questionWith } from "../attachments/question.ts";
 import type { AgentModels, TurnSettings } from "../models/agent-models.ts";
 import { modelName } from "../models/open-model.ts";
-import type { Budget } from "../money/budget.ts";
+import type { Budget, LimitedClient } from "../money/budget.ts";
 import { Meter } from "../money/meter.ts";
 import type { Spending } from "../money/spending.ts";
 import type { AgentProfile } from "../profiles.ts";
@@ -29,6 +29,7 @@ export interface TurnExecutorDeps {
   readonly instruments: Instruments;
   readonly models: AgentModels;
   readonly budget: Budget;
+  readonly limitedClient: LimitedClient;
   readonly spending: Spending;
   readonly turns: TurnStore;
   readonly redaction: Redaction;
@@ -65,9 +66,11 @@ export class TurnExecutor {
 
   /** Every line of the log in between names the turn. */
   executeTurn(turn: ActiveTurn, profile: AgentProfile, conversation: Conversation): Promise<TurnResult> {
-    const { instruments, budget } = this.#deps;
+    const { instruments, budget, limitedClient } = this.#deps;
     const model = modelName(profile.model);
-    const meter = new Meter(profile.model, (usd) => budget.spend(turn.agent, usd), turn.request.channel);
+    const { channel, clientId } = turn.request;
+    const client = limitedClient(clientId);
+    const meter = new Meter(profile.model, (usd) => budget.spend(turn.agent, client, usd), { channel, client });
     const parts = { profile, conversation, model, meter };
     return within({ turn: turn.id }, () =>
       instruments.isWatched ? this.#tracedRun(turn, parts) : this.#run(turn, parts),
@@ -174,7 +177,10 @@ export class TurnExecutor {
       onPartial,
       isListened: turn.request.inPieces ? () => true : (isListened ?? (() => false)),
       // A lower limit holds for running turns, too; an agent that is gone keeps the limit it had.
-      checkBudget: () => budget.check({ name, model, maxCostPerDay: (profileOf(name) ?? profile).maxCostPerDay }),
+      checkBudget() {
+        const { maxCostPerDay, clientMaxCostPerDay } = profileOf(name) ?? profile;
+        budget.check({ name, model, maxCostPerDay, clientMaxCostPerDay }, progress.meter.caller.client);
+      },
     });
     return loop.run();
   }

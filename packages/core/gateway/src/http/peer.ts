@@ -2,7 +2,7 @@
 import { isIP, type Socket } from "node:net";
 import type { ClientId } from "@svc/contract";
 import ipaddr from "ipaddr.js";
-import { mintClientId } from "../identity.ts";
+import { mintAnonymousId } from "../identity.ts";
 
 export class Peer {
   /** Canonical address of the other end; the unspecified address when the socket is gone already. */
@@ -23,7 +23,7 @@ export class Peer {
   /** The identity of this connection for a caller without a token. `onGone` runs when the connection closes. */
   clientIdUntil(onGone: (clientId: ClientId) => void): ClientId {
     if (this.#clientId === undefined) {
-      const clientId = mintClientId();
+      const clientId = mintAnonymousId();
       this.#clientId = clientId;
       this.#onClosed(() => onGone(clientId));
     }

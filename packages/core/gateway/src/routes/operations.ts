@@ -35,6 +35,18 @@ const USAGE_LINE = v.object({
   unknown_cost_turns: integer(0),
 });
 
+const CLIENT_LINE = v.object({
+  agent: v.string(),
+  kind: v.pipe(
+    v.picklist(["device", "person", "terminal", "procedures", "anonymous", "gone"]),
+    v.description("`anonymous`: all callers without a token; `gone`: a device that is not paired any more."),
+  ),
+  device: v.nullable(v.object({ id: v.string(), name: v.string() })),
+  channel: v.pipe(v.string(), v.description("Channel of the person; empty: none.")),
+  cost_usd: v.pipe(v.number(), v.minValue(0), v.description("What counts against the limit, estimates included.")),
+  limit_usd: v.pipe(v.nullable(v.number()), v.description("client_max_cost_per_day in force; null: none.")),
+});
+
 const LEVELS = ["debug", "info", "warn", "error"] as const;
 
 const LOG_LINE = v.object({
@@ -67,7 +79,7 @@ const USAGE: ApiSpec = {
   method: "GET",
   path: "/api/usage",
   access: "operate",
-  summary: "Tells tokens and cost per day, agent, model and channel.",
+  summary: "Tells tokens and cost per day, agent, model and channel, and what each client spent today.",
   query: {
     days: v.optional(
       v.pipe(
@@ -86,6 +98,10 @@ const USAGE: ApiSpec = {
         since: day("The first of the days."),
         today: day("UTC."),
         usage: v.array(USAGE_LINE),
+        clients: v.pipe(
+          v.array(CLIENT_LINE),
+          v.description("What each client spent today: by agent, the most first, at most 100."),
+        ),
       }),
     },
   },
@@ -163,6 +179,7 @@ export interface Operations {
     readonly since: string;
     readonly today: string;
     readonly usage: readonly v.InferOutput<typeof USAGE_LINE>[];
+    readonly clients: readonly v.InferOutput<typeof CLIENT_LINE>[];
   };
   logs(query: LogQuery): Promise<{
     readonly lines: readonly v.InferOutput<typeof LOG_LINE>[];

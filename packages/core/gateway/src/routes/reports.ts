@@ -16,6 +16,7 @@ const AGENT = v.object({
   price_known: v.boolean(),
   cost_today_usd: usd("Of the turns whose price is known; days are UTC."),
   max_cost_per_day: v.nullable(usd("US dollars.")),
+  client_max_cost_per_day: v.nullable(usd("US dollars, for each client.")),
 });
 
 const LAST_FAILURE = v.pipe(

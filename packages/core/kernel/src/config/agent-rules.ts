@@ -19,6 +19,7 @@ export function agentRules(core: Partial<CoreConfig>): Finding[] {
   return [
     ...ownModelFaults(core),
     ...agents.flatMap((agent) => costRules(agent, core)),
+    ...clientRules(core),
     ...Object.entries(core.agents).flatMap(([name, agent]) => ownRules(["agents", name], agent)),
   ];
 }
@@ -42,28 +43,63 @@ function ownModelFaults(core: CoreOfAgents): Finding[] {
 
 /** Without the price nobody could tell when the limit is reached, and it would never be. */
 function costRules(agent: ResolvedAgent, core: CoreOfAgents): Finding[] {
-  const { name, model, maxCostPerDay } = agent;
-  if (maxCostPerDay === undefined || model.provider === "builtin") return [];
+  const { name, model, maxCostPerDay, clientMaxCostPerDay } = agent;
+  if (maxCostPerDay === undefined && clientMaxCostPerDay === undefined) return [];
+  if (model.provider === "builtin") return [];
   if (model.price !== undefined) return choiceRules(agent, core);
-  if (name === DEFAULT_AGENT) return [badValue(["agent", "max_cost_per_day"], `needs ${howToPrice([])}`)];
+  const shared = limitKey(core.agent) ?? "max_cost_per_day";
+  if (name === DEFAULT_AGENT) return [badValue(["agent", shared], `needs ${howToPrice([])}`)];
   const path = ["agents", name];
-  const { max_cost_per_day: own, model: ownModel } = core.agents[name] ?? {};
-  if (own !== undefined) return [badValue([...path, "max_cost_per_day"], `needs ${howToPrice(path)}`)];
+  const { model: ownModel, ...ownLimits } = core.agents[name] ?? {};
+  const own = limitKey(ownLimits);
+  if (own !== undefined) return [badValue([...path, own], `needs ${howToPrice(path)}`)];
   if (ownModel === undefined) return [];
-  return [badValue([...path, "model"], `agent.max_cost_per_day holds here too, and needs ${howToPrice(path)}`)];
+  return [badValue([...path, "model"], `agent.${shared} holds here too, and needs ${howToPrice(path)}`)];
+}
+
+/** The key that limits cost; undefined: neither is set. */
+function limitKey(section: CostLimits): keyof CostLimits | undefined {
+  if (section.max_cost_per_day !== undefined) return "max_cost_per_day";
+  return section.client_max_cost_per_day === undefined ? undefined : "client_max_cost_per_day";
+}
+
+type CostLimits = Pick<NamedAgent, "max_cost_per_day" | "client_max_cost_per_day">;
+
+/** Numbers that were swapped, most likely: no client could reach its own. */
+function clientRules(core: CoreOfAgents): Finding[] {
+  const rule = (path: Path, all: number | undefined, client: number | undefined, key: string): Finding[] =>
+    all === undefined || client === undefined || client <= all
+      ? []
+      : [badValue([...path, `client_${key}`], `must not be more than ${keyText([...path, key])}`)];
+  const costs = (path: Path, { max_cost_per_day: all, client_max_cost_per_day: client }: CostLimits): Finding[] =>
+    rule(path, all, client, "max_cost_per_day");
+  const actions = (path: Path, policy: NonNullable<NamedAgent["policy"]>): Finding[] => {
+    const { max_actions_per_hour: all, client_max_actions_per_hour: client } = policy;
+    return rule(path, all === 0 ? undefined : all, client, "max_actions_per_hour");
+  };
+  return [
+    ...costs(["agent"], core.agent),
+    ...actions(["security", "policy"], core["security.policy"]),
+    ...Object.entries(core.agents).flatMap(([name, agent]) => [
+      ...costs(["agents", name], agent),
+      ...actions(["agents", name, "policy"], agent.policy ?? {}),
+    ]),
+  ];
 }
 
 /** Who may choose a model may spend money on it. */
 function choiceRules({ name, choices }: ResolvedAgent, core: CoreOfAgents): Finding[] {
   if (choices.every(({ price }) => price !== undefined)) return [];
   const needs = 'needs the price of each of them: set [prices."…"] with its name in the quotes';
-  if (name === DEFAULT_AGENT) return [badValue(["model", "choices"], `agent.max_cost_per_day ${needs}`)];
-  const { max_cost_per_day: own, model } = core.agents[name] ?? {};
+  const shared = limitKey(core.agent);
+  if (name === DEFAULT_AGENT) return [badValue(["model", "choices"], `agent.${shared ?? "max_cost_per_day"} ${needs}`)];
+  const { model, ...ownLimits } = core.agents[name] ?? {};
+  const own = limitKey(ownLimits);
   const path = ["agents", name];
   if (model?.choices) return [badValue([...path, "model", "choices"], `the limit of cost ${needs}`)];
   // The limit is its own, and the choices are everybody's.
-  if (own !== undefined && core.agent.max_cost_per_day === undefined) {
-    return [badValue([...path, "max_cost_per_day"], `holds for the models of model.choices too, and ${needs}`)];
+  if (own !== undefined && shared === undefined) {
+    return [badValue([...path, own], `holds for the models of model.choices too, and ${needs}`)];
   }
   return [];
 }

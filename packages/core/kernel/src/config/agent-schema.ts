@@ -17,6 +17,12 @@ const maxCostPerDay = v.optional(
   dollars("US dollars that an agent may spend per day (UTC). Requires the price of its model."),
 );
 
+const clientMaxCostPerDay = v.optional(
+  dollars(
+    "US dollars that an agent may spend per day (UTC) for one client: a device, a person of a channel, the terminal, the procedures, or all callers without a token. Default: max_cost_per_day.",
+  ),
+);
+
 /** `/model default` is how people go back. */
 const choices = (description: string) =>
   v.pipe(
@@ -63,6 +69,8 @@ export const agent = v.strictObject({
   ),
   max_parallel_turns: count(16, 1, 10_000, "Turns at the same time, over all conversations."),
   max_cost_per_day: maxCostPerDay,
+  client_max_cost_per_day: clientMaxCostPerDay,
+  per_client: flag(true, "The cost per day also counts per client; false: only the agent's total counts."),
   title_model: v.optional(
     text(
       "Titles new conversations while no turn runs: model.name or one of model.choices. Default: their first words.",
@@ -84,6 +92,15 @@ export const policy = v.strictObject({
   workspace_only: flag(true, "File tools stay inside the workspace."),
   forbidden_paths: list("Paths that file tools must not touch, absolute or relative to the workspace."),
   max_actions_per_hour: count(0, 0, 1_000_000, "Acting tool calls allowed per hour; 0: no limit."),
+  client_max_actions_per_hour: v.optional(
+    v.pipe(
+      integer(0, 1_000_000),
+      v.description(
+        "Acting tool calls allowed per hour for one client; 0: no limit of its own. Default: max_actions_per_hour.",
+      ),
+    ),
+  ),
+  per_client: flag(true, "The actions also count per client; false: only the agent's total counts."),
   always: v.optional(
     v.pipe(
       v.array(
@@ -125,6 +142,8 @@ export const namedAgent = v.strictObject({
   workspace: v.optional(text("Working directory of this agent, absolute or below the home.")),
   tools: v.optional(v.pipe(v.array(v.string()), v.description("Tools of the agent. Default: all."))),
   max_cost_per_day: maxCostPerDay,
+  client_max_cost_per_day: clientMaxCostPerDay,
+  per_client: v.optional(v.pipe(v.boolean(), v.description("As in [agent]."))),
   policy: v.optional(
     v.strictObject({
       autonomy: v.optional(
@@ -134,6 +153,8 @@ export const namedAgent = v.strictObject({
       workspace_only: v.optional(v.pipe(v.boolean(), v.description("As in [security.policy]."))),
       forbidden_paths: v.optional(v.pipe(v.array(v.string()), v.description("As in [security.policy]."))),
       max_actions_per_hour: v.optional(v.pipe(integer(0, 1_000_000), v.description("As in [security.policy]."))),
+      client_max_actions_per_hour: v.optional(v.pipe(integer(0, 1_000_000), v.description("As in [security.policy]."))),
+      per_client: v.optional(v.pipe(v.boolean(), v.description("As in [security.policy]."))),
     }),
   ),
 });

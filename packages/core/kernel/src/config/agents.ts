@@ -23,6 +23,8 @@ export interface ResolvedAgent {
   readonly tools: readonly string[] | undefined;
   /** US dollars a day (UTC); undefined: no limit. */
   readonly maxCostPerDay: number | undefined;
+  /** The same for each client. */
+  readonly clientMaxCostPerDay: number | undefined;
 }
 
 /** The default agent first, then the named ones in the order of the file. */
@@ -34,7 +36,7 @@ export function resolveAgents(core: CoreConfig): ReadonlyMap<string, ResolvedAge
     workspace: core.workspace.path,
     policy: core["security.policy"],
     tools: undefined,
-    maxCostPerDay: core.agent.max_cost_per_day,
+    ...costLimits(core.agent),
   };
   const named = Object.entries(core.agents).map(([name, agent]) => [name, resolved(name, agent, core, main)] as const);
   return new Map([[DEFAULT_AGENT, main], ...named]);
@@ -48,7 +50,7 @@ function resolved(name: string, agent: NamedAgent, core: CoreConfig, main: Resol
     workspace: agent.workspace ?? main.workspace,
     policy: overridden(main.policy, agent.policy ?? {}),
     tools: agent.tools,
-    maxCostPerDay: agent.max_cost_per_day ?? main.maxCostPerDay,
+    ...costLimits({ ...core.agent, ...said(agent) }),
   };
 }
 
@@ -77,9 +79,22 @@ function modelOf(own: NamedAgent["model"], shared: Section): Section {
 }
 
 function overridden(policy: ResolvedAgent["policy"], own: NonNullable<NamedAgent["policy"]>): ResolvedAgent["policy"] {
-  const said = Object.entries(own).filter(([, value]) => value !== undefined);
-  return { ...policy, ...(Object.fromEntries(said) as Partial<ResolvedAgent["policy"]>) };
+  return { ...policy, ...said(own) };
 }
+
+/** What an agent leaves out is as for all. */
+const said = <Own extends object>(own: Own): { [Key in keyof Own]?: Exclude<Own[Key], undefined> } =>
+  Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)) as never;
+
+function costLimits({
+  max_cost_per_day: maxCostPerDay,
+  client_max_cost_per_day: ofClient = maxCostPerDay,
+  per_client: isPerClient,
+}: CostKeys): Pick<ResolvedAgent, "maxCostPerDay" | "clientMaxCostPerDay"> {
+  return { maxCostPerDay, clientMaxCostPerDay: isPerClient ? ofClient : undefined };
+}
+
+type CostKeys = Pick<CoreConfig["agent"], "max_cost_per_day" | "client_max_cost_per_day" | "per_client">;
 
 /** Each choice is the same but for its name. The price of the standing model is for no other. */
 function modelsOf(

@@ -1,6 +1,6 @@
 /** Runs as a process has them: a store on disk, the real approvals, an agent that does what a test says. */
 import { join } from "node:path";
-import { type Conversation, type Json, type SvcEvent } from "@svc/contract";
+import { type ClientId, type Conversation, type Json, type SvcEvent } from "@svc/contract";
 import { currentScope } from "@svc/kernel";
 import { openStore, type SopRun, type Store } from "@svc/store";
 import { type CapturedLogger, captureLogger } from "@svc/testkit/capture-logger";
@@ -208,7 +208,9 @@ function worker(store: Store, doing: Doing) {
     async call(work) {
       const { turnId, callId, tool, input } = work;
       calls.push(work);
-      await store.write(() => store.toolCalls.start({ turnId, callId, agent: "a", tool, acting: acts(tool), input }));
+      await store.write(() =>
+        store.toolCalls.start({ turnId, callId, agent: "a", client: "c" as ClientId, tool, acting: acts(tool), input }),
+      );
       try {
         work.signal.throwIfAborted();
         const output = await call(work);

@@ -1,4 +1,5 @@
 // A retry that does twice what was done once, takes over a result of another step, or goes round a gate.
+import type { ClientId } from "@svc/contract";
 import { afterEach, expect, test } from "vitest";
 import { calling, type House, house, type HouseOptions, quiet, sop, STARTER, step } from "./house.ts";
 
@@ -89,7 +90,15 @@ test("a step of a model that called an acting tool waits too; one that only read
   open({
     sops: [sop("a", { steps })],
     turn: async ({ turnId, tools: [tool] }) => {
-      const call = { turnId, callId: "1", agent: "a", tool: tool!, acting: tool === "act", input: null };
+      const call = {
+        turnId,
+        callId: "1",
+        agent: "a",
+        client: "c" as ClientId,
+        tool: tool!,
+        acting: tool === "act",
+        input: null,
+      };
       await made.store.write(() => made.store.toolCalls.start(call));
       if (tool === "act" && !works) throw new Error("no");
       return "did";

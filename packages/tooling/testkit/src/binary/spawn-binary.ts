@@ -8,15 +8,18 @@ export function binaryPath(env: Readonly<Record<string, string | undefined>> = p
   return existing(env["SVC_BINARY"] ?? built("minimal"), "minimal");
 }
 
-/** dist/all/svc of this checkout: everything there is. Throws when there is none. */
-export const fullestBinaryPath = (): string => existing(built("all"), "all");
+/** `SVC_BINARY_ALL`, else dist/all/svc of this checkout: everything there is. Throws when there is none. */
+export const fullestBinaryPath = (env: Readonly<Record<string, string | undefined>> = process.env): string =>
+  existing(env["SVC_BINARY_ALL"] ?? built("all"), "all");
 
 const built = (profile: string): string =>
   fileURLToPath(new URL(`../../../../../dist/${profile}/svc`, import.meta.url));
 
 function existing(path: string, profile: string): string {
   if (existsSync(path)) return path;
-  throw new Error(`there is no binary at ${path}; run "pnpm build ${profile}", or set SVC_BINARY`);
+  throw new Error(
+    `there is no binary at ${path}; run "pnpm build ${profile}", or set ${profile === "all" ? "SVC_BINARY_ALL" : "SVC_BINARY"}`,
+  );
 }
 
 export function spawnBinary(
