@@ -41,7 +41,20 @@ export async function runInGuest(script: string): Promise<string> {
 const STARTED = "guest-script-started";
 
 async function boot(file: string): Promise<{ readonly text: string; readonly ending: string }> {
-  const machine = ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-cpu", "max", "-m", "1536", "-smp", "2", "-nographic", "-no-reboot"];
+  const machine = [
+    "-accel",
+    "tcg,thread=single",
+    "-icount",
+    "shift=0,sleep=off",
+    "-cpu",
+    "max",
+    "-m",
+    "1536",
+    "-smp",
+    "2",
+    "-nographic",
+    "-no-reboot",
+  ];
   const system = ["-kernel", join(FOLDER, "vmlinuz"), "-initrd", join(FOLDER, "initrd.gz")];
   const line = ["-append", `console=ttyS0 quiet panic=-1 svc.script=${file}`];
   const files = ["-fsdev", "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap"];
