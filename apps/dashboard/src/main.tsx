@@ -1,8 +1,7 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { takePairingCode } from "./session/session.ts";
-import { languageOf } from "./texts/language.ts";
-import { showLanguage, shown } from "./texts/texts.ts";
+import { languageOf, showLanguage, shown } from "./texts/texts.ts";
 import { followSession, makeServices, ServicesProvider } from "./services.ts";
 
 const root = document.getElementById("page");

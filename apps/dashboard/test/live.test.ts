@@ -2,9 +2,8 @@
 // and pages that all connect again at the same instant keep a service that has just started from getting up.
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { isNews, parseEventId } from "../src/live/event-id.ts";
+import { Live, isNews, parseEventId } from "../src/live/live.ts";
 import type { LiveEvent } from "../src/live/frames.ts";
-import { Live } from "../src/live/live.ts";
 import type { Topic } from "../src/live/topics.ts";
 
 class FakeSocket extends EventTarget {

@@ -7,7 +7,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { BrowserContextOptions, Page, Route } from "playwright-core";
-import { type Language, LANGUAGES } from "../src/texts/language.ts";
+import { type Language, LANGUAGES } from "../src/texts/texts.ts";
 import { Authenticator } from "./house/authenticator.ts";
 import { launch } from "./house/browser.ts";
 import { addPasskey } from "./house/passkey-acts.ts";

@@ -1,7 +1,6 @@
 // The page speaks the language that its browser asks for, and counts, dates and pays in it; a wrong plural or a lost value is the bug here.
 import { afterEach, describe, expect, test } from "vitest";
-import { languageOf } from "../src/texts/language.ts";
-import { dates, number, rich, showLanguage, t, wordOf } from "../src/texts/texts.ts";
+import { dates, languageOf, number, rich, showLanguage, t, wordOf } from "../src/texts/texts.ts";
 import { brief, duration, relative } from "../src/text/time.ts";
 import { bytes, dollars } from "../src/text/words.ts";
 

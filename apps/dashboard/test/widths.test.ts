@@ -1,7 +1,7 @@
 // Words of one language are twice as long as those of another: on the narrowest phone and the widest screen, in each language, no view
 // scrolls sideways, cuts a text off, or has a serious finding of axe.
 import { beforeAll, expect, test } from "vitest";
-import { LANGUAGES } from "../src/texts/language.ts";
+import { LANGUAGES } from "../src/texts/texts.ts";
 import { seriousFindings } from "./house/axe.ts";
 import { signedIn } from "./house/person.ts";
 import { hasChromium } from "./house/browser.ts";

@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { type Home, homeOf, systemClock } from "@svc/kernel";
 import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { copyHome } from "../src/backup/copy-home.ts";
+import { copyHome } from "../src/backup/make-backup.ts";
 import { prepareRestore } from "../src/backup/prepare-restore.ts";
 import { finishSwap, journalFile, keptFolder, swapIn, swapSteps, take } from "../src/backup/swap.ts";
 import { backUp, filesBelow, fillHome, markOf, put } from "./backup-house.ts";

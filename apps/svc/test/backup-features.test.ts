@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type Home, homeOf, systemClock } from "@svc/kernel";
 import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { copyHome } from "../src/backup/copy-home.ts";
+import { copyHome } from "../src/backup/make-backup.ts";
 import { prepareRestore } from "../src/backup/prepare-restore.ts";
 import { backUp, fillHome, markOf } from "./backup-house.ts";
 

@@ -9,7 +9,7 @@ import * as fc from "fast-check";
 import { describe, expect, test, type TestContext } from "vitest";
 import { originOf, sealed } from "../src/system-service/marker.ts";
 import type { ServicePlan } from "../src/system-service/plan.ts";
-import { plistText } from "../src/system-service/plist.ts";
+import { plistText } from "../src/system-service/launchd.ts";
 import { stateIn, taskText } from "../src/system-service/task-scheduler.ts";
 import { unitText } from "../src/system-service/unit.ts";
 

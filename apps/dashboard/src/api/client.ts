@@ -1,6 +1,5 @@
 /** Requests to the service: the cookie goes by itself, and opens nothing without the value that is sent beside it. */
 import { ApiError, asApiError, errorOf } from "./api-error.ts";
-import { answerOf, type Upload, uploaded } from "./upload.ts";
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -129,4 +128,47 @@ function queryText(query: Query = {}): string {
 /** A path of constant parts and values, which can hold anything. */
 export function path(parts: TemplateStringsArray, ...values: readonly string[]): string {
   return parts.reduce((text, part, index) => text + encodeURIComponent(values[index - 1] ?? "") + part);
+}
+
+/** One file on its way to the service. `fetch` does not tell how much of it has arrived; XMLHttpRequest does. */
+interface Upload {
+  readonly bytes: Blob;
+  readonly headers: Readonly<Record<string, string>>;
+  /** 0 to 1. */
+  readonly onProgress?: (part: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Throws ApiError; with the signal's reason when it was called off. */
+function uploaded(path: string, { bytes, headers, onProgress, signal }: Upload): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const cancel = (): void => {
+      request.abort();
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) return cancel();
+    signal.addEventListener("abort", cancel);
+    const settle = (act: () => void) => (): void => {
+      signal.removeEventListener("abort", cancel);
+      act();
+    };
+    request.open("POST", path);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.addEventListener("progress", ({ loaded, total }) => onProgress?.(total === 0 ? 0 : loaded / total));
+    request.addEventListener(
+      "load",
+      settle(() => resolve(new Response(request.responseText, { status: request.status }))),
+    );
+    request.addEventListener(
+      "error",
+      settle(() => reject(asApiError(undefined))),
+    );
+    request.send(bytes);
+  });
+}
+
+/** What was answered, as `Api.call` has it. */
+async function answerOf<Answer>(response: Response): Promise<Answer | ApiError> {
+  return response.ok ? ((await response.json()) as Answer) : errorOf(response);
 }

@@ -1,7 +1,6 @@
 import { useServices } from "../services.ts";
 import { useAction } from "../state/use-action.ts";
-import { keepLanguage, type Language, LANGUAGES, OWN_NAMES } from "../texts/language.ts";
-import { language, showLanguage, t } from "../texts/texts.ts";
+import { LANGUAGES, type Language, OWN_NAMES, keepLanguage, language, showLanguage, t } from "../texts/texts.ts";
 import { Choice } from "./choice.tsx";
 import { Problem } from "./problem.tsx";
 

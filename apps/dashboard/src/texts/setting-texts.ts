@@ -3,8 +3,7 @@
  * other languages are here, by name and by sentence, loaded with the views that need them.
  */
 import { Cell } from "../state/cell.ts";
-import type { Language } from "./language.ts";
-import { language } from "./texts.ts";
+import { type Language, language } from "./texts.ts";
 
 export interface SettingTexts {
   /** `max_parallel_turns` → its label. */

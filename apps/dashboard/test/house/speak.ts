@@ -1,6 +1,6 @@
 /** The page in another language, and its views without knowing what their headings say in it. */
 import type { Page } from "playwright-core";
-import type { Language } from "../../src/texts/language.ts";
+import type { Language } from "../../src/texts/texts.ts";
 
 /** Of a page that is signed in: chosen as the page itself keeps it, and drawn anew. */
 export async function speak(page: Page, language: Language): Promise<void> {

@@ -1,11 +1,9 @@
 /** The conversation at the terminal: streamed answers, tool calls shown, Esc or Ctrl-C stops a turn, Ctrl-D ends. */
-import { createInterface, emitKeypressEvents, type Interface } from "node:readline";
+import { type Interface, createInterface, emitKeypressEvents } from "node:readline";
 import { styleText } from "node:util";
-import { EXIT, SvcError } from "@svc/contract";
+import { EXIT, type Json, SvcError, turnFailure, waitText } from "@svc/contract";
 import type { Backend } from "../service/backend.ts";
-import { attach, attachCommand, type AttachedFile, fileLine, idsOf } from "./attached.ts";
-import { failureText, waitingLine } from "./failure-text.ts";
-import { saidIn } from "./follow-up.ts";
+import { type AttachedFile, attach, attachCommand, fileLine, idsOf } from "./attached.ts";
 import { type Confirm, printable, questionPrompt } from "./question.ts";
 
 /** Which conversation, and with whom. */
@@ -132,4 +130,35 @@ interface Answer {
 function usageLine({ model, input_tokens, output_tokens, cost_usd }: Answer): string {
   const cost = cost_usd === null ? "cost unknown: the price of the model is not set" : `$${cost_usd.toFixed(4)}`;
   return `${model}, ${input_tokens} tokens in, ${output_tokens} out, ${cost}`;
+}
+
+// `/retry` and `/continue` at the terminal.
+
+/** As the buttons of the page: the last message once more, or the rest of its answer. */
+export function saidIn(text: string): { readonly text: string; readonly follow?: "retry" | "continue" } {
+  switch (text.trim().toLowerCase()) {
+    case "/retry":
+      return { text: "", follow: "retry" };
+    case "/continue":
+      return { text: "", follow: "continue" };
+    default:
+      return { text };
+  }
+}
+
+// A failed turn, and one that waits for its model, at the terminal.
+
+/** The sentence, what the provider said, and the fix, a line each. */
+function failureText(error: SvcError): string {
+  const { code, message, fix, said } = turnFailure(error);
+  const quoted = said === undefined ? [] : [`The provider says: ${said}`];
+  return printable([`${message}  [${code}]`, ...quoted, `Fix: ${fix}`].join("\n"));
+}
+
+/** Of a `turn-waiting` event. */
+export function waitingLine(event: { readonly [key: string]: Json }): string {
+  const { message, waitMs, attempt, attempts } = event;
+  return printable(
+    `[${String(message)} Trying again in ${waitText(Number(waitMs))}: ${String(attempt)} of ${String(attempts)}]`,
+  );
 }

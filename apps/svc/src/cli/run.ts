@@ -1,9 +1,8 @@
 /** Runs one command line: finds the command, shows help, turns errors into a message and an exit code. */
-import { SvcError } from "@svc/contract";
+import { EXIT, SvcError } from "@svc/contract";
 import type { Build } from "../main.ts";
 import type { CommandContext, CommandEntry } from "./command.ts";
 import { watchOutput } from "./lost-output.ts";
-import { reportError } from "./report-error.ts";
 import { checkArguments, commandWord, parseWords } from "./options.ts";
 import { COMMANDS } from "./table/index.ts";
 
@@ -81,4 +80,32 @@ async function unknownCommand(build: Build, word: string): Promise<SvcError> {
   return new SvcError("USAGE", "There is no command of that name.", {
     hint: close ? `Did you mean: svc ${near}? All commands: svc --help` : "All commands: svc --help",
   });
+}
+
+// An error as a person (or a script) gets it: what, where, what to do now. A stack only for what nobody expected.
+
+/** Writes to standard error and returns the exit code. */
+async function reportError(error: unknown, json: boolean): Promise<number> {
+  const known = error instanceof SvcError ? error : undefined;
+  if (json) {
+    const body = known
+      ? {
+          error: known.message,
+          code: known.code,
+          ...(known.hint && { hint: known.hint }),
+          ...(known.said && { said: known.said }),
+          ...("problems" in known && { problems: known.problems }),
+        }
+      : { error: "Something unexpected went wrong.", code: "INTERNAL" };
+    process.stderr.write(`${JSON.stringify(body)}\n`);
+  } else {
+    const { createConsola } = await import("consola");
+    const screen = createConsola({ stdout: process.stderr, stderr: process.stderr });
+    if (known) {
+      const { printable } = await import("./question.ts");
+      const said = known.said ? `\nThe provider says: ${printable(known.said)}` : "";
+      screen.error(`${known.message}${said}${known.hint ? `\n${known.hint}` : ""}  [${known.code}]`);
+    } else screen.error(error);
+  }
+  return known ? known.exitCode : EXIT.software;
 }

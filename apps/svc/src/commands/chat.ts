@@ -3,9 +3,7 @@ import { EXIT, type Json, SvcError } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
 import { callAtTerminal, printable } from "../cli/question.ts";
 import { attach, type AttachedFile, idsOf } from "../cli/attached.ts";
-import { saidIn } from "../cli/follow-up.ts";
-import type { Place } from "../cli/converse.ts";
-import { waitingLine } from "../cli/failure-text.ts";
+import { type Place, saidIn, waitingLine } from "../cli/converse.ts";
 import { homeOf } from "@svc/kernel/home";
 import { type Backend, openBackend } from "../service/backend.ts";
 

@@ -1,21 +1,21 @@
 /** What the tool calls of one agent run in: its tools, its policy, its workspace, the sandbox and the way out. */
 import {
   type ActionHistories,
+  type SandboxInForce,
+  type ToolEnvironment,
   createExec,
   createPolicy,
   openWorkspace,
-  type SandboxInForce,
-  type ToolEnvironment,
 } from "@svc/agent";
-import { SvcError, type Tool } from "@svc/contract";
+import { type CatalogueEntry, SvcError, type Tool } from "@svc/contract";
 import {
-  absentBrowser,
-  currentScope,
   type Instruments,
   type LoadedConfig,
   type Ongoing,
   type Registry,
   type ResolvedAgent,
+  absentBrowser,
+  currentScope,
   systemClock,
 } from "@svc/kernel";
 import { limitedClient } from "@svc/gateway/identity";
@@ -24,8 +24,8 @@ import { SOP_TOOLS } from "@svc/sop";
 import type { Store } from "@svc/store";
 import { confinementOfAgent } from "./confinement.ts";
 import type { ServiceContext } from "./context.ts";
-import { missingTool } from "./missing-tool.ts";
 import { hiddenPaths, workspaceFolder } from "./paths.ts";
+import { closest, distance } from "fastest-levenshtein";
 
 /** Longest tool result that goes to the model, in characters. */
 const MAX_OUTPUT_CHARS = 64 * 1024;
@@ -131,4 +131,36 @@ function toolsOf(
       throw missingTool(name, [...byName.keys()], catalogue, chosen);
     },
   };
+}
+
+// A tool that is not there: the name was wrong, its feature is not in this build, or the feature has nothing to offer it for.
+
+/** `chosen`: id of the feature that the config asks for and that is not in this build. */
+function missingTool(
+  name: string,
+  known: readonly string[],
+  catalogue: readonly CatalogueEntry[],
+  chosen?: string,
+): SvcError {
+  const features = catalogue.filter((entry) => entry.tools.includes(name));
+  const feature = features.find(({ id }) => id === chosen) ?? features[0];
+  if (feature?.planned) {
+    return new SvcError(
+      "TOOL_UNAVAILABLE",
+      `This tool belongs to the feature ${feature.flag}, which is planned and not written yet.`,
+    );
+  }
+  if (feature && !feature.included) {
+    return new SvcError(
+      "TOOL_UNAVAILABLE",
+      `This tool belongs to the feature ${feature.flag}, which is not in this build.`,
+      { hint: `Build it in: ${feature.build}` },
+    );
+  }
+  if (feature?.toolsOff) {
+    return new SvcError("TOOL_UNAVAILABLE", feature.toolsOff.reason, { hint: feature.toolsOff.hint });
+  }
+  const near = known.length > 0 ? closest(name, [...known]) : "";
+  const guess = near !== "" && distance(name, near) <= 2 ? ` Did you mean ${near}?` : "";
+  return new SvcError("TOOL_UNKNOWN", undefined, { hint: `The tools are listed by: svc tools list.${guess}` });
 }

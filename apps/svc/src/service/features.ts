@@ -2,24 +2,24 @@
 import {
   type FeatureContext,
   type FeatureDefinition,
-  featureIdOf,
   type Inbound,
   type Kept,
   type Readings,
   type ReceivedWith,
   type Speech,
+  type StateStore,
+  type TriggerEvent,
   type Triggered,
   type TriggeredWith,
-  type TriggerEvent,
+  featureIdOf,
   trimEndOf,
 } from "@svc/contract";
-import { channelIdOf, currentScope, type EnabledFeature, type LoadedConfig, systemClock } from "@svc/kernel";
+import { type EnabledFeature, type LoadedConfig, channelIdOf, currentScope, systemClock } from "@svc/kernel";
 import { createGuardedFetch, createGuardedResolve } from "@svc/kit";
-import { ownerOfClient, type Store } from "@svc/store";
+import { type Store, ownerOfClient } from "@svc/store";
 import { childCommands } from "./child-commands.ts";
 import type { ServiceContext } from "./context.ts";
-import { featureSecrets } from "./feature-secrets.ts";
-import { featureState } from "./feature-state.ts";
+import { featureSecrets, named } from "./feature-secrets.ts";
 
 /** `owner`: the feature whose state it is. */
 export interface OwnedMore extends ReceivedWith {
@@ -151,3 +151,15 @@ function ownService(section: unknown): string[] {
 
 const withoutSlash = (url: string | undefined): string | undefined =>
   url === undefined ? undefined : trimEndOf(url, "/");
+
+// What one feature keeps that is no secret: in the database, seen by nobody else.
+
+/** `store` is asked for at each use: features are made before the database is open. */
+function featureState(feature: string, store: () => Store): StateStore {
+  return {
+    get: async (name) => store().state.get(feature, named(name)),
+    set: (name, value) => store().state.set(feature, named(name), value),
+    delete: (name) => store().state.delete(feature, named(name)),
+    list: async (prefix = "") => store().state.list(feature, prefix),
+  };
+}

@@ -3,19 +3,17 @@ import { ActionHistories, Attachments, createAgent, noneBackend } from "@svc/age
 import { channelSendTool, removeLeftovers } from "@svc/messaging";
 import { limitedClient } from "@svc/gateway/identity";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
-import { currentScope, Lifecycle, logBackend, NO_INSTRUMENTS, removeDrafts, systemClock } from "@svc/kernel";
+import { Lifecycle, NO_INSTRUMENTS, currentScope, logBackend, removeDrafts, systemClock } from "@svc/kernel";
 import { sopTools } from "@svc/sop";
-import { lockHome, openStore, type Store } from "@svc/store";
+import { type Store, lockHome, openStore } from "@svc/store";
 import { clearKilledRestore } from "../backup/interrupted.ts";
 import type { OpenedContext } from "./context.ts";
-import { openEvents, type ServiceEvents } from "./events.ts";
+import { OpenService, type Service, type ServiceEvents, idempotencyOf, openEvents } from "./service.ts";
 import { enabledFeatures, openPathsOf } from "./features.ts";
-import { makeGeneration } from "./generation.ts";
+import { type Generation, makeGeneration } from "./generation.ts";
 import { openLibrary } from "./governance/library.ts";
-import { idempotencyOf } from "./idempotency.ts";
 import { LateDoors } from "./late-doors.ts";
-import { OpenService, type Service } from "./service.ts";
-import { workspacesOf } from "./workspaces.ts";
+import type { Workspace } from "@svc/contract";
 
 export interface ServiceOptions {
   readonly signal: AbortSignal;
@@ -121,3 +119,7 @@ export async function openService(
     throw error;
   }
 }
+
+/** The workspaces of all agents. */
+export const workspacesOf = ({ agents }: Generation): Workspace[] =>
+  [...agents.profiles.values()].map(({ environment }) => environment.workspace);

@@ -6,14 +6,21 @@
  *   swap features, agents, log ─ old features end when no call and no delivery uses them any more   ┘ can't fail
  */
 import { type Composition, SvcError } from "@svc/contract";
-import type { Gateway, RequestsBefore } from "@svc/gateway";
-import { type EnabledFeature, type LifecycleChange, type LoadedConfig, walkSchema } from "@svc/kernel";
+import { type Gateway, type GatewaySettings, type RequestsBefore, ingressPathsOf } from "@svc/gateway";
+import {
+  type EnabledFeature,
+  type LifecycleChange,
+  type LoadedConfig,
+  type Registry,
+  listSecrets,
+  sealConfigFile,
+  walkSchema,
+} from "@svc/kernel";
 import type { ServiceContext } from "./context.ts";
 import { enabledFeatures, otherPartsOf } from "./features.ts";
-import { gatewaySettings } from "./gateway-settings.ts";
 import { type Generation, makeGeneration } from "./generation.ts";
-import { sealAtRest } from "./seal-at-rest.ts";
 import type { Service } from "./service.ts";
+import { featurePathsOf } from "./feature-paths.ts";
 
 /** What a reload did, as `svc reload --json` prints it. */
 export interface ReloadReport {
@@ -203,4 +210,73 @@ export function needRestart({ composition }: ServiceContext, before: LoadedConfi
       return JSON.stringify(valueOf(before, section, name)) !== JSON.stringify(valueOf(after, section, name));
     })
     .map(({ key }) => key);
+}
+
+// `secrets.encrypt`: what stands in the config in plain text is sealed in place, comments and all the rest untouched.
+
+/** Never rejects: a config that can't be written is the operator's decision, and said. */
+export async function sealAtRest({ log, home, composition }: ServiceContext, config: LoadedConfig): Promise<void> {
+  // The usual start: the file need not be read and parsed again.
+  if (!config.hasPlainSecrets) return;
+  if (!config.core.secrets.encrypt) return warnOfPlain({ log, home, composition }, config);
+  try {
+    const { sealed, stillIn } = await sealConfigFile({ file: config.file, home, features: composition.features });
+    if (sealed.length > 0) log.info("secrets of the config were encrypted", { keys: sealed.join(" ") });
+    if (stillIn.length > 0) {
+      log.warn("a secret that was encrypted still stands elsewhere in the config, in a comment perhaps", {
+        lines: stillIn.join(" "),
+      });
+    }
+  } catch (error) {
+    const why = error instanceof SvcError ? error.message : "something unexpected went wrong";
+    log.warn("secrets of the config could not be encrypted; they stay readable in it", { why });
+  }
+}
+
+/** What can't be revoked once somebody has read it, such as the private key of an account, stays readable by the operator's decision. */
+async function warnOfPlain(
+  { log, home, composition }: Pick<ServiceContext, "log" | "home" | "composition">,
+  { file }: LoadedConfig,
+): Promise<void> {
+  const secrets = await listSecrets({ home, file, features: composition.features, env: {} }).catch(() => []);
+  for (const { key, state, highValue } of secrets) {
+    if (highValue !== true || state !== "plain") continue;
+    log.error("A SECRET THAT CAN'T BE REVOKED STANDS IN PLAIN TEXT IN THE CONFIG. Set secrets.encrypt = true.", {
+      key,
+    });
+  }
+}
+
+/** What one config makes of the gateway. */
+export const gatewaySettings = (
+  { composition }: Pick<ServiceContext, "composition">,
+  config: LoadedConfig,
+  { routes, ingress, observers }: Registry,
+): GatewaySettings => ({
+  config: config.core.gateway,
+  webhook: config.core["channels_config.webhook"],
+  routes,
+  featurePaths: featurePathsOf(composition, config),
+  authFeatures: new Set(composition.catalogue.filter(({ kind }) => kind === "auth").map(({ id }) => id)),
+  ingress,
+  ingressPaths: ingressPathsOf(composition.catalogue),
+  exposition: observers.find(({ observer }) => observer.exposition)?.observer.exposition,
+  metricsHint: metricsHint(composition, config),
+});
+
+/** What `GET /metrics` says where nobody has numbers for it: what to do about that, in this very case. */
+const FEATURE = "observability-metrics";
+const KEY = '[observability] backend = "metrics"';
+
+function metricsHint({ catalogue }: Pick<Composition, "catalogue">, { core }: LoadedConfig): string {
+  const isAsked = core.observability.backend === "metrics";
+  const entry = catalogue.find(({ id }) => id === FEATURE);
+  if (!entry?.included) {
+    const build = `build it in with: ${entry?.build ?? "svc features --all"}`;
+    const then = isAsked ? "" : `, then set ${KEY} in the config`;
+    return `metrics are off: the feature ${FEATURE} is not in this build; ${build}${then}`;
+  }
+  return isAsked
+    ? `metrics are off: the feature ${FEATURE} failed; svc status says why`
+    : `metrics are off: set ${KEY} in the config, then run: svc reload`;
 }

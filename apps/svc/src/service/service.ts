@@ -1,22 +1,46 @@
 /** The service without its doors: store, features, sandbox, tools and the agent. The daemon opens it; so does a lone command. */
-import type { ActionHistories, Agent, Attachments } from "@svc/agent";
-import { SvcError } from "@svc/contract";
-import { createMessaging, type Messaging } from "@svc/messaging";
+import { type ActionHistories, type Agent, type Attachments, createExec } from "@svc/agent";
+import { type ClientId, type Logger, SvcError, type SvcEvent, featureIdOf } from "@svc/contract";
+import {
+  type Messaging,
+  type MessagingSettings,
+  type RunProgram,
+  type SpeechSettings,
+  type TranscriptionSettings,
+  createMessaging,
+} from "@svc/messaging";
 import { channelIdentity, proceduresIdentity } from "@svc/gateway/identity";
-import { type Lifecycle, type LoadedConfig, systemClock } from "@svc/kernel";
+import {
+  Activity,
+  type CoreConfig,
+  type EventHub,
+  type FeatureStatus,
+  type Home,
+  type Lifecycle,
+  type LoadedConfig,
+  type Registry,
+  type StampedEvent,
+  channelIdOf,
+  createEventHub,
+  currentScope,
+  systemClock,
+} from "@svc/kernel";
 import type { SopLibrary } from "@svc/sop";
 import type { Store } from "@svc/store";
-import type { ServiceContext } from "./context.ts";
-import type { ServiceEvents } from "./events.ts";
+import type { OpenedContext, ServiceContext } from "./context.ts";
 import type { FeatureDoors } from "./features.ts";
 import type { Generation } from "./generation.ts";
 import { type Governance, makeGovernance } from "./governance/governance.ts";
-import { idempotencyOf } from "./idempotency.ts";
 import type { LateDoors } from "./late-doors.ts";
-import { messagingSettings } from "./messaging-settings.ts";
 import { readingsOf } from "./readings.ts";
-import { speechFetch } from "./speech-fetch.ts";
-import { speechProgram } from "./speech-program.ts";
+import { type GuardedFetch, createGuardedFetch } from "@svc/kit";
+import { allowedTargetsOf, targetOf } from "./governance/channel-section.ts";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { makeScratch } from "@svc/kit/files";
+import { SANDBOX_USER } from "@svc/kit/process";
+import { hiddenPaths } from "./paths.ts";
+import { randomBytes } from "node:crypto";
 
 export interface Service {
   readonly context: ServiceContext;
@@ -183,4 +207,158 @@ export class OpenService implements Service {
     meanwhile();
     this.#unlock();
   }
+}
+
+/** What one config makes of idempotency keys. */
+export const idempotencyOf = ({ core }: LoadedConfig): { ttlMs: number; maxKeys: number } => ({
+  ttlMs: core.gateway.idempotency_ttl_secs * 1000,
+  maxKeys: core.gateway.idempotency_max_keys,
+});
+
+// The way out to the services of speech: guarded, and let through to the addresses that the config names.
+
+/** Made anew when the config in force is another. */
+function speechFetch(config: () => LoadedConfig, log: Logger): GuardedFetch {
+  let of: LoadedConfig | undefined;
+  let fetch: GuardedFetch;
+  return async (url, options) => {
+    const now = config();
+    if (of !== now) {
+      const { "security.net": net, transcription, tts } = now.core;
+      fetch = createGuardedFetch({
+        allowPrivate: net.allow_private,
+        exempt: [transcription.base_url, tts.base_url],
+        traceparent: () => currentScope().traceparent,
+        log,
+        clock: systemClock,
+      });
+      of = now;
+    }
+    return fetch(url, options);
+  };
+}
+
+/** What one config makes of the way of messages: which channels there are, who answers, how often is tried again. */
+function messagingSettings(config: LoadedConfig, registry: Registry, lifecycle: Lifecycle): MessagingSettings {
+  const { core } = config;
+  return {
+    channels: new Map(registry.channels),
+    isUp: (channel) => {
+      const feature = registry.channelOwners.get(channel);
+      return feature !== undefined && lifecycle.stateOf(feature) !== "failed";
+    },
+    agentOf: (channel) => (config.section(`channels_config.${channel}`) as { agent?: string } | undefined)?.agent,
+    targetsOf: (channel) => ({
+      allowed: allowedTargetsOf(config, channel),
+      notification: targetOf(config, channel)?.id,
+    }),
+    maxAttempts: core.delivery.max_attempts,
+    maxParallelTurns: core.agent.max_parallel_turns,
+    transcription: transcriptionOf(core.transcription),
+    speech: speechOf(core.tts),
+    spokenAnswers: (channel) => core.tts.reply_in[channel] ?? core.tts.reply,
+  };
+}
+
+function transcriptionOf(section: CoreConfig["transcription"]): TranscriptionSettings | undefined {
+  if (!section.enabled) return undefined;
+  const { base_url: baseUrl, api_key: apiKey, model, language, max_bytes: maxBytes } = section;
+  return { command: commandOf(section), baseUrl, apiKey, model, language, maxBytes };
+}
+
+function speechOf(section: CoreConfig["tts"]): SpeechSettings | undefined {
+  if (!section.enabled) return undefined;
+  const { base_url: baseUrl, api_key: apiKey, model, voice, play, max_chars: maxChars } = section;
+  return { command: commandOf(section), baseUrl, apiKey, model, voice, play, maxChars };
+}
+
+function commandOf({
+  provider,
+  command,
+}: CoreConfig["transcription" | "tts"]): readonly [string, ...string[]] | undefined {
+  const [program, ...more] = command ?? [];
+  return provider === "command" && program !== undefined ? [program, ...more] : undefined;
+}
+
+// Programs of `[transcription]` and `[tts]`: each in the sandbox in force, in a folder of its own that goes with it.
+
+/** `current`: the generation whose sandbox is in force when a program is started. */
+function speechProgram(home: Home, current: () => Pick<Generation, "config" | "probe">): RunProgram {
+  return async ({ command, files, ...request }) => {
+    const { config, probe } = current();
+    const sandbox = await probe.verdict;
+    const section = config.core["security.sandbox"];
+    // Root's limits bind nobody, and root is not needed to speak.
+    const user = process.getuid?.() === 0 && isConfined(sandbox.effective) ? SANDBOX_USER : undefined;
+    await using scratch = await makeScratch({ prefix: "svc-speech-", owner: user });
+    const paths = new Map<string, string>();
+    for (const [placeholder, { name, bytes }] of Object.entries(files)) {
+      const path = join(scratch.path, name);
+      await using file = await open(path, "wx", 0o600);
+      await file.writeFile(bytes);
+      // By its descriptor: the folder is that user's, who may put anything in its place.
+      if (user) await file.chown(user.uid, user.gid);
+      paths.set(placeholder, path);
+    }
+    const word = (text: string): string =>
+      text.replaceAll(/\{([a-z]+)\}/g, (whole, placeholder: string) => paths.get(placeholder) ?? whole);
+    const [program, ...more] = command;
+    const exec = createExec({
+      choice: sandbox,
+      config: { ...section, network: false, timeout_secs: Math.max(section.timeout_secs, request.timeoutMs / 1000) },
+      workspace: scratch.path,
+      hidden: hiddenPaths(home, config),
+      ...(user && { user }),
+    });
+    // The folder goes when this ends, not before.
+    return await exec({ ...request, command: [program, ...more.map(word)], unasked: true });
+  };
+}
+
+const isConfined = (effective: string): boolean => !["none", "unavailable"].includes(effective);
+
+/** What happens inside, told to everybody who wants to know: observers, subscribers, the picture of the last hour. */
+export interface ServiceEvents {
+  readonly hub: EventHub;
+  readonly activity: Activity;
+  /** Never throws. With the id under which subscribers see it. */
+  readonly publish: (event: SvcEvent) => StampedEvent;
+  /** Of the lifecycle: a feature is in another state. */
+  readonly onState: (status: FeatureStatus) => void;
+}
+
+interface EventParts {
+  readonly context: Pick<OpenedContext, "log" | "composition">;
+  /** Tells the observers of features. */
+  readonly observe: (event: SvcEvent) => void;
+  /** Once it is open. */
+  readonly devices: () => Store["devices"] | undefined;
+}
+
+export function openEvents({ context, observe, devices }: EventParts): ServiceEvents {
+  const { log, composition } = context;
+  const deviceOf = (owner: ClientId): string | undefined => devices()?.ofClient(owner)?.id;
+  const activity = new Activity(systemClock);
+  const boot = randomBytes(6).toString("hex");
+  const hub = createEventHub({ clock: systemClock, boot, log, redact: log.redact, deviceOf });
+  const kinds = new Map(composition.catalogue.map(({ id, kind }) => [id, kind]));
+  const channels = new Map(
+    composition.features
+      .filter((part) => kinds.get(featureIdOf(part)) === "channel")
+      .map((part) => [part.id, channelIdOf(part)]),
+  );
+  const publish = (event: SvcEvent): StampedEvent => {
+    activity.record(event);
+    observe(event);
+    return hub.publish(event);
+  };
+  return {
+    hub,
+    activity,
+    publish,
+    onState: ({ id: feature, state, reason }) => {
+      const channel = channels.get(feature);
+      if (channel !== undefined) publish({ type: "channel-health", channel, feature, state, reason });
+    },
+  };
 }

@@ -1,11 +1,10 @@
 /** What is told about the running service: `svc status`, GET /api/status, /api/tools, /api/features. Never a secret. */
-import { approvalOf, isPriceKnown, choosableNames, modelName, type SandboxChoice, utcDay } from "@svc/agent";
-import { type CatalogueEntry, featureIdOf, type Tool } from "@svc/contract";
-import type { FeatureReport, Gateway, StatusReport, ToolReport } from "@svc/gateway";
+import { type SandboxChoice, approvalOf, choosableNames, isPriceKnown, modelName, utcDay } from "@svc/agent";
+import { type CatalogueEntry, type Tool, featureIdOf } from "@svc/contract";
+import type { FeatureReport, Gateway, Health, HealthUnit, StatusReport, ToolReport } from "@svc/gateway";
 import type { Build } from "../main.ts";
 import { DEFAULT_AGENT, type FeatureState, type ResolvedAgent, resolveAgents, systemClock } from "@svc/kernel";
-import { channelList, lastFailure } from "../channels/channel-list.ts";
-import { healthOf } from "./health.ts";
+import { channelList, lastFailure, unsignedChannels } from "../channels/channel-list.ts";
 import { sandboxFeatureState, sandboxState } from "./sandbox-state.ts";
 import type { Service } from "./service.ts";
 
@@ -161,4 +160,27 @@ function catalogueLine(entry: CatalogueEntry): Omit<FeatureReport["features"][nu
     sections: [...entry.sections],
     tools: [...entry.tools],
   };
+}
+
+/** How the parts are: `/health` in public says only whether one is not well, to a bearer and to `svc` which and why. */
+export function healthOf({ lifecycle, store, config, generation }: Service): Health {
+  const features: HealthUnit[] = lifecycle.features().map(({ id, state, reason }) => ({ id, state, reason }));
+  const database: HealthUnit = store.writable()
+    ? { id: "database", state: "running" }
+    : { id: "database", state: "failed", reason: "The database can't be written; see the log." };
+  const { gateway, "channels_config.webhook": webhook } = config.core;
+  const open = !gateway.require_pairing && !gateway.require_signatures && !webhook.secret && !webhook.signing_secret;
+  const unsigned = unsignedChannels({ generation, config });
+  const sandbox = sandboxUnit(generation);
+  return {
+    degraded: lifecycle.degraded() || database.state === "failed" || generation.sandbox.effective === "unavailable",
+    units: [database, ...(sandbox ? [sandbox] : []), ...features],
+    unsigned: open ? ["webhook", ...unsigned] : unsigned,
+  };
+}
+
+/** Only where it is not as it should be. A fallback is a warning as specified; that commands are refused is more than that. */
+function sandboxUnit({ sandbox: { effective, warning } }: Service["generation"]): HealthUnit | undefined {
+  if (warning === undefined) return undefined;
+  return { id: "sandbox", state: effective === "unavailable" ? "failed" : "stopped", reason: warning };
 }

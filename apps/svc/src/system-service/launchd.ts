@@ -3,8 +3,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
 import type { Manager, ManagerOptions, ServiceState } from "./manager.ts";
-import { LABEL, plistText } from "./plist.ts";
 import { type Command, tryCommand } from "./run-command.ts";
+import { sealed } from "./marker.ts";
+import { type ServicePlan, assertPlain } from "./plan.ts";
 
 const ASK_MS = 10_000;
 
@@ -40,3 +41,62 @@ export function stateIn({ ok, output }: { readonly ok: boolean; readonly output:
   const pid = Number(/^[ \t]*pid = (\d+)$/m.exec(output)?.[1]) || undefined;
   return { state, enabled: true, running: state === "running", pid };
 }
+
+/** The launchd property list, for macOS. */
+const LABEL = "svc.daemon";
+
+/** Throws USAGE for a path that no property list can hold. */
+export function plistText({ binary, home, stopSecs }: ServicePlan): string {
+  assertPlain("the binary", binary);
+  assertPlain("the home", home);
+  const body = `<plist version="1.0">
+<dict>
+  <key>Label</key>
+  <string>${LABEL}</string>
+  <key>ProgramArguments</key>
+  <array>
+    <string>${xml(binary)}</string>
+    <string>daemon</string>
+  </array>
+  <key>EnvironmentVariables</key>
+  <dict>
+    <key>SVC_HOME</key>
+    <string>${xml(home)}</string>
+  </dict>
+  <key>RunAtLoad</key>
+  <true/>
+  <key>KeepAlive</key>
+  <dict>
+    <key>SuccessfulExit</key>
+    <false/>
+  </dict>
+  <key>ThrottleInterval</key>
+  <integer>10</integer>
+  <key>ExitTimeOut</key>
+  <integer>${stopSecs}</integer>
+  <key>Umask</key>
+  <integer>63</integer>
+  <key>SoftResourceLimits</key>
+  <dict>
+    <key>Core</key>
+    <integer>0</integer>
+    <key>NumberOfFiles</key>
+    <integer>65536</integer>
+  </dict>
+  <key>HardResourceLimits</key>
+  <dict>
+    <key>Core</key>
+    <integer>0</integer>
+  </dict>
+</dict>
+</plist>
+`;
+  return sealed("<!--", "-->", body, HEAD);
+}
+
+const HEAD = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+`;
+
+const xml = (text: string): string =>
+  text.replace(/[&<>]/g, (character) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[character]!);

@@ -1,8 +1,7 @@
 /** The systemd unit: how the service is started, what it may do, and why what is missing is missing. */
 import { sep } from "node:path";
 import { sealed } from "./marker.ts";
-import { assertPlain, type ServicePlan, unusable } from "./plan.ts";
-import { bindWord, program, word } from "./systemd-text.ts";
+import { type ServicePlan, assertPlain, unusable } from "./plan.ts";
 
 /** Throws USAGE for a path that no unit can hold. */
 export function unitText(plan: ServicePlan): string {
@@ -113,3 +112,23 @@ const install = ({ system }: ServicePlan): string[] => [
   `WantedBy=${system ? "multi-user.target" : "default.target"}`,
   "",
 ];
+
+// Text inside a systemd unit. A quoted word knows two escapes that matter, and in all of these settings `%` begins a specifier.
+
+/** One word, whatever is in it; for lists of paths and of variables. */
+const word = (text: string): string => `"${text.replace(/["\\]/g, String.raw`\$&`).replaceAll("%", "%%")}"`;
+
+/**
+ * The program of a command line. systemd starts none with a quote or a backslash in its path, and reads a variable behind
+ * every `$`.
+ */
+function program(path: string): string {
+  if (/["'\\$]/.test(path)) throw unusable("the binary", "has a quote, a backslash or a dollar sign");
+  return word(path);
+}
+
+/** In BindPaths= a colon divides source and target, quoted or not. */
+function bindWord(what: string, path: string): string {
+  if (path.includes(":")) throw unusable(what, "has a colon");
+  return word(path);
+}

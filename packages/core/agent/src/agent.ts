@@ -1,31 +1,43 @@
 /** The agents of one service: brings queue, history, models, budget and sessions together. */
-import { type AgentLoan, type AgentRights, type Borrower, type ClientId, type Clock, SvcError } from "@svc/contract";
-import { DEFAULT_AGENT, NO_INSTRUMENTS } from "@svc/kernel";
+import {
+  type AgentLoan,
+  type AgentRights,
+  type Borrower,
+  type ClientId,
+  type Clock,
+  type Logger,
+  type SessionEvent,
+  SvcError,
+  type TurnEvent,
+} from "@svc/contract";
+import { DEFAULT_AGENT, type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
 import type { Store } from "@svc/store";
-import { type AgentOptions, openerOf, redactionOf } from "./agent-options.ts";
 import { answerCommand } from "./commands/answer-command.ts";
 import { type Command, commandOf } from "./commands/command.ts";
 import { Commands } from "./commands/commands.ts";
-import { lend, type LenderDeps } from "./loan.ts";
-import { AgentModels } from "./models/agent-models.ts";
+import { type LenderDeps, lend } from "./loan.ts";
+import { AgentModels, type ModelOpener } from "./models/agent-models.ts";
 import { ChosenModels } from "./models/chosen-models.ts";
 import { modelName } from "./models/open-model.ts";
 import { type ModelTest, testModel } from "./models/test-model.ts";
-import { Budget } from "./money/budget.ts";
+import { Budget, type LimitedClient } from "./money/budget.ts";
 import { Spending } from "./money/spending.ts";
 import type { AgentProfile, AgentSet } from "./profiles.ts";
 import { Sessions } from "./sessions/sessions.ts";
-import { titleProfile, Titles } from "./sessions/titles.ts";
+import { Titles, titleProfile } from "./sessions/titles.ts";
 import type { SessionService } from "./sessions/types.ts";
 import { ActiveTurn, ActiveTurns, REMOVED } from "./turn/active-turns.ts";
-import { type Conversation, conversationKey, History, newSessionName } from "./turn/history.ts";
+import { type Conversation, History, conversationKey, newSessionName } from "./turn/history.ts";
 import { TurnExecutor } from "./turn/execute.ts";
 import { followingUp } from "./turn/follow-up.ts";
 import { SentMessages } from "./turn/sent-messages.ts";
 import { answerStop, isStopCommand } from "./turn/stop-command.ts";
 import { type Permit, TurnQueue } from "./turn/turn-queue.ts";
 import { TurnStore } from "./turn/turn-store.ts";
-import type { AbandonedTurn, Agent, CommandRequest, TurnRequest, TurnResult } from "./types.ts";
+import type { AbandonedTurn, Agent, AskPerson, CommandRequest, TurnRequest, TurnResult } from "./types.ts";
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { Attachments } from "./attachments/attachments.ts";
+import type { Redaction } from "./turn/redacted-stream.ts";
 
 export function createAgent(options: AgentOptions): Agent {
   return new RunningAgent(options);
@@ -297,4 +309,39 @@ class RunningAgent implements Agent {
     if (!profile) throw new SvcError("AGENT_UNKNOWN", undefined, { hint: "See [agents] in config.toml." });
     return profile;
   }
+}
+
+/** What an agent is made with. */
+export interface AgentOptions {
+  readonly agents: AgentSet;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Told of turns and what is part of them. Default: nobody is. */
+  readonly instruments?: Instruments;
+  /** Takes the configured secrets out of what leaves the process: answers, what tools give to the model, old messages. */
+  readonly redact?: (text: string) => string;
+  /** How many characters at the end of a text may be the beginning of a secret. Without it no answer is told in pieces. */
+  readonly partialSecret?: (text: string) => number;
+  /** Told every event of every turn, and changes of conversations. */
+  readonly publish?: (event: TurnEvent | SessionEvent) => void;
+  /** Whether somebody reads what is published now: answers are told in pieces then. Default: nobody does. */
+  readonly isListened?: () => boolean;
+  /** Asks a person in turns whose caller brings nobody. Without it their acting calls that must be asked for are refused. */
+  readonly ask?: AskPerson;
+  /** Client whose limits a caller counts against. Default: its own. */
+  readonly limitedClient?: LimitedClient;
+  /** Files that come with messages. Default: none can. */
+  readonly attachments?: Attachments;
+  /** In place of the models that the config names; for tests. */
+  readonly model?: LanguageModelV4 | ModelOpener;
+}
+
+function openerOf(model: LanguageModelV4 | ModelOpener | undefined): ModelOpener | undefined {
+  return typeof model === "object" ? () => model : model;
+}
+
+function redactionOf({ redact, partialSecret }: Pick<AgentOptions, "redact" | "partialSecret">): Redaction {
+  if (!redact) return { redact: (text) => text, partial: () => 0 };
+  return { redact, partial: partialSecret ?? ((text) => text.length) };
 }

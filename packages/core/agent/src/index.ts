@@ -1,6 +1,6 @@
 /** `@svc/agent`: models, tools, sessions, the turn. */
 export { createAgent } from "./agent.ts";
-export type { AgentOptions } from "./agent-options.ts";
+export type { AgentOptions } from "./agent.ts";
 export {
   Attachments,
   MAX_FILE_BYTES,
@@ -31,9 +31,9 @@ export { mayPass, ModelError } from "./models/model-error.ts";
 export { listModels } from "./models/list-models.ts";
 export { confinementOf, LIMIT_KEYS } from "./sandbox/confinement.ts";
 export { movablePath } from "./sandbox/movable-path.ts";
-export { noneBackend } from "./sandbox/none-backend.ts";
+export { noneBackend } from "./sandbox/choose-sandbox.ts";
 export { createExec } from "./sandbox/exec.ts";
-export { approvalOf } from "./tools/approval-of.ts";
+export { approvalOf } from "./tools/permit.ts";
 export { callTool, type CallOutcome } from "./tools/call-tool.ts";
 export type { CallRequest } from "./tools/permit.ts";
 export { keepQuestion } from "./turn/checkpoint.ts";

@@ -2,7 +2,7 @@
 // seconds: for four times the text no reader here takes more than about four times the steps.
 import { worstGrowth } from "@svc/steps";
 import { expect, test } from "vitest";
-import { takesCommands } from "../src/policy/commands-that-run-commands.ts";
+import { takesCommands } from "../src/policy/command-line.ts";
 import { parseLine } from "../src/policy/shell-syntax.ts";
 
 const READERS: readonly (readonly [string, (text: string) => unknown])[] = [

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ExecRequest, SandboxSession } from "@svc/contract";
-import { createNoneBackend } from "../src/sandbox/none-backend.ts";
+import { createNoneBackend } from "../src/sandbox/choose-sandbox.ts";
 
 let workspace: string;
 let session: SandboxSession;

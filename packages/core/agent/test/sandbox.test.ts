@@ -1,9 +1,8 @@
 // Which sandbox is in force, and what is said when it is not the one asked for.
 import { describe, expect, test } from "vitest";
 import type { Confinement, Logger, SandboxBackend, SandboxLimit } from "@svc/contract";
-import { chooseSandbox, probeSandbox } from "../src/sandbox/choose-sandbox.ts";
+import { chooseSandbox, createNoneBackend, probeSandbox } from "../src/sandbox/choose-sandbox.ts";
 import { createExec } from "../src/sandbox/exec.ts";
-import { createNoneBackend } from "../src/sandbox/none-backend.ts";
 
 const said: string[] = [];
 const log: Logger = { debug() {}, info() {}, warn: (message) => said.push(message), error() {} };

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { createNoneBackend } from "../src/sandbox/none-backend.ts";
+import { createNoneBackend } from "../src/sandbox/choose-sandbox.ts";
 
 export interface Ran {
   /** Paths of the programs that became of it. */

@@ -26,5 +26,5 @@ export * from "./shared.ts";
 export * from "./speech.ts";
 export * from "./tool.ts";
 export * from "./trigger.ts";
-export * from "./trim.ts";
+export * from "./schema.ts";
 export * from "./work.ts";

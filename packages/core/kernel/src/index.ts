@@ -5,7 +5,7 @@ export * from "./config/core-schema.ts";
 export * from "./events/activity.ts";
 export { createEventHub, type EventHubOptions } from "./events/hub.ts";
 export { timestamp } from "./events/wire.ts";
-export type * from "./events/types.ts";
+export type * from "./events/hub.ts";
 export * from "./home.ts";
 export * from "./clock.ts";
 export * from "./lifecycle/channel-id.ts";
@@ -21,7 +21,7 @@ export * from "./log.ts";
 export * from "./log-file.ts";
 export * from "./log-line.ts";
 export type { LineSink } from "./log-output.ts";
-export { asideNumbers, logFilePath } from "./log-rotation.ts";
+export { asideNumbers, logFilePath } from "./log-file.ts";
 export { type Link, LinkedList } from "./linked-list.ts";
 export {
   type BeginOptions,

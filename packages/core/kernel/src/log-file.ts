@@ -4,6 +4,7 @@
  * A disk that is full and a folder that can't be written cost the service a line of warning, never its time.
  */
 import {
+  type Stats,
   closeSync,
   constants,
   fchmodSync,
@@ -11,15 +12,16 @@ import {
   mkdirSync,
   openSync,
   readSync,
-  type Stats,
+  readdirSync,
+  renameSync,
+  rmSync,
   statSync,
   writeSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Clock } from "@svc/contract";
 import type { Home } from "./home.ts";
 import type { LineSink } from "./log-output.ts";
-import { logFilePath, putAside } from "./log-rotation.ts";
 
 export interface LogFileLimits {
   /** Size past which no line takes the file. */
@@ -192,4 +194,35 @@ function ignoringErrors(work: () => void): void {
   } catch {
     // svc doctor --security says it.
   }
+}
+
+/** The names of the log's files: `svc.log` is written, `svc.log.1` is the newest of those put aside. */
+export const logFilePath = ({ logsDir }: Pick<Home, "logsDir">): string => join(logsDir, "svc.log");
+
+/** Numbers of the files put aside (`svc.log.3` → 3), the newest first. Empty when the folder can't be read. */
+export function asideNumbers(file: string): number[] {
+  const name = basename(file);
+  try {
+    const names = readdirSync(dirname(file)).filter((each) => each.startsWith(`${name}.`));
+    const numbers = names.map((each) => each.slice(name.length + 1)).filter((text) => /^[1-9]\d{0,5}$/.test(text));
+    return numbers.map(Number).sort((a, b) => a - b);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Makes room for a new `file`; `maxFiles` is how many there will be then, at most. Moves up to the first gap only, so that
+ * nothing is pushed out needlessly.
+ */
+function putAside(file: string, maxFiles: number): void {
+  const aside = (number: number): string => `${file}.${number}`;
+  const last = maxFiles - 1;
+  const there = asideNumbers(file);
+  for (const number of there) if (number > last) rmSync(aside(number), { force: true });
+  if (last === 0) return rmSync(file, { force: true });
+  let free = 1;
+  while (free < last && there.includes(free)) free += 1;
+  for (let number = free; number > 1; number -= 1) renameSync(aside(number - 1), aside(number));
+  renameSync(file, aside(1));
 }

@@ -1,6 +1,5 @@
 /** Takes secrets out of text that leaves the process: log lines, reasons of failed features. */
-import { formsOf } from "./secret-forms.ts";
-import { SecretPrint } from "./secret-print.ts";
+import { SecretPrint, formsOf } from "./secret-print.ts";
 
 /** Stands for a secret. Of one length, so that it doesn't tell the secret's. */
 export const DOTS = "••••••";

@@ -4,8 +4,7 @@ import type { ClientId, SvcEvent } from "@svc/contract";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createEventHub, type StampedEvent, type Subscription } from "../src/index.ts";
-import { EventRing } from "../src/events/ring.ts";
-import { readEventId } from "../src/events/stamped.ts";
+import { EventRing, readEventId } from "../src/events/hub.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 const clock = new FakeClock();

@@ -3,7 +3,7 @@ export * from "./access-tokens.ts";
 export * from "./allowlist.ts";
 export * from "./async/index.ts";
 export * from "./channel-check.ts";
-export { fenceLeftOpen } from "./code-fences.ts";
+export { fenceLeftOpen } from "./split-text.ts";
 export * from "./conversation-key.ts";
 export * from "./equal-secrets.ts";
 export * from "./fields.ts";

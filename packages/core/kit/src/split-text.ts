@@ -1,5 +1,4 @@
 /** A long answer as the messages that a platform takes. */
-import { fenceLeftOpen, isPlainlyFenced } from "./code-fences.ts";
 
 /**
  * Parts of at most `maxChars` UTF-16 units, which no platform counts more strictly. Cut after a sentence, else after a
@@ -97,4 +96,21 @@ function withoutBlankStart(text: string): string {
   const blank = text.length - text.trimStart().length;
   const indented = text.lastIndexOf("\n", blank - 1) + 1;
   return blank === 0 ? text : text.slice(indented === 0 ? blank : indented);
+}
+
+// Code blocks between lines of three backticks, as models write them.
+
+/** Whether every fence in it is of the one form that can be closed and opened again without understanding more. */
+export function isPlainlyFenced(text: string): boolean {
+  const without = text.replaceAll(PLAIN_FENCE, "");
+  return without !== text && !/```|~~~/.test(without);
+}
+
+const PLAIN_FENCE = /^```[\w+#.-]{0,20}$/gm;
+
+/** The line that opens the block in which the text ends, with its line break; blank when it ends outside of any. */
+export function fenceLeftOpen(text: string): string {
+  let open = "";
+  for (const [line] of text.matchAll(PLAIN_FENCE)) open = open === "" ? `${line}\n` : "";
+  return open;
 }

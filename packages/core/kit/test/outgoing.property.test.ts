@@ -4,8 +4,8 @@ import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SvcError } from "@svc/contract";
-import { exemptions } from "../src/outgoing/exemptions.ts";
-import { headersForOtherOrigin, requestHeaders } from "../src/outgoing/headers.ts";
+import { exemptions } from "../src/outgoing/guarded-fetch.ts";
+import { headersForOtherOrigin, requestHeaders } from "../src/outgoing/exchange.ts";
 import { parseTarget } from "../src/outgoing/target.ts";
 
 const PIECES = [

@@ -2,7 +2,7 @@
 // seconds: for four times the text no reader here takes more than about four times the steps.
 import { worstGrowth } from "@svc/steps";
 import { expect, test } from "vitest";
-import { fenceLeftOpen, isPlainlyFenced } from "../src/code-fences.ts";
+import { fenceLeftOpen, isPlainlyFenced, splitText } from "../src/split-text.ts";
 import { authenticityOf } from "../src/mail/authenticity.ts";
 import { automaticBy } from "../src/mail/automatic.ts";
 import { type Headers, headersFrom, headerText, parameterOf, readable } from "../src/mail/headers.ts";
@@ -13,7 +13,6 @@ import { isReply, messageIdsIn, threadPlaceOf } from "../src/mail/thread-place.t
 import { replaceQuoted } from "../src/quoted-strings.ts";
 import { isCanonicalPath } from "../src/request-path.ts";
 import { retryAfterMs } from "../src/retry-after.ts";
-import { splitText } from "../src/split-text.ts";
 import { verifyWebhook, webhookKeyOf } from "../src/standard-webhooks.ts";
 
 /** A mail with this in each header that is looked at. */

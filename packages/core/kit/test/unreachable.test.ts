@@ -1,6 +1,6 @@
 // A certificate that nobody vouches for is another trouble than a network that is down: people mend them in different places.
 import { describe, expect, test } from "vitest";
-import { unreachable } from "../src/outgoing/unreachable.ts";
+import { unreachable } from "../src/outgoing/exchange.ts";
 
 describe("what a network layer threw", () => {
   test.each([

@@ -4,7 +4,6 @@ import { type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
 import { fieldsOf, laneOf } from "@svc/kit";
 import type { Store } from "@svc/store";
 import { StoredMessageAdmin } from "./admin.ts";
-import { ClosingPrompts } from "./close-prompts.ts";
 import { type OutboxDeps, OutboxDispatcher } from "./outbox.ts";
 import { fileOpener } from "./media/outgoing-file.ts";
 import { SpokenAnswers } from "./speech/spoken-answers.ts";
@@ -14,6 +13,8 @@ import { outgoingId } from "./message-id.ts";
 import { SpeechPlaces } from "./speech/places.ts";
 import { createSpeech } from "./speech/speech.ts";
 import type { Alongside, DeliveryFailure, Messaging, MessagingSettings, PromptSource } from "./types.ts";
+import { type Channel, type Clock, type Logger, type PostedPrompt, SvcError } from "@svc/contract";
+import { unlessAborted } from "@svc/kit/async";
 
 export interface MessagingOptions extends Omit<
   MessageDeps,
@@ -134,3 +135,62 @@ const MOST_FAILURES = 100;
 const LAST_SENDS_MS = 5_000;
 
 const unpredictable = (): number => randomInt(2 ** 32) / 2 ** 32;
+
+/** Takes the buttons off questions that are settled: best effort, one after the other in each channel. */
+interface ClosePromptsDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly channelOf: (id: string) => Channel | undefined;
+}
+
+const LIMIT_MS = 30_000;
+/** Of one channel; a platform that hangs keeps each of them in memory. */
+const MAX_WAITING = 1_000;
+
+export class ClosingPrompts {
+  readonly #deps: ClosePromptsDeps;
+  /** By channel: what is yet to be done, and how many there are. */
+  readonly #queues = new Map<string, { last: Promise<void>; size: number }>();
+  readonly #stopping = new AbortController();
+
+  constructor(deps: ClosePromptsDeps) {
+    this.#deps = deps;
+  }
+
+  add(posted: PostedPrompt, outcome: string): void {
+    const { channel } = posted.conversation;
+    const queue = this.#queues.get(channel) ?? { last: Promise.resolve(), size: 0 };
+    if (queue.size >= MAX_WAITING || this.#stopping.signal.aborted) return;
+    this.#queues.set(channel, queue);
+    queue.size += 1;
+    queue.last = queue.last
+      .then(() => this.#close(posted, outcome))
+      .finally(() => {
+        queue.size -= 1;
+        if (queue.size === 0) this.#queues.delete(channel);
+      });
+  }
+
+  /** What is not done by now is not done. */
+  stop(): void {
+    this.#stopping.abort(new SvcError("TURN_CANCELLED"));
+  }
+
+  async #close(posted: PostedPrompt, outcome: string): Promise<void> {
+    const { clock, log, channelOf } = this.#deps;
+    const { channel } = posted.conversation;
+    const limit = new AbortController();
+    const signal = AbortSignal.any([limit.signal, this.#stopping.signal]);
+    const cancel = clock.after(LIMIT_MS, () => limit.abort(new SvcError("REMOTE_TIMEOUT")));
+    try {
+      await unlessAborted(() => channelOf(channel)?.prompts?.close?.(posted, outcome, signal), signal);
+    } catch (error) {
+      // Its name only: its words may be the platform's.
+      const reason = error instanceof SvcError ? error.code : error instanceof Error ? error.name : typeof error;
+      if (!this.#stopping.signal.aborted)
+        log.warn("the buttons of a question could not be taken off", { channel, reason });
+    } finally {
+      cancel();
+    }
+  }
+}

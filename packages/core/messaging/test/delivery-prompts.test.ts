@@ -4,7 +4,7 @@ import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ClosingPrompts } from "../src/close-prompts.ts";
+import { ClosingPrompts } from "../src/messaging.ts";
 import { shortened } from "../src/deliver.ts";
 import type { PromptSource } from "../src/index.ts";
 import { deliveryFixture, down, platform, quiet, say, talk } from "./delivery-fixture.ts";

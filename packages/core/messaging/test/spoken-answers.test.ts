@@ -5,7 +5,7 @@ import { isOggOpus, wavOf } from "@svc/kit/audio";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import type { ProgramRequest, RunProgram, SpeechSettings } from "../src/index.ts";
-import { speak } from "../src/speech/speak.ts";
+import { speak } from "../src/speech/speech.ts";
 import { transcribe } from "../src/speech/transcribe.ts";
 import { platform } from "./delivery-fixture.ts";
 import { failure, text, until } from "@svc/agent/agent-fixture";

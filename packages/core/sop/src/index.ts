@@ -1,6 +1,6 @@
 /** `@svc/sop`: procedures, their triggers and runs; approvals. */
 export type * from "./approvals/types.ts";
-export type * from "./channel-events/types.ts";
+export type * from "./channel-events/channel-events.ts";
 export type { SavedSop, SopSave, SopSource } from "./desk/types.ts";
 export type { SopDraft, SopEdit, SopText } from "./desk/draft.ts";
 export type * from "./library/types.ts";
@@ -23,6 +23,6 @@ export { PENDING } from "./library/pending.ts";
 export { isQuestionOf } from "./runs/definition.ts";
 export { createSops, type SopEngine } from "./runs/sops.ts";
 export { SOP_TOOLS, sopTools } from "./tools/sop-tools.ts";
-export type { SopToolDeps } from "./tools/tool-context.ts";
+export type { SopToolDeps } from "./tools/sop-tools.ts";
 export { cronMarks } from "./triggers/cron-marks.ts";
 export { lateCronSchedule } from "./triggers/late-cron-schedule.ts";

@@ -1,8 +1,13 @@
 // An event of a local program that asks twice, starts twice, says that it told whom it did not, or waits for a dead chat.
 import { type ChannelEvent, SvcError } from "@svc/contract";
 import { beforeEach, describe, expect, test } from "vitest";
-import { type ChannelEventParts, createChannelEvents } from "../src/channel-events/channel-events.ts";
-import type { ChannelEvents, NotifiedChannel, PostedEvent } from "../src/channel-events/types.ts";
+import {
+  type ChannelEventParts,
+  type ChannelEvents,
+  type NotifiedChannel,
+  type PostedEvent,
+  createChannelEvents,
+} from "../src/channel-events/channel-events.ts";
 import type { SopTriggerEvent } from "../src/library/types.ts";
 import {
   approvals,

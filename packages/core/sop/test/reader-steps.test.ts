@@ -6,7 +6,7 @@ import { matchKeyword } from "../src/approvals/keywords.ts";
 import { oneLine, quoted } from "../src/approvals/plain-text.ts";
 import { headingOf, markdownLines } from "../src/library/markdown-lines.ts";
 import { pathFault } from "../src/library/path-rules.ts";
-import { bulletOf, listOf, optionOf, stepHead } from "../src/library/step-lines.ts";
+import { bulletOf, listOf, optionOf, stepHead } from "../src/library/steps-md.ts";
 import { readCondition } from "../src/triggers/condition.ts";
 import { cronTimes } from "../src/triggers/cron-time.ts";
 import { wholePath } from "../src/triggers/json-path.ts";

@@ -1,8 +1,7 @@
 // What is allowed and will not do what its author thinks: a trigger that is never due, a tool that is not there.
 import { formatProblems } from "@svc/kernel";
 import { expect, test } from "vitest";
-import { checkSop } from "../src/library/definition.ts";
-import type { Known } from "../src/library/warnings.ts";
+import { type Known, checkSop } from "../src/library/definition.ts";
 
 const warned = async (toml: string, markdown = "", more: Partial<Known> = {}) => {
   const rules = { defaultMode: "supervised", reserved: [] } as const;

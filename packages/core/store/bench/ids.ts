@@ -3,8 +3,8 @@ import { hash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { DEDUPE_MS } from "@svc/contract";
-import { SeenStore } from "../src/messages/seen.ts";
-import { openDatabase } from "../src/open-database.ts";
+import { SeenStore } from "../src/messages/dedupe.ts";
+import { openDatabase } from "../src/store.ts";
 import { messageId } from "./arrivals.ts";
 import { type Cost, Meter } from "./meter.ts";
 

@@ -1,9 +1,7 @@
 /** What waits, or waited, for a person's yes. It leaves the waiting ones only by an end that is noted, and once. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Conversation } from "@svc/contract";
-import { ApprovalPrompts } from "./approval-prompts.ts";
-import { APPROVAL_COLUMNS, approvalOf, type ApprovalRow } from "./approval-row.ts";
-import type { Approval, ApprovalAnswer, ApprovalStatus } from "./approval-types.ts";
+import type { ApprovalOrigin, Conversation, Json } from "@svc/contract";
+import type { Approval, ApprovalAnswer, ApprovalOffers, ApprovalPrompt, ApprovalStatus } from "./approval-types.ts";
 
 export type NewApproval = Omit<Approval, "n" | "status" | "prompts" | "answer" | "eventId">;
 
@@ -171,3 +169,144 @@ export class ApprovalStore {
     return approvalOf(approval, this.#prompts.of(approval.n));
   }
 }
+
+/** Where approvals were asked: in a conversation, by a row of the outbox, and in the one that was opened for it there. */
+class ApprovalPrompts {
+  readonly #insert;
+  readonly #setOpened;
+  readonly #close;
+  readonly #of;
+  readonly #openIn;
+  readonly #drop;
+
+  constructor(db: DatabaseSync) {
+    this.#insert = db.prepare(
+      "INSERT INTO approval_prompts (delivery, approval, channel, chat, thread) VALUES (?, ?, ?, ?, ?)",
+    );
+    this.#setOpened = db.prepare(
+      "UPDATE approval_prompts SET opened_chat = ?, opened_thread = ? WHERE delivery = ? AND channel = ?",
+    );
+    this.#close = db.prepare("UPDATE approval_prompts SET is_open = 0 WHERE approval = ?");
+    this.#of = db.prepare(
+      `SELECT delivery, channel, chat, thread, opened_chat, opened_thread FROM approval_prompts
+       WHERE approval = ? ORDER BY delivery`,
+    );
+    this.#openIn = db.prepare(
+      `SELECT approval AS n FROM approval_prompts WHERE is_open = 1 AND channel = ?1 AND chat = ?2 AND thread IS ?3
+       UNION SELECT approval FROM approval_prompts
+       WHERE is_open = 1 AND channel = ?1 AND opened_chat = ?2 AND opened_thread IS ?3 ORDER BY n LIMIT ?4`,
+    );
+    this.#drop = db.prepare("DELETE FROM approval_prompts WHERE approval = ?");
+  }
+
+  /** Inside a transaction. */
+  add(approval: number, { channel, id, thread }: Conversation, delivery: number): void {
+    this.#insert.run(delivery, approval, channel, id, thread ?? null);
+  }
+
+  /** Inside a transaction. One on another channel is none. Tells whether the row of the outbox asks a question. */
+  setOpened(delivery: number, { channel, id, thread }: Conversation): boolean {
+    return Number(this.#setOpened.run(id, thread ?? null, delivery, channel).changes) > 0;
+  }
+
+  /** Inside a transaction: nothing answers it any more. */
+  close(approval: number): void {
+    this.#close.run(approval);
+  }
+
+  of(approval: number): PromptRow[] {
+    return this.#of.all(approval) as unknown as PromptRow[];
+  }
+
+  /** The first of the approvals that are open in this conversation, ascending. */
+  openIn({ channel, id, thread }: Conversation, limit: number): number[] {
+    return (this.#openIn.all(channel, id, thread ?? null, limit) as { n: number }[]).map(({ n }) => n);
+  }
+
+  /** Inside a transaction. */
+  drop(approval: number): void {
+    this.#drop.run(approval);
+  }
+}
+
+/** An approval as the database has it, and as others see it. */
+const APPROVAL_COLUMNS = `n, run_id, step_id, origin, status, lower(hex(digest)) AS digest, created_at, expires_at, asked_by,
+  approve_keywords, reject_keywords, channels, title, message, event_id, ended_at, ended_by, via, feedback,
+  detail, offers, held`;
+
+interface ApprovalRow {
+  n: number;
+  run_id: string;
+  step_id: string;
+  origin: ApprovalOrigin;
+  status: ApprovalStatus;
+  digest: string;
+  created_at: number;
+  expires_at: number;
+  asked_by: string;
+  approve_keywords: string;
+  reject_keywords: string;
+  channels: string;
+  title: string;
+  message: string;
+  event_id: string | null;
+  ended_at: number | null;
+  ended_by: string | null;
+  via: ApprovalAnswer["via"] | null;
+  feedback: string | null;
+  detail: string | null;
+  offers: string | null;
+  held: ApprovalAnswer["holds"] | null;
+}
+
+interface PromptRow {
+  delivery: number;
+  channel: string;
+  chat: string;
+  thread: string | null;
+  opened_chat: string | null;
+  opened_thread: string | null;
+}
+
+const approvalOf = (row: ApprovalRow, prompts: readonly PromptRow[]): Approval => ({
+  n: row.n,
+  runId: row.run_id,
+  stepId: row.step_id,
+  origin: row.origin,
+  title: row.title,
+  message: row.message,
+  approveKeywords: JSON.parse(row.approve_keywords) as string[],
+  rejectKeywords: JSON.parse(row.reject_keywords) as string[],
+  channels: JSON.parse(row.channels) as string[],
+  askedBy: row.asked_by,
+  digest: row.digest,
+  status: row.status,
+  createdAtMs: row.created_at,
+  expiresAtMs: row.expires_at,
+  prompts: prompts.map(promptOf),
+  answer:
+    row.ended_at === null
+      ? undefined
+      : {
+          feedback: row.feedback ?? undefined,
+          by: row.ended_by!,
+          via: row.via!,
+          atMs: row.ended_at,
+          holds: row.held ?? undefined,
+        },
+  ...(row.detail !== null && { detail: JSON.parse(row.detail) as Json }),
+  ...(row.offers !== null && { offers: JSON.parse(row.offers) as ApprovalOffers }),
+  eventId: row.event_id ?? undefined,
+});
+
+const promptOf = (row: PromptRow): ApprovalPrompt => ({
+  conversation: conversationOf(row.channel, row.chat, row.thread),
+  opened: row.opened_chat === null ? undefined : conversationOf(row.channel, row.opened_chat, row.opened_thread),
+  delivery: row.delivery,
+});
+
+const conversationOf = (channel: string, id: string, thread: string | null): Conversation => ({
+  channel,
+  id,
+  ...(thread !== null && { thread }),
+});

@@ -2,18 +2,18 @@
 import { DatabaseSync } from "node:sqlite";
 import { type Clock, SvcError } from "@svc/contract";
 import { checkApprovals } from "./check-approvals.ts";
-import { checkChains } from "./check-chains.ts";
-import { checkRuns } from "./check-runs.ts";
 import { checkMessages } from "./messages/check-messages.ts";
 import {
   FIRST_WITH_APPROVALS,
   FIRST_WITH_MESSAGES,
+  SCHEMA_VERSION,
   migrate,
   newer,
-  SCHEMA_VERSION,
   schemaVersion,
 } from "./migrations.ts";
 import { isBusy, isDamage, storeError } from "./sqlite-error.ts";
+import { PAGE, countBroken } from "./count-broken.ts";
+import { verifyAudit } from "./audit-verify.ts";
 
 export interface DatabaseReport {
   /** Steps of the schema that it has; undefined when that can't be read. */
@@ -149,3 +149,59 @@ function sqliteProblems(db: DatabaseSync, quick: boolean): string[] {
 
 const bytesOf = (db: DatabaseSync): number =>
   (db.prepare("SELECT page_count * page_size AS n FROM pragma_page_count, pragma_page_size").get() as { n: number }).n;
+
+/** Every conversation is a chain of turns, from the newest back: each link has to lead to an older turn of its own. */
+interface ChainReport {
+  /** Conversations whose newest turn is missing or another's. */
+  readonly sessions: number;
+  /** Turns that follow one that is missing or another's. */
+  readonly turns: number;
+  readonly complete: boolean;
+}
+
+/** Looks until `leftMs` says that no time is left. */
+async function checkChains(db: DatabaseSync, leftMs: () => number): Promise<ChainReport> {
+  const sessions = await countBroken(db, BROKEN_SESSIONS, leftMs);
+  const turns = await countBroken(db, BROKEN_TURNS, leftMs);
+  return { sessions: sessions.broken, turns: turns.broken, complete: sessions.complete && turns.complete };
+}
+
+const BROKEN_SESSIONS = `
+  SELECT max(s.n) AS last, total(t.session IS NOT s.n) AS broken
+  FROM (SELECT n, last_turn FROM sessions WHERE n > ? ORDER BY n LIMIT ${PAGE}) AS s
+  LEFT JOIN turns AS t ON t.n = s.last_turn`;
+
+const BROKEN_TURNS = `
+  SELECT max(t.n) AS last, total(t.previous IS NOT NULL AND (p.session IS NOT t.session OR p.n >= t.n)) AS broken
+  FROM (SELECT n, session, previous FROM turns WHERE n > ? ORDER BY n LIMIT ${PAGE}) AS t
+  LEFT JOIN turns AS p ON p.n = t.previous`;
+
+/** Every run of a procedure either goes on or has ended, and the audit log is as it was written. */
+interface RunReport {
+  /** Sentences. */
+  readonly problems: readonly string[];
+  readonly complete: boolean;
+}
+
+/** Looks until `leftMs` says that no time is left. */
+async function checkRuns(db: DatabaseSync, leftMs: () => number): Promise<RunReport> {
+  const undecided = await countBroken(db, UNDECIDED, leftMs);
+  const audit = await verifyAudit(db, leftMs);
+  return {
+    problems: [
+      ...(undecided.broken > 0
+        ? [`${undecided.broken} runs of procedures neither go on nor have ended, or both.`]
+        : []),
+      ...(audit.brokenAt === undefined
+        ? []
+        : [`The audit log is not as it was written, from line ${audit.brokenAt} on.`]),
+    ],
+    complete: undecided.complete && audit.complete,
+  };
+}
+
+const UNDECIDED = `
+  SELECT max(r.n) AS last, total((a.n IS NULL) = (e.n IS NULL) OR d.n IS NULL) AS broken
+  FROM (SELECT n, definition FROM sop_runs WHERE n > ? ORDER BY n LIMIT ${PAGE}) AS r
+  LEFT JOIN sop_active AS a ON a.n = r.n LEFT JOIN sop_ended AS e ON e.n = r.n
+  LEFT JOIN sop_definitions AS d ON d.n = r.definition`;

@@ -1,6 +1,6 @@
 /** `@svc/store`: durable state. */
 export * from "./check.ts";
-export { copyDatabase } from "./copy.ts";
+export { copyDatabase } from "./store.ts";
 export { schemaOfFile } from "./file-schema.ts";
 export * from "./home-lock.ts";
 export { FIRST_WITH_APPROVALS, SCHEMA_VERSION } from "./migrations.ts";
@@ -32,7 +32,7 @@ export type { OpenTurnStore } from "./open-turns.ts";
 export { phrasesOf, type SoughtPhrase } from "./search-index.ts";
 export { shortened, spokenTexts, titleOf, type Word, wordsOf } from "./turn-text.ts";
 export type { SessionStore } from "./sessions.ts";
-export type { StateTexts } from "./state.ts";
+export type { StateTexts } from "./store.ts";
 export type { JournalledCall, ToolCallStore, ToolCallRecord } from "./tool-calls.ts";
 export type { Upload, UploadStore, UploadTarget } from "./uploads.ts";
 export type { UsageStore } from "./usage.ts";

@@ -2,20 +2,211 @@
 import { type Json, SvcError } from "@svc/contract";
 import type { DatabaseSync } from "node:sqlite";
 import { APPROVALS_STEP, LASTING_APPROVALS_STEP } from "./approvals-schema.ts";
-import { CLIENT_LIMITS_STEP } from "./client-limits-schema.ts";
-import { CONVERSATIONS_STEP } from "./conversations-schema.ts";
 import { OUTBOX_APPROVAL_STEP } from "./messages/approval-column.ts";
 import { DRAFTS_STEP } from "./messages/draft-columns.ts";
 import { MESSAGES_STEP } from "./messages/schema.ts";
-import { OPEN_TURNS_STEP } from "./open-turns-schema.ts";
-import { LONG_PAGE_SESSIONS_STEP, PAGE_SESSIONS_STEP } from "./page-sessions-schema.ts";
-import { SESSION_ACTIVITY_STEP } from "./session-activity-schema.ts";
-import { SESSION_LIST_STEP } from "./session-list-schema.ts";
 import { SOP_RETRIES_STEP, SOP_STEP } from "./sop-schema.ts";
-import { TRACES_STEP } from "./traces-schema.ts";
-import { UPLOADS_STEP } from "./uploads-schema.ts";
-import { USAGE_BY_CHANNEL_STEP } from "./usage-schema.ts";
-import { indexedWords, previewOf, spokenTexts, type SpokenText, titleOf } from "./turn-text.ts";
+import { type SpokenText, indexedWords, previewOf, spokenTexts, titleOf } from "./turn-text.ts";
+
+/**
+ * How conversations are listed and found. Part of the schema: once released it stays as it is, byte for byte. The functions
+ * are those of `migrate`.
+ */
+const SESSION_LIST_STEP = `
+  ALTER TABLE sessions ADD COLUMN title TEXT NOT NULL DEFAULT '';
+  -- words: the first ones that were said; model; person.
+  ALTER TABLE sessions ADD COLUMN titled_by TEXT NOT NULL DEFAULT 'words';
+  ALTER TABLE sessions ADD COLUMN preview TEXT NOT NULL DEFAULT '';
+  -- How many of its turns an operator has seen.
+  ALTER TABLE sessions ADD COLUMN turns_read INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN pinned_at INTEGER;
+  ALTER TABLE sessions ADD COLUMN archived_at INTEGER;
+  -- Row numbers of sessions are used again: older turns of that number are of one that was removed.
+  ALTER TABLE sessions ADD COLUMN first_turn INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX sessions_pinned ON sessions (last_turn) WHERE pinned_at IS NOT NULL;
+
+  -- By the row number of the turn. It holds words that are folded already, with spaces between them.
+  CREATE VIRTUAL TABLE turn_words USING fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii');
+  INSERT INTO turn_words (rowid, words) SELECT n, indexed_words(messages) FROM turns;
+
+  UPDATE sessions SET first_turn = first.n, title = first.title
+    FROM (SELECT t.session, max(t.n) AS n, title_of(t.messages) AS title FROM turns AS t
+      JOIN sessions AS s ON s.n = t.session AND t.n <= s.last_turn WHERE t.previous IS NULL GROUP BY t.session) AS first
+    WHERE first.session = sessions.n;
+  UPDATE sessions SET turns_read = turns,
+    preview = coalesce((SELECT preview_of(t.messages) FROM turns AS t WHERE t.n = sessions.last_turn), '');
+
+  -- What was chosen: the agent beside the model. An empty model: whatever the config says.
+  ALTER TABLE conversations ADD COLUMN agent TEXT;
+`;
+
+/** The table of the page's sign-ins. Part of the schema: once released it stays as it is, byte for byte. */
+const PAGE_SESSIONS_STEP = `
+  -- Gone with their device, whoever removes it: a token that was taken away must not live on in a browser.
+  CREATE TABLE page_sessions (
+    id_hash TEXT PRIMARY KEY,
+    csrf_hash TEXT NOT NULL,
+    device TEXT NOT NULL REFERENCES devices (id) ON DELETE CASCADE,
+    created_at INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+`;
+
+/**
+ * Long-lived sign-ins: the second secret follows from the cookie, and each sign-in is listed by an id of its own. Older
+ * sign-ins lasted twelve hours and say too little about their browser; each page signs in once more.
+ */
+const LONG_PAGE_SESSIONS_STEP = `
+  DROP TABLE page_sessions;
+  CREATE TABLE page_sessions (
+    id_hash TEXT PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    device TEXT NOT NULL REFERENCES devices (id) ON DELETE CASCADE,
+    browser TEXT NOT NULL,
+    secure INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+`;
+
+/**
+ * The order of conversations, and open turns, without an index that every turn writes. Part of the schema: once released it stays as
+ * it is, byte for byte.
+ */
+const SESSION_ACTIVITY_STEP = `
+  DROP INDEX sessions_by_activity;
+  -- The value of last_turn when its place in the list was written; 0: not yet. See session-activity.ts.
+  ALTER TABLE sessions ADD COLUMN listed_turn INTEGER NOT NULL DEFAULT 0;
+  UPDATE sessions SET listed_turn = last_turn;
+  CREATE INDEX sessions_listed ON sessions (listed_turn) WHERE listed_turn > 0;
+
+  -- Without an index by turn: a turn is found by its row number.
+  CREATE TABLE waiting_turns (
+    n INTEGER PRIMARY KEY,
+    turn_id TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    meta TEXT
+  );
+  INSERT INTO waiting_turns SELECT * FROM open_turns ORDER BY n;
+  DROP TABLE open_turns;
+  ALTER TABLE waiting_turns RENAME TO open_turns;
+`;
+
+/** Turns that have not ended, and how they ended. Part of the schema: once released it stays as it is, byte for byte. */
+const OPEN_TURNS_STEP = `
+  -- A row for each message that was sent and whose turn has not ended: what a kill leaves behind.
+  CREATE TABLE open_turns (
+    n INTEGER PRIMARY KEY,
+    turn_id TEXT NOT NULL UNIQUE,
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    meta TEXT
+  );
+  -- Written again and again while an answer comes; apart, or the message would be written with it each time.
+  CREATE TABLE open_answers (
+    turn_id TEXT PRIMARY KEY,
+    step INTEGER NOT NULL,
+    text TEXT NOT NULL
+  ) WITHOUT ROWID;
+
+  ALTER TABLE turns ADD COLUMN state TEXT NOT NULL DEFAULT 'done';
+  -- A later attempt at the same message took its place: shown to people, and to no model.
+  ALTER TABLE turns ADD COLUMN replaced INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE turns ADD COLUMN meta TEXT;
+`;
+
+/** Usage by channel. Part of the schema: once released it stays as it is, byte for byte. */
+const USAGE_BY_CHANNEL_STEP = `
+  CREATE TABLE usage_by_channel (
+    day TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    model TEXT NOT NULL,
+    -- Empty: not the answer to a channel's message, or from before this was counted.
+    channel TEXT NOT NULL,
+    turns INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cost_usd REAL NOT NULL,
+    estimated_usd REAL NOT NULL,
+    unknown_cost_turns INTEGER NOT NULL,
+    PRIMARY KEY (day, agent, model, channel)
+  ) WITHOUT ROWID;
+  INSERT INTO usage_by_channel
+    SELECT day, agent, model, '', turns, input_tokens, output_tokens, cost_usd, estimated_usd, unknown_cost_turns
+    FROM usage;
+  DROP TABLE usage;
+  ALTER TABLE usage_by_channel RENAME TO usage;
+`;
+
+/** The table of files that come with messages. Part of the schema: once released it stays as it is, byte for byte. */
+const UPLOADS_STEP = `
+  -- A file that was uploaded. It has a turn and a place in a workspace once a message was sent with it.
+  CREATE TABLE uploads (
+    id TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    session_owner TEXT,
+    session TEXT,
+    turn_id TEXT,
+    agent TEXT,
+    path TEXT
+  ) WITHOUT ROWID;
+  CREATE INDEX uploads_unsent ON uploads (owner, at) WHERE turn_id IS NULL;
+  CREATE INDEX uploads_sent ON uploads (session_owner, session) WHERE turn_id IS NOT NULL;
+`;
+
+/** What limits per client count by. Part of the schema: once released it stays as it is, byte for byte. */
+const CLIENT_LIMITS_STEP = `
+  -- What each client spent of an agent on a day, estimates included.
+  CREATE TABLE client_usage (
+    day TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    client TEXT NOT NULL,
+    -- Channel of a person; empty: it came no such way.
+    channel TEXT NOT NULL,
+    spent_usd REAL NOT NULL,
+    PRIMARY KEY (day, agent, client)
+  ) WITHOUT ROWID;
+
+  -- Empty: a call from before clients were counted.
+  ALTER TABLE tool_calls ADD COLUMN client TEXT NOT NULL DEFAULT '';
+`;
+
+/**
+ * What a message and a run of a procedure are part of, as a W3C `traceparent` (https://www.w3.org/TR/trace-context/): a trace
+ * goes on over a restart. NULL where nobody traces. Part of the schema: once released it stays as it is, byte for byte.
+ */
+const TRACES_STEP = `
+  ALTER TABLE inbox ADD COLUMN traceparent TEXT;
+  -- Of its wait, once its first attempt has begun.
+  ALTER TABLE inbox_open ADD COLUMN traceparent TEXT;
+  ALTER TABLE inbox_lost ADD COLUMN traceparent TEXT;
+  ALTER TABLE outbox ADD COLUMN traceparent TEXT;
+  ALTER TABLE sop_runs ADD COLUMN traceparent TEXT;
+`;
+
+/** What people chose in their conversations. Part of the schema: once released it stays as it is, byte for byte. */
+const CONVERSATIONS_STEP = `
+  CREATE TABLE conversations (
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    model TEXT NOT NULL,
+    chosen_at INTEGER NOT NULL,
+    PRIMARY KEY (owner, name)
+  ) WITHOUT ROWID;
+`;
 
 /** Exported for tests: a step that was released stays as it is, byte for byte. */
 export const STEPS: readonly string[] = [

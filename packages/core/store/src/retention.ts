@@ -9,13 +9,12 @@ import type { MessageStores } from "./messages/messages.ts";
 import type { FiledMessage } from "./message-types.ts";
 import type { OldPage } from "./messages/old-messages.ts";
 import { type Below, OldSessions } from "./old-sessions.ts";
-import type { OldSopRuns } from "./old-sop-runs.ts";
 import type { PageSessionStore } from "./page-sessions.ts";
 import type { SearchIndex } from "./search-index.ts";
 import type { SessionActivity } from "./session-activity.ts";
-import type { Space } from "./space.ts";
 import type { Pruned, RetentionLimits } from "./types.ts";
 import type { UsageStore } from "./usage.ts";
+import { statSync } from "node:fs";
 
 const DAY_MS = 86_400_000;
 /** Limits count the day; the rest is for a clock that is set back. */
@@ -147,5 +146,93 @@ export class Retention {
       before = page.before;
     }
     return dropped;
+  }
+}
+
+// Runs that ended long ago are deleted, a few in each step. Their lines in the audit log stay.
+
+/** Most of one step: a payload has up to 64 KiB, and so has each output. */
+const RUNS = 20;
+
+export class OldSopRuns {
+  readonly #old;
+  readonly #deletes;
+  readonly #dropDefinitions;
+
+  constructor(db: DatabaseSync) {
+    // The newest stays, or its number would be given to the next one.
+    this.#old = db.prepare(
+      `SELECT n FROM sop_ended WHERE ended_at < ? AND n < (SELECT max(n) FROM sop_runs) ORDER BY n LIMIT ${RUNS}`,
+    );
+    this.#deletes = ["sop_steps WHERE run_n", "sop_ended WHERE n", "sop_runs WHERE n"].map((rows) =>
+      db.prepare(`DELETE FROM ${rows} = ?`),
+    );
+    this.#dropDefinitions = db.prepare(
+      "DELETE FROM sop_definitions WHERE NOT EXISTS (SELECT 1 FROM sop_runs WHERE sop_runs.definition = sop_definitions.n)",
+    );
+  }
+
+  /** Inside a transaction; tells how many. */
+  drop(beforeMs: number): number {
+    const old = this.#old.all(beforeMs) as { n: number }[];
+    for (const { n } of old) for (const rows of this.#deletes) rows.run(n);
+    if (old.length > 0) this.#dropDefinitions.run();
+    return old.length;
+  }
+}
+
+// How large the database is, and how deleted space goes back to the disk.
+
+/** Freed pages that stay for what comes next: this share, and at least so many. */
+const SPARE_SHARE = 0.1;
+const MIN_SPARE_PAGES = 256;
+/** Pages that one step moves; about a millisecond. */
+const STEP_PAGES = 64;
+/** A database made before space was given back is rewritten once, when that takes no more than a moment. */
+const MAX_REWRITE_BYTES = 64 * 1024 * 1024;
+
+export class Space {
+  readonly #db: DatabaseSync;
+  readonly #file: string;
+  readonly #pages;
+  readonly #free;
+
+  constructor(db: DatabaseSync, file: string) {
+    this.#db = db;
+    this.#file = file;
+    this.#pages = db.prepare("SELECT page_count AS n, page_size AS size FROM pragma_page_count, pragma_page_size");
+    this.#free = db.prepare("SELECT freelist_count AS n FROM pragma_freelist_count");
+  }
+
+  /** Bytes on disk, the write-ahead log included. */
+  bytes(): number {
+    const { n, size } = this.#pages.get() as { n: number; size: number };
+    const log = statSync(`${this.#file}-wal`, { throwIfNoEntry: false });
+    return n * size + (log?.size ?? 0);
+  }
+
+  /** Inside a transaction: gives a few free pages back to the disk; tells how many. */
+  release(): number {
+    const free = this.#freePages();
+    const { n } = this.#pages.get() as { n: number };
+    if (free - STEP_PAGES < Math.max(MIN_SPARE_PAGES, n * SPARE_SHARE)) return 0;
+    this.#db.exec(`PRAGMA incremental_vacuum(${STEP_PAGES})`);
+    // None in a database without pointer maps: it uses its free pages again, and keeps its size.
+    return free - this.#freePages();
+  }
+
+  #freePages(): number {
+    return (this.#free.get() as { n: number }).n;
+  }
+}
+
+/** After an upgrade: from here on freed pages can be given back. A large file, or a full disk, is left as it is. */
+export function allowRelease(db: DatabaseSync, file: string): void {
+  const { auto_vacuum: mode } = db.prepare("PRAGMA auto_vacuum").get() as { auto_vacuum: number };
+  if (mode !== 0 || new Space(db, file).bytes() > MAX_REWRITE_BYTES) return;
+  try {
+    db.exec("PRAGMA auto_vacuum = INCREMENTAL; VACUUM");
+  } catch {
+    // It needs the space a second time for a moment, and is worth no start that fails.
   }
 }

@@ -8,7 +8,7 @@ import { GroupCommit } from "../src/group-commit.ts";
 import { BLOCK_SIZE } from "../src/messages/block-filters.ts";
 import { Dedupe } from "../src/messages/dedupe.ts";
 import { MessageStores } from "../src/messages/messages.ts";
-import { openDatabase } from "../src/open-database.ts";
+import { openDatabase } from "../src/store.ts";
 import { crash, home, open, store, storeForEachTest } from "./each-test.ts";
 import { arrive, house, keptOf, message } from "./house.ts";
 

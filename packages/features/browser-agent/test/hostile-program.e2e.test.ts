@@ -6,7 +6,7 @@ import { temporaryHome } from "@svc/testkit/temporary-home";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { agentDriver } from "../src/driver.ts";
+import { agentDriver } from "../src/agent.ts";
 import { markedPids, ownPrefix } from "../src/keeper.ts";
 import { keeperChild } from "./installed.ts";
 

@@ -5,7 +5,7 @@ import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
 import { fakeClock } from "@svc/testkit/fake-clock";
 
 import { BROWSER_ACTIONS, browserGuard } from "@svc/kit/browser";
-import { computerUseTool } from "../src/computer-use-tool.ts";
+import { computerUseTool } from "../src/computer-use.ts";
 import definition from "../src/index.ts";
 import { SECTION } from "./open-tool.ts";
 

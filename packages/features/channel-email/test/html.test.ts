@@ -1,7 +1,7 @@
 // An answer with fonts: what Markdown says, and nothing that a stranger made a model write.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { htmlOf } from "../src/html.ts";
+import { htmlOf } from "../src/send.ts";
 
 const bodyOf = async (markdown: string): Promise<string | undefined> =>
   /<body>\n(.*)\n<\/body>/s.exec((await htmlOf(markdown)) ?? "")?.[1];

@@ -1,20 +1,28 @@
 /** One account: messages come in by sync, answers go out as events of rooms, encrypted where the room is. */
 import { type Channel, type Contributions, type FeatureContext, SvcError } from "@svc/contract";
-import { asFinal, checkFailureOf, MEDIA_KINDS, sentPartsIn } from "@svc/kit";
+import { MEDIA_KINDS, asFinal, checkFailureOf, pathPart, sentPartsIn } from "@svc/kit";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createAccount, joinRoom } from "./account.ts";
-import { createApi, type MatrixApi } from "./api.ts";
+import { type MatrixApi, createApi } from "./api.ts";
 import { CHANNEL, type Config } from "./config.ts";
 import { type Crypto, type CryptoDeps, DeviceLost, openCrypto } from "./crypto.ts";
-import { fetchMedia, MAX_FILE_BYTES } from "./media.ts";
-import { draftsOf, eventPoster, messageSender, type OutboundDeps, ownMessages, TEXT_CHARS } from "./outbound.ts";
-import { presenceOf } from "./presence.ts";
-import { createRooms } from "./rooms.ts";
+import { MAX_FILE_BYTES, fetchMedia } from "./media.ts";
+import {
+  type OutboundDeps,
+  TEXT_CHARS,
+  draftsOf,
+  eventPoster,
+  messageSender,
+  ownMessages,
+  txnIdOf,
+} from "./outbound.ts";
+import { createRooms, roomPath } from "./rooms.ts";
 import { runSync } from "./sync.ts";
-import { createTrust, type Trust } from "./trust.ts";
+import { type Trust, createTrust } from "./trust.ts";
 import { createVerification, verificationRoutes } from "./verification.ts";
+import { eventIdOf } from "./inbound.ts";
 
 export interface Options {
   /** Default: the durable one, below `$SVC_HOME`. */
@@ -196,4 +204,55 @@ function keyStoreOf({ homeFolder, secrets, state, log }: FeatureContext<Config>)
     const { install, atomically, close } = store;
     return { install, atomically, close, refusal: () => refusal };
   };
+}
+
+// Signs beside messages: typing, read receipts, and a reaction on what is being answered.
+
+/** How long the homeserver shows that the account writes. */
+const TYPING_SHOWN_MS = 10_000;
+const TYPING_LASTS_MS = 8_000;
+
+function presenceOf({ api, userId, config }: OutboundDeps): Pick<Channel, "typing" | "readMarks"> {
+  const emoji = config.ack_reaction.trim();
+  /** Reactions of ours, by the message that they are on. */
+  const reactions = new Map<string, string>();
+  return {
+    typing: {
+      lastsMs: TYPING_LASTS_MS,
+      async start({ id: roomId }, _messageId, signal) {
+        signal.throwIfAborted();
+        const path = roomPath(roomId, `typing/${pathPart(await userId(signal))}`);
+        await api.call({ method: "PUT", path, json: { typing: true, timeout: TYPING_SHOWN_MS } }, signal);
+      },
+    },
+    readMarks: {
+      async mark({ id: roomId, thread }, messageId, signal) {
+        signal.throwIfAborted();
+        const eventId = eventIdOf(messageId);
+        if (eventId === undefined) return;
+        const path = roomPath(roomId, `receipt/m.read/${pathPart(eventId)}`);
+        await api.call({ method: "POST", path, json: thread === undefined ? {} : { thread_id: thread } }, signal);
+        if (emoji === "") return;
+        const content = { "m.relates_to": { rel_type: "m.annotation", event_id: eventId, key: emoji } };
+        const react = roomPath(roomId, `send/m.reaction/${pathPart(txnIdOf(eventId, "react", emoji))}`);
+        const reaction = eventIdOf((await api.call({ method: "PUT", path: react, json: content }, signal))["event_id"]);
+        if (reaction !== undefined) remember(reactions, eventId, reaction);
+      },
+      async clear({ id: roomId }, messageId, signal) {
+        signal.throwIfAborted();
+        const reaction = reactions.get(messageId);
+        if (reaction === undefined) return;
+        reactions.delete(messageId);
+        const path = roomPath(roomId, `redact/${pathPart(reaction)}/${pathPart(txnIdOf(reaction, "redact"))}`);
+        await api.call({ method: "PUT", path, json: {} }, signal);
+      },
+    },
+  };
+}
+
+const MOST_REACTIONS = 1_000;
+
+function remember(reactions: Map<string, string>, eventId: string, reaction: string): void {
+  reactions.set(eventId, reaction);
+  for (const oldest of reactions.keys()) if (reactions.size > MOST_REACTIONS) reactions.delete(oldest);
 }

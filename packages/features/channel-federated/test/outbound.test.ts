@@ -8,10 +8,9 @@ import { decodeRecoveryKey, encodeRecoveryKey } from "matrix-js-sdk/lib/crypto-a
 import { expect, test } from "vitest";
 import * as v from "valibot";
 import { config } from "../src/config.ts";
-import { htmlOf } from "../src/format.ts";
+import { htmlOf, textContent, txnIdOf } from "../src/outbound.ts";
 import { inboundOf } from "../src/inbound.ts";
 import { mediaRef } from "../src/media.ts";
-import { textContent, txnIdOf } from "../src/outbound.ts";
 import { recoveryKeyBytes, recoveryKeyText } from "../src/secret-storage.ts";
 import { connect, eventually, never, sectionFor } from "./house.ts";
 

@@ -1,8 +1,7 @@
 /** What the platform tells of a message, in both shapes it has (versions 2025-01-01 and 2026-02-03 of its webhooks). */
-import type { Inbound, InboundMedia, Json } from "@svc/contract";
-import { mediaKindOf } from "@svc/kit";
+import type { Inbound, InboundMedia, Json, Logger } from "@svc/contract";
+import { mediaKindOf, senderGate } from "@svc/kit";
 import * as v from "valibot";
-import { isHandle, normalised } from "./handle.ts";
 
 /** The received message of a `message.received`; undefined if it has no message of another person. */
 export function inboundOf(payload: Json): Inbound | undefined {
@@ -122,3 +121,23 @@ const RECEIVED = v.object({
     message: maybe(v.object(MESSAGE)),
   }),
 });
+
+// The handle of a person: a phone number, or the mail address of an account.
+
+/** As `+` and digits, or an address in lower case; other handles (an SMS sender's name) stay unchanged. */
+export function normalised(handle: string): string {
+  if (handle.includes("@")) return handle.toLowerCase();
+  return PHONE.test(handle) ? `+${handle.replaceAll(/[^0-9]/g, "")}` : handle;
+}
+
+/** What the platform takes in `to`. */
+export const isHandle = (text: string): boolean => /^\+[0-9]{3,15}$|^[^\s@/]+@[^\s@/]+$/.test(text);
+
+export function handleGate(allowed: readonly string[], log: Logger): (sender: string) => boolean {
+  const options = { allowed, log, channel: "provider_b" };
+  const phones = senderGate({ ...options, mode: "phone" });
+  const addresses = senderGate({ ...options, mode: "case_insensitive" });
+  return (sender) => (sender.includes("@") ? addresses(sender) : phones(sender));
+}
+
+const PHONE = /^\+?[0-9][0-9 .()-]*$/;

@@ -1,9 +1,8 @@
 /** What the platform tells of a message. It has told it under several names over the years; all of them are read. */
 import { hash } from "node:crypto";
-import type { Inbound, Json } from "@svc/contract";
+import { type Inbound, type InboundMedia, type Json, type MediaKind, SvcError } from "@svc/contract";
 import * as v from "valibot";
-import { mediaOf } from "./media-link.ts";
-import { phoneOf } from "./target.ts";
+import { pathPart } from "@svc/kit";
 
 /** The received message of one event; undefined if it has no message of another person. */
 export function inboundOf(event: Json): Inbound | undefined {
@@ -112,3 +111,81 @@ const EVENT = v.object({
     ]),
   ),
 });
+
+// Files are fetched with our token, so only from the platform's own host, even if a delivery names another.
+
+/** Judged by the parsed URL: `https://platform@elsewhere` begins like one of the platform's. */
+export function isOwnFile(apiUrl: string, link: string): boolean {
+  if (!URL.canParse(link)) return false;
+  const [api, file] = [new URL(apiUrl), new URL(link)];
+  const isSafe = file.protocol === "https:" || (file.protocol === api.protocol && isLoopback(api.hostname));
+  const isAnonymous = file.username === "" && file.password === "";
+  return isSafe && isAnonymous && file.hostname === api.hostname && portOf(file) === portOf(api);
+}
+
+const portOf = ({ protocol, port }: URL): string => port || (protocol === "https:" ? "443" : "80");
+
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "[::1]" || /^127\.[0-9]+\.[0-9]+\.[0-9]+$/.test(host);
+
+/**
+ * The file of a message of this type: by its link, else by the message's id, under which the platform has it too.
+ * Undefined: the message has no file.
+ */
+function mediaOf(
+  type: string | undefined,
+  link: string | undefined,
+  messageId: string | undefined,
+): InboundMedia | undefined {
+  const kind = KINDS.get(type ?? "") ?? (link === undefined ? undefined : "document");
+  const ref = link ?? (messageId === undefined ? undefined : `${BY_MESSAGE}${messageId}`);
+  if (kind === undefined || ref === undefined) return undefined;
+  const fileName = link === undefined ? undefined : fileNameOf(link);
+  return { kind, ref, placeholder: `[${kind.toUpperCase()}:${ref}]`, ...(fileName !== undefined && { fileName }) };
+}
+
+/** https://docs.wati.io/reference/conversations_getmediafilebymessageid */
+export function addressOf(apiUrl: string, ref: string): string {
+  if (!ref.startsWith(BY_MESSAGE)) return ref;
+  return `${apiUrl}/api/ext/v3/conversations/messages/file/${pathPart(ref.slice(BY_MESSAGE.length), "MEDIA_REFUSED")}`;
+}
+
+const BY_MESSAGE = "message:";
+
+/** By the type as it came: a plain object would know a "constructor". */
+const KINDS: ReadonlyMap<string, MediaKind> = new Map([
+  ["image", "image"],
+  ["audio", "audio"],
+  ["voice", "audio"],
+  ["video", "video"],
+  ["document", "document"],
+  ["sticker", "sticker"],
+]);
+
+/** Links are `…/showFile?fileName=data/images/<id>.jpg`, or end with the name. */
+function fileNameOf(link: string): string | undefined {
+  const { searchParams, pathname } = new URL(link);
+  const name = (searchParams.get("fileName") ?? pathname).split("/").at(-1);
+  return name !== undefined && /^[^\p{Cc}]{1,200}\.[A-Za-z0-9]{1,8}$/u.test(name) ? name : undefined;
+}
+
+// Whom an answer goes to: `[line:]digits`.
+
+/** With the `+`, which the platform omits; undefined for an invalid phone number. */
+export const phoneOf = (text: string): string | undefined =>
+  /^\+?[0-9][0-9 ().-]*$/.test(text) ? `+${text.replaceAll(/[^0-9]/g, "")}` : undefined;
+
+/** In the form of a received message; undefined for an invalid phone number. */
+export const recipientOf = (tenantId: string | undefined, recipient: string): string | undefined =>
+  phoneOf(recipient.startsWith(prefixOf(tenantId)) ? recipient.slice(prefixOf(tenantId).length) : recipient);
+
+/** Throws DELIVERY_REFUSED. */
+export function targetOf(tenantId: string | undefined, recipient: string): string {
+  const phone = recipientOf(tenantId, recipient);
+  if (phone !== undefined) return `${prefixOf(tenantId)}${phone.slice(1)}`;
+  throw new SvcError("DELIVERY_REFUSED", "The recipient is not a phone number.", {
+    hint: "Write it with the country code, like +15550001234.",
+  });
+}
+
+const prefixOf = (tenantId: string | undefined): string => (tenantId === undefined ? "" : `${tenantId}:`);

@@ -5,7 +5,7 @@ import { startPlatform } from "@svc/testkit/platforms/base";
 import { type ProviderC, startProviderC } from "@svc/testkit/platforms/provider-c/server";
 import { vectorCases } from "@svc/testkit/vectors";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { isOwnFile } from "../src/media-link.ts";
+import { isOwnFile } from "../src/payload.ts";
 import { never, open, TOKEN } from "./open-channel.ts";
 
 let platform: ProviderC;

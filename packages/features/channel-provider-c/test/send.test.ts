@@ -4,7 +4,7 @@ import type { OutgoingFile, OutgoingMessage, SvcError } from "@svc/contract";
 import { type ProviderC, startProviderC } from "@svc/testkit/platforms/provider-c/server";
 import { vectorCases } from "@svc/testkit/vectors";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { targetOf } from "../src/target.ts";
+import { targetOf } from "../src/payload.ts";
 import { never, open, type Opened, TOKEN } from "./open-channel.ts";
 
 interface Target {

@@ -10,7 +10,7 @@ import { describe, expect, test } from "vitest";
 import { config } from "../src/config.ts";
 import { firstPlace, onward, type Place } from "../src/place.ts";
 import { formOf } from "../src/protocol.ts";
-import { isSigned, signatureOf } from "../src/signature.ts";
+import { isSigned, signatureOf } from "../src/webhooks.ts";
 import { documents } from "../src/twiml.ts";
 import { ACCOUNT, NUMBER, PERSON, SECTION, TOKEN } from "./house.ts";
 

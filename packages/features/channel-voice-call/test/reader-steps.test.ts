@@ -3,7 +3,7 @@
 import { worstGrowth } from "@svc/steps";
 import { expect, test } from "vitest";
 import { numberOf, personOf } from "../src/protocol.ts";
-import { isSigned } from "../src/signature.ts";
+import { isSigned } from "../src/webhooks.ts";
 
 const READERS: readonly (readonly [string, (text: string) => unknown])[] = [
   ["the URL that was signed", (text) => isSigned("t", { url: `https://${text}`, form: new Map(), header: "x" })],

@@ -3,13 +3,12 @@
  * https://open.larksuite.com/document/server-docs/im-v1/message/events/receive,
  * https://open.larksuite.com/document/feishu-cards/card-callback-communication
  */
-import type { Conversation, Inbound, Json } from "@svc/contract";
-import { type Fields, fieldsOf, wordOf } from "@svc/kit";
+import type { Conversation, Inbound, Json, StateStore } from "@svc/contract";
+import { type Fields, fieldsOf, listOf, parseJson, wordOf } from "@svc/kit";
 import { choiceOf } from "./cards.ts";
-import { contentOf, type Mention, mentionsOf } from "./content.ts";
+import { type Mention, contentOf, mentionsOf } from "./content.ts";
 import { chatId, messageId, personId, timeOf } from "./ids.ts";
 import type { Languages } from "./language.ts";
-import type { Questions } from "./questions.ts";
 
 export interface Reader {
   /** Id of the channel. */
@@ -110,5 +109,36 @@ function pressOf(event: Fields, header: Fields, id: string | undefined, reader: 
     text: pressed.label,
     choice: pressed.choice,
     ...(sentAtMs !== undefined && { sentAtMs }),
+  };
+}
+
+/** Questions of ours in groups, by their message ids: a reply to one is meant for the bot, although it may not mention it. */
+export interface Questions {
+  has(id: string): boolean;
+  /** Resolves once it is on disk, or can't be put there: it is known at least as long as this process lives. */
+  add(id: string): Promise<void>;
+  load(): Promise<void>;
+}
+
+const MOST = 500;
+const NAME = "questions";
+
+export function questionsIn(state: StateStore): Questions {
+  const ids = new Set<string>();
+  return {
+    has: (id) => ids.has(id),
+    async add(id) {
+      ids.add(id);
+      for (const oldest of ids) if (ids.size > MOST) ids.delete(oldest);
+      await state.set(NAME, JSON.stringify([...ids])).catch(() => undefined);
+    },
+    async load() {
+      // A command without a store registers the channel too.
+      const text = await state.get(NAME).catch(() => undefined);
+      for (const id of text === undefined ? [] : listOf(parseJson(Buffer.from(text)))) {
+        const known = messageId(id);
+        if (known !== undefined) ids.add(known);
+      }
+    },
   };
 }

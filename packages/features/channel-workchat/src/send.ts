@@ -17,10 +17,9 @@ import { type Fields, fieldsOf, multipart, type SentPartsOf } from "@svc/kit";
 import { type Api, unreadable } from "./api.ts";
 import { cardsOf, closedCard, oneCardOf, questionCard } from "./cards.ts";
 import type { Config } from "./config.ts";
-import { placeOf } from "./events.ts";
+import { type Questions, placeOf } from "./events.ts";
 import { chatId, fileKey, messageId, personId } from "./ids.ts";
 import { type Languages, reactionFor } from "./language.ts";
-import type { Questions } from "./questions.ts";
 
 export interface OutboxDeps {
   readonly api: Api;

@@ -1,7 +1,7 @@
 // A serial line without flow control loses bytes of code: none of it may run in part, and all of it is sent again, slower, three times at most.
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { expect, test } from "vitest";
-import { writeFileTo } from "../src/board-files.ts";
+import { writeFileTo } from "../src/tools.ts";
 import { type CodeRunner } from "../src/dialect/dialect.ts";
 import { greetMicroPython } from "../src/dialect/micropython.ts";
 import { Incoming, type Link } from "../src/link/link.ts";

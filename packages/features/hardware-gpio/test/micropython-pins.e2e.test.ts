@@ -6,7 +6,7 @@ import { startMicroPython } from "@svc/testkit/real/micropython";
 import { missingSocat } from "@svc/testkit/real/serial-port";
 import { requireReal } from "@svc/testkit/require-real";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { readFileFrom, writeFileTo } from "../src/board-files.ts";
+import { readFileFrom, writeFileTo } from "../src/tools.ts";
 import type { BoardRegistry } from "../src/registry.ts";
 import { realClock } from "./real-clock.ts";
 import { registryOf } from "./registry.ts";

@@ -5,7 +5,7 @@ import { SvcError } from "@svc/contract";
 import { type EmulatedBoard, missingMicrobit, startMicrobit } from "@svc/testkit/real/emulated-board";
 import { requireReal } from "@svc/testkit/require-real";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { readFileFrom, writeFileTo } from "../src/board-files.ts";
+import { readFileFrom, writeFileTo } from "../src/tools.ts";
 import { openSerial } from "../src/link/serial-link.ts";
 import type { BoardRegistry } from "../src/registry.ts";
 import { realClock } from "./real-clock.ts";

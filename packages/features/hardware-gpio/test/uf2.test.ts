@@ -1,6 +1,6 @@
 // An image that is cut, mixed up, damaged or for another chip is refused whole.
 import { describe, expect, test } from "vitest";
-import { checkUf2 } from "../src/uf2.ts";
+import { checkUf2 } from "../src/pico-flash.ts";
 import { uf2 } from "./uf2-image.ts";
 
 describe("an image", () => {

@@ -4,7 +4,7 @@ import type { Json } from "@svc/contract";
 import { vectorCases } from "@svc/testkit/vectors";
 import { describe, expect, test } from "vitest";
 import { decodeAnswer, encodeCommand } from "../src/dialect/json-lines.ts";
-import { isUf2Block, looksLikeUf2 } from "../src/uf2.ts";
+import { isUf2Block, looksLikeUf2 } from "../src/pico-flash.ts";
 
 interface Board {
   readonly board?: string;

@@ -1,12 +1,12 @@
 /** The series of one service, and who fills them. Evaluated when the feature registers: prom-client takes its time to load. */
-import type { FeatureContext, Observer } from "@svc/contract";
+import type { Exposition, FeatureContext, Observer } from "@svc/contract";
 import { Gauge, Registry } from "prom-client";
-import { expositionOf } from "./exposition.ts";
 import { openCounted } from "./series/counted.ts";
 import { openProcess } from "./series/process.ts";
 import { openReadings } from "./series/readings.ts";
 import { watchEvents } from "./watch/events.ts";
 import { watchWork } from "./watch/work.ts";
+import { setImmediate } from "node:timers/promises";
 
 export interface Metrics extends Required<Observer> {
   close(): void;
@@ -36,4 +36,27 @@ export function openMetrics(context: Pick<FeatureContext, "build" | "readings" |
     }),
     close: () => own.close(),
   };
+}
+
+/** All series as one text, written in slices between which other work runs. */
+interface Source {
+  /** Updates the gauges that are read for each scrape. Never rejects. */
+  refresh(): Promise<void>;
+  /** Each writes a part of the text, in about a millisecond. */
+  slices(): readonly (() => Promise<string>)[];
+}
+
+export function expositionOf(source: Source): Exposition {
+  const write = async (): Promise<string> => {
+    await source.refresh();
+    let text = "";
+    for (const slice of source.slices()) {
+      await setImmediate();
+      text += await slice();
+    }
+    return text;
+  };
+  // Concurrent callers share one rendering, so that many at once cost no more than one.
+  let running: Promise<string> | undefined;
+  return { text: () => (running ??= write().finally(() => (running = undefined))) };
 }

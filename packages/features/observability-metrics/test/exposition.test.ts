@@ -3,7 +3,7 @@ import type { Exposition } from "@svc/contract";
 import { parseExposition } from "@svc/testkit/conformance/observer-conformance";
 import { register as globalRegistry } from "prom-client";
 import { describe, expect, test } from "vitest";
-import { expositionOf } from "../src/exposition.ts";
+import { expositionOf } from "../src/open-metrics.ts";
 import { openMetrics, type OpenedMetrics } from "./open-metrics.ts";
 
 const LINES = 10_000;

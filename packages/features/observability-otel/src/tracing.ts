@@ -23,10 +23,18 @@ import type { FeatureContext, Work, WorkKind, WorkWatch } from "@svc/contract";
 import type { ObservabilityConfig } from "./config.ts";
 import { openCollector } from "./export/collector.ts";
 import { SpanQueue } from "./export/queue.ts";
-import { resourceOf } from "./resource.ts";
 import type { RecordedWork } from "./spans/span.ts";
-import { isSampled, readTraceparent, writeTraceparent } from "./spans/traceparent.ts";
-import { RequestWatch, type SpanMaker, SpanWatch } from "./spans/watch.ts";
+import {
+  RequestWatch,
+  type SpanMaker,
+  SpanWatch,
+  isSampled,
+  readTraceparent,
+  writeTraceparent,
+} from "./spans/watch.ts";
+import { randomUUID } from "node:crypto";
+import { type Resource, defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
+import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from "@opentelemetry/semantic-conventions";
 
 export interface Tracing {
   begin<Kind extends WorkKind>(work: Work<Kind>): WorkWatch<Kind> | undefined;
@@ -109,3 +117,18 @@ const UNTOLD: ReadonlySet<string> = new Set(["/health", "/metrics", "/openapi.js
 
 /** Hands on the decision, and does nothing else. */
 const unrecorded = (traceparent: string): WorkWatch => ({ traceparent, end: () => {} });
+
+// Who the spans come from.
+
+/**
+ * The library's own description of itself (`telemetry.sdk.*`), the operator's name, our version, and an id of this start. The library's
+ * detectors are not asked: they would tell names of host and user, command lines, and OTEL_RESOURCE_ATTRIBUTES.
+ */
+const resourceOf = (name: string, version: string): Resource =>
+  defaultResource().merge(
+    resourceFromAttributes({
+      [ATTR_SERVICE_NAME]: name,
+      [ATTR_SERVICE_VERSION]: version,
+      [ATTR_SERVICE_INSTANCE_ID]: randomUUID(),
+    }),
+  );

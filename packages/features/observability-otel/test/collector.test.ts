@@ -5,8 +5,7 @@ import { type ReadableSpan, TracerProvider } from "@opentelemetry/sdk-trace";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ObservabilityConfig } from "../src/config.ts";
-import { type Collector, openCollector } from "../src/export/collector.ts";
-import type { Outcome } from "../src/export/outcome.ts";
+import { type Collector, type Outcome, openCollector } from "../src/export/collector.ts";
 import { sectionOf } from "./open.ts";
 import { answers, type Sink, startSink } from "./sink.ts";
 

@@ -4,7 +4,7 @@ import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { Clock } from "@svc/contract";
 import { type CapturedLine, type CapturedLogger, captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
-import type { Outcome } from "../src/export/outcome.ts";
+import type { Outcome } from "../src/export/collector.ts";
 import { SpanQueue } from "../src/export/queue.ts";
 
 export const TAKEN: Outcome = { kind: "taken", rejected: 0 };

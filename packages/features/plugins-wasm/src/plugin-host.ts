@@ -3,10 +3,9 @@ import { type Clock, SvcError } from "@svc/contract";
 import { Semaphore } from "@svc/kit";
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
-import { tooManyRun, tooManyWait } from "./failures.ts";
+import { type CallServices, PluginProcess, tooManyRun, tooManyWait } from "./plugin-process.ts";
 import type { InstalledPlugin } from "./installed.ts";
 import { checkModule, MAX_MODULE_BYTES } from "./module.ts";
-import { type CallServices, PluginProcess } from "./plugin-process.ts";
 
 export interface PluginHostOptions {
   /** What starts a process; of `FeatureContext.child`. */

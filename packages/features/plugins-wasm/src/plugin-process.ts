@@ -4,17 +4,17 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import * as v from "valibot";
-import { brokeFormat, cannotStart, endedByItself, failureOf, tookTooLong, tookTooMuchMemory } from "./failures.ts";
 import {
-  encodeFrame,
   FRAME_PREFIX_BYTES,
+  type FailureKind,
   type FromProcess,
-  lengthsOf,
   LIFELINE,
   MAX_HEAD_BYTES,
   MAX_HTTP_BODY_BYTES,
   type PluginRequest,
   type ToProcess,
+  encodeFrame,
+  lengthsOf,
 } from "./frames.ts";
 import type { PluginLimits } from "./installed.ts";
 import { PAGE_BYTES } from "./module.ts";
@@ -319,3 +319,53 @@ async function residentBytes(pid: number): Promise<number> {
 
 /** Where pages are larger, more of them is seen than there is only by machines that have so much more of it. */
 const OS_PAGE_BYTES = 4096;
+
+// Failures of a plugin as errors for its caller.
+
+/** `text`: of the plugin or its process; a model reads it as it reads what a tool gives. */
+function failureOf(how: FailureKind, text: Uint8Array): SvcError {
+  const said = printable(text) || "it did not say what";
+  switch (how) {
+    case "invalid":
+      return new SvcError("PLUGIN_INVALID", `The engine does not take the plugin's module: ${said}`);
+    case "reported":
+      return new SvcError("TOOL_FAILED", `The plugin reports an error: ${said}`);
+    case "crashed":
+      return new SvcError("TOOL_FAILED", `The plugin crashed: ${said}`);
+    case "stopped":
+      return new SvcError("TOOL_FAILED", `The plugin was stopped: ${said}`);
+  }
+}
+
+const tookTooLong = (limitMs: number): SvcError =>
+  new SvcError("TOOL_FAILED", `The plugin was stopped: it took longer than ${limitMs / 1000} s.`);
+
+const tookTooMuchMemory = (): SvcError =>
+  new SvcError("TOOL_FAILED", "The plugin was stopped: it used more memory than it may have.");
+
+const endedByItself = (): SvcError =>
+  new SvcError(
+    "TOOL_FAILED",
+    "The plugin's process came to an end before the call did: it used more memory than it may have, or broke the engine.",
+  );
+
+const brokeFormat = (): SvcError =>
+  new SvcError("TOOL_FAILED", "The plugin was stopped: its process said what no plugin can say.");
+
+const cannotStart = (cause?: unknown): SvcError =>
+  new SvcError("TOOL_FAILED", "The process that the plugin runs in can't be started, or not with its module.", {
+    cause,
+  });
+
+export const tooManyWait = (): SvcError =>
+  new SvcError("BUSY", "Too many calls of this plugin are waiting; try again shortly.");
+
+export const tooManyRun = (): SvcError =>
+  new SvcError("BUSY", "Too many plugins are running at once; try again shortly.");
+
+/** One line, without what drives a terminal or hides text. */
+export const printable = (text: Uint8Array): string =>
+  new TextDecoder()
+    .decode(text)
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")
+    .trim();

@@ -1,9 +1,8 @@
 /** Requests of a plugin: made by the guarded client, to approved hosts only, at every redirect anew. */
 import { type FetchOptions, type FetchResult, SvcError, type ToolContext } from "@svc/contract";
-import { printable } from "./failures.ts";
+import { type CallServices, type PluginAnswer, printable } from "./plugin-process.ts";
 import { MAX_HTTP_BODY_BYTES, MAX_LOG_LINE_BYTES, MAX_LOG_LINES } from "./frames.ts";
 import type { InstalledPlugin } from "./installed.ts";
-import type { CallServices, PluginAnswer } from "./plugin-process.ts";
 
 type Requests = CallServices["request"];
 

@@ -11,8 +11,7 @@ import {
 import { findProgram } from "@svc/kit/process";
 import { CHIP_PROBE, type LiveChip } from "@svc/kit/hardware";
 import * as v from "valibot";
-import { hex, liveBoards } from "./chips.ts";
-import { Target } from "./target.ts";
+import { Target, hex, liveBoards } from "./target.ts";
 
 const MAX_BYTES = 4096;
 /** Of OpenOCD, for both boards. */

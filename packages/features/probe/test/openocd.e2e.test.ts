@@ -7,7 +7,7 @@ import { findProgram } from "@svc/kit/process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { startOpenOcd } from "../src/openocd.ts";
+import { startOpenOcd } from "../src/target.ts";
 import { probeFor } from "./feature.ts";
 import { nucleoMemory } from "./gdb-server.ts";
 import { startJtagChip } from "./jtag-chip.ts";

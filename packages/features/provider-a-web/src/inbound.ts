@@ -1,9 +1,8 @@
 /** Turns a decrypted message into an inbound message: sender, conversation and content. Drops messages that are not for the agent. */
 import type { Inbound, InboundMedia, MediaKind } from "@svc/contract";
 import type { proto as Proto } from "baileys";
-import type { Library } from "./connection.ts";
+import type { Library, WebSection } from "./connection.ts";
 import { mediaRef } from "./media.ts";
-import type { WebSection } from "./section.ts";
 import type { StoredMessage } from "./signal-keys.ts";
 
 export interface Reader {

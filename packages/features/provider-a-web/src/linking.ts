@@ -5,9 +5,8 @@ import { dirname, join } from "node:path";
 import { type FeatureContext, type Linking, type LinkState, type Route, SvcError } from "@svc/contract";
 import { encode } from "uqr";
 import * as v from "valibot";
-import type { Connection } from "./connection.ts";
+import { CHANNEL, type Connection, type WebSection } from "./connection.ts";
 import type { Session } from "./session.ts";
-import { CHANNEL, type WebSection } from "./section.ts";
 
 export type LinkingDeps = Pick<FeatureContext<WebSection>, "config" | "log" | "refresh" | "homeFolder">;
 

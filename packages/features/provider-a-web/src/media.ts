@@ -13,8 +13,7 @@ import {
 } from "node:crypto";
 import { type FeatureContext, type Media, type MediaKind, type OutgoingFile, SvcError } from "@svc/contract";
 import { downloadMedia, fieldsOf, parseJson, platformCall, textOf } from "@svc/kit";
-import type { Connection } from "./connection.ts";
-import { mediaOrigin, uploadOrigin, type WebSection } from "./section.ts";
+import { type Connection, type WebSection, mediaOrigin, uploadOrigin } from "./connection.ts";
 
 const MIB = 1_048_576;
 /** Files are whole in memory, twice. */

@@ -6,10 +6,9 @@ import { createHash } from "node:crypto";
 import { type Channel, type FeatureContext, type OutgoingFile, type OutgoingMessage, SvcError } from "@svc/contract";
 import { fieldsOf, type SentPartsOf, textOf } from "@svc/kit";
 import type { BinaryNode, proto as Proto } from "baileys";
-import { type Connection, sentChanges } from "./connection.ts";
+import { type Connection, type WebSection, sentChanges } from "./connection.ts";
 import { numberIn } from "./inbound.ts";
 import { upload } from "./media.ts";
-import type { WebSection } from "./section.ts";
 import type { SessionStore } from "./session-store.ts";
 
 /** The app takes 65 536; longer ones than this are folded there. */

@@ -7,12 +7,11 @@ import {
   SvcError,
 } from "@svc/contract";
 import { MEDIA_KINDS, sentPartsIn } from "@svc/kit";
-import { ping } from "./connection.ts";
+import { LINK_HINT, type WebSection, ping } from "./connection.ts";
 import { inboundMedia, MAX_MEDIA_BYTES } from "./media.ts";
 import { createLinking, linkMark, linkRoutes } from "./linking.ts";
 import { jidOf, messageSender, TEXT_CHARS } from "./outbound.ts";
 import { createSession } from "./session.ts";
-import { LINK_HINT, type WebSection } from "./section.ts";
 
 /** The app forgets it after about 25 s. */
 const TYPING_LASTS_MS = 20_000;

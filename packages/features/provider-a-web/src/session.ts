@@ -5,9 +5,18 @@
 import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
 import { asFinal, senderGate } from "@svc/kit";
 import type { AuthenticationCreds } from "baileys";
-import { type Connection, CREDENTIALS, type Library, LoggedOut, openConnection, RestartAsked } from "./connection.ts";
+import {
+  CHANNEL,
+  CREDENTIALS,
+  type Connection,
+  LINK_HINT,
+  type Library,
+  LoggedOut,
+  RestartAsked,
+  type WebSection,
+  openConnection,
+} from "./connection.ts";
 import { numberIn, readMessage, userOf } from "./inbound.ts";
-import { CHANNEL, LINK_HINT, type WebSection } from "./section.ts";
 import { openSessionStore, type SessionStore } from "./session-store.ts";
 import type { StoredMessage } from "./signal-keys.ts";
 

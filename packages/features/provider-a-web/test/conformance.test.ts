@@ -7,7 +7,7 @@ import * as v from "valibot";
 import definition from "../src/index.ts";
 import { mediaRef } from "../src/media.ts";
 import { create } from "../src/provider-a-web.ts";
-import type { WebSection } from "../src/section.ts";
+import type { WebSection } from "../src/connection.ts";
 import { linkedSecrets, sectionOf } from "./fixture.ts";
 import { uploaded } from "@svc/testkit/platforms/provider-a-web/files";
 import { PERSON, startWebPlatform, STRANGER, type WebPlatform } from "@svc/testkit/platforms/provider-a-web/server";

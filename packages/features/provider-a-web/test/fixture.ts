@@ -5,7 +5,7 @@ import { temporaryHome } from "@svc/testkit/temporary-home";
 import { createGuardedFetch, createGuardedResolve } from "@svc/kit";
 import type { Channel, SecretStore } from "@svc/contract";
 import { create } from "../src/provider-a-web.ts";
-import type { WebSection } from "../src/section.ts";
+import type { WebSection } from "../src/connection.ts";
 import { openSessionStore } from "../src/session-store.ts";
 import { PERSON, type WebPlatform } from "@svc/testkit/platforms/provider-a-web/server";
 

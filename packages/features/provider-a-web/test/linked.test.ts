@@ -2,7 +2,7 @@
 import { memorySecrets } from "@svc/testkit/memory-secrets";
 import { Curve } from "baileys";
 import { expect, onTestFinished, test } from "vitest";
-import type { WebSection } from "../src/section.ts";
+import type { WebSection } from "../src/connection.ts";
 import { linkedSecrets, type Opened, open, sectionOf, until } from "./fixture.ts";
 import { uploaded } from "@svc/testkit/platforms/provider-a-web/files";
 import {

@@ -1,7 +1,6 @@
 import type { Contributions, DocumentReader, FeatureContext } from "@svc/contract";
-import { ALL_PAGES, notesOf } from "./page-ranges.ts";
+import { ALL_PAGES, notesOf, pdfRead } from "./pdf-read.ts";
 import { pdfPages, type PdfPages } from "./pdf-pages.ts";
-import { pdfRead } from "./pdf-read.ts";
 
 export function create(context: FeatureContext<unknown>): Contributions {
   const pdf = pdfPages(context);

@@ -1,9 +1,9 @@
 /** What daemons left behind that were killed: containers of this home, and the folders of their reports. */
-import { readdir } from "node:fs/promises";
+import { readFile, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { openPath, removeTree } from "@svc/kit/files";
-import { ask, type Engine } from "./engine.ts";
-import { isAlive } from "./owner.ts";
+import { type Engine, ask } from "./engine.ts";
+import { createHash } from "node:crypto";
 
 /** Names of containers and of folders begin like this; then comes the owner. */
 export const PREFIX = "svc-container-";
@@ -37,3 +37,30 @@ async function abandoned(names: readonly string[]): Promise<string[]> {
   }
   return found;
 }
+
+// Whose a container is: this process, told apart from another one that had its number before.
+
+/** `<process id>-<when it started>`. */
+export async function ownerOf(pid: number): Promise<string> {
+  return `${pid}-${await startOf(pid)}`;
+}
+
+async function isAlive(owner: string): Promise<boolean> {
+  const pid = Number(owner.split("-")[0]);
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ESRCH") return false; // EPERM: it is there, and another user's
+  }
+  return (await ownerOf(pid)) === owner;
+}
+
+/** Ticks since the machine started, proc_pid_stat(5); 0 where the system does not tell. */
+async function startOf(pid: number): Promise<string> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  return stat.replace(/^.*\) /s, "").split(" ")[19] ?? "0";
+}
+
+/** The same for one home, and telling nothing of where it is. */
+export const labelOf = (homeFolder: string): string =>
+  `svc.home=${createHash("sha256").update(homeFolder).digest("hex").slice(0, 16)}`;

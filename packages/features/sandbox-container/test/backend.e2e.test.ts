@@ -12,7 +12,7 @@ import { makeContainerImage, missingEngine } from "@svc/testkit/real/container-i
 import { requireReal } from "@svc/testkit/require-real";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { createContainers } from "../src/backend.ts";
-import { labelOf, ownerOf } from "../src/owner.ts";
+import { labelOf, ownerOf } from "../src/leftovers.ts";
 
 const missing = await missingEngine();
 const image = missing ? undefined : makeContainerImage(["podman"]);

@@ -1,6 +1,18 @@
-import type { Contributions, FeatureContext } from "@svc/contract";
-import { createBackend } from "./backend.ts";
-import { createStarter, type Starter } from "./starter.ts";
+import {
+  type Clock,
+  type Confinement,
+  type Contributions,
+  type FeatureContext,
+  type SandboxBackend,
+  type SandboxLimit,
+  type SandboxProbe,
+  SvcError,
+} from "@svc/contract";
+import { type Starter, createStarter } from "./starter.ts";
+import { type GroupMaker, findGroupMaker, proveConfinement, reasonOf } from "@svc/kit/process";
+import type { Report } from "./request.ts";
+import { makeTemporary, openSession, restrictionOf } from "./session.ts";
+import { failureReason, reportsIn } from "./verdict.ts";
 
 export function create({ child, clock }: FeatureContext<unknown>): Contributions {
   const starter = lazily(() => createStarter({ command: child("sandbox-exec"), clock }));
@@ -18,4 +30,77 @@ function lazily(make: () => Starter): Starter {
     take: async (key) => made?.take(key),
     shutdown: async () => made?.shutdown(),
   };
+}
+
+interface BackendOptions {
+  readonly starter: Starter;
+  readonly clock: Pick<Clock, "after">;
+}
+
+export function createBackend(options: BackendOptions): SandboxBackend {
+  let found: Promise<GroupMaker | undefined> | undefined;
+  const groupMaker = () => (found ??= findGroupMaker());
+  const open = async (confinement: Confinement) => openSession(confinement, { ...options, groups: await groupMaker() });
+  return {
+    id: "fsrestrict",
+    open,
+    async probe(confinement, signal): Promise<SandboxProbe> {
+      try {
+        const tried = await trial(confinement, signal, options);
+        const reason =
+          objection(tried, confinement) ?? (await proveConfinement({ open, confinement, signal, offline: FILTERED }));
+        if (reason !== undefined) return { available: false, reason };
+        const groups = await groupMaker();
+        return { available: true, unenforced: unheld(confinement, groups), notes: notesOn(confinement, groups) };
+      } catch (error) {
+        signal.throwIfAborted();
+        return { available: false, reason: reasonOf(error) };
+      }
+    },
+  };
+}
+
+/** That a filter is there; what it refuses was tried before. Of the shell itself: it reads nothing of other processes. */
+const FILTERED = `while read -r key value; do [ "$key $value" = "Seccomp: 2" ] && echo offline; done </proc/$$/status`;
+
+function objection(tried: Report, { user }: Confinement): string | undefined {
+  if (tried.kind === "failed") return failureReason(tried);
+  if (tried.kind !== "tried") return "its trial did not come to an end";
+  if (tried.through.length > 0) return `it does not confine here: ${tried.through.join(", ")} got through`;
+  if (!user && process.getuid?.() !== 0 && tried.abi < ABI_SIGNALS) {
+    return "commands could signal other processes of the same user, which Landlock prevents from Linux 6.12 on";
+  }
+  return undefined;
+}
+
+/** `LANDLOCK_SCOPE_SIGNAL`; with a user of its own a command can signal nobody else's processes. */
+const ABI_SIGNALS = 6;
+
+/** The kernel counts no processes of root but in a group. */
+const unheld = ({ user, limits }: Confinement, groups: GroupMaker | undefined): SandboxLimit[] =>
+  limits.pids !== undefined && !groups && !user && process.getuid?.() === 0 ? ["pids"] : [];
+
+function notesOn({ limits }: Confinement, groups: GroupMaker | undefined): string[] {
+  const notes: string[] = [];
+  if (!groups && limits.memoryMb !== undefined) {
+    notes.push(
+      "memory_mb holds for each process by itself: control groups, which count them together, are not ours here",
+    );
+  }
+  if (limits.cpuSecs !== undefined) notes.push("cpu_secs holds for each process by itself");
+  return notes;
+}
+
+/** What a child that confined itself could still do. */
+async function trial(confinement: Confinement, signal: AbortSignal, { starter }: BackendOptions): Promise<Report> {
+  await using temporary = await makeTemporary(confinement);
+  const restriction = await restrictionOf(confinement, temporary.path, undefined);
+  signal.throwIfAborted();
+  const { child, reported } = starter.start({ restriction, run: { kind: "trial" } });
+  const end = (): void => void child.kill("SIGKILL");
+  signal.addEventListener("abort", end, { once: true });
+  const [report] = reportsIn(await reported);
+  signal.removeEventListener("abort", end);
+  if (report) return report;
+  throw new SvcError("SANDBOX_UNAVAILABLE", "The process that confines commands does not start.");
 }

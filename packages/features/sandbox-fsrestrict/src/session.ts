@@ -1,15 +1,22 @@
 import { readFileSync } from "node:fs";
 import type { ChildProcess } from "node:child_process";
-import type { Clock, Confinement, ExecRequest, ExecResult, SandboxSession } from "@svc/contract";
-import { makeScratch, type Scratch } from "@svc/kit/files";
-import { confinedSession, type GroupMaker, type SessionGroup } from "@svc/kit/process";
+import {
+  type Clock,
+  type Confinement,
+  type ExecRequest,
+  type ExecResult,
+  type SandboxSession,
+  SvcError,
+} from "@svc/contract";
+import { type Scratch, makeScratch } from "@svc/kit/files";
+import { type GroupMaker, type SessionGroup, confinedSession } from "@svc/kit/process";
 import { killMarked, onlyMark } from "./marks.ts";
-import type { Restriction } from "./request.ts";
-import { rulesOf } from "./rules.ts";
-import { UNREAD_SETTINGS } from "./system-paths.ts";
+import type { PathRule, Restriction } from "./request.ts";
+import { DEVICES, SYSTEM, UNREAD_SETTINGS } from "./system-paths.ts";
 import type { Started, Starter } from "./starter.ts";
-import { endReady, type GroupWish } from "./waiting-child.ts";
-import { judge, NotBegun, reportsIn } from "./verdict.ts";
+import { type GroupWish, endReady } from "./waiting-child.ts";
+import { NotBegun, judge, reportsIn } from "./verdict.ts";
+import { realpath } from "node:fs/promises";
 
 export interface SessionOptions {
   readonly starter: Starter;
@@ -133,4 +140,43 @@ function endLeftovers({ child, mark }: Started, env: Readonly<Record<string, str
 interface Leftovers {
   /** Whether a process of the command may live on. */
   mayBeLeft(): boolean;
+}
+
+// What the file system allows to the commands of a confinement.
+
+/** `temporary`: a folder for the session's own files. Throws SANDBOX_UNAVAILABLE. */
+async function rulesOf(confinement: Confinement, temporary: string): Promise<PathRule[]> {
+  const [readable, writable] = await Promise.all([there(confinement.readable), there(confinement.writable)]);
+  const rules: PathRule[] = [
+    { path: await realpath(confinement.workspace), access: "write" },
+    { path: temporary, access: "write" },
+    ...writable.map((path): PathRule => ({ path, access: "write" })),
+    ...readable.map((path): PathRule => ({ path, access: "read" })),
+    ...SYSTEM.map((path): PathRule => ({ path, access: "read", optional: true })),
+    ...DEVICES.map((path): PathRule => ({ path, access: "device", optional: true })),
+  ];
+  await refuseHidden(rules, confinement.hidden);
+  return rules;
+}
+
+/** The real paths of those that are there. */
+async function there(paths: readonly string[]): Promise<string[]> {
+  const real = await Promise.all(paths.map((path) => realpath(path).catch(() => undefined)));
+  return real.filter((path) => path !== undefined);
+}
+
+/** A rule holds for all that is below its path, and nothing can be taken out of it. */
+async function refuseHidden(rules: readonly PathRule[], hidden: readonly string[]): Promise<void> {
+  const real = [...hidden, ...(await there(hidden))];
+  const shows = rules.some(({ path }) =>
+    real.some((each) => each === path || each.startsWith(path === "/" ? "/" : `${path}/`)),
+  );
+  if (!shows) return;
+  throw new SvcError(
+    "SANDBOX_UNAVAILABLE",
+    "A folder that commands may use holds one that must stay hidden, and Landlock can't leave a part of a folder out.",
+    {
+      hint: "Take the folder out of security.sandbox.readable and writable, or move the workspace into one of its own.",
+    },
+  );
 }

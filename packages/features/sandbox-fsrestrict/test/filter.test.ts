@@ -12,8 +12,7 @@ import {
   syscallsOf,
 } from "@svc/kit/seccomp";
 import { type FilteredCall, runFilter } from "@svc/testkit/run-filter";
-import { policyOf } from "../src/child/seccomp/filter.ts";
-import { REFUSED, UNKNOWN } from "../src/child/seccomp/refused.ts";
+import { REFUSED, UNKNOWN, policyOf } from "../src/child/seccomp/filter.ts";
 
 const AUDIT = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 const EPERM = refuse(1);

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Confinement, SandboxBackend } from "@svc/contract";
 import { fakeClock, type FakeClock } from "@svc/testkit/fake-clock";
-import { createBackend } from "../src/backend.ts";
+import { createBackend } from "../src/fsrestrict.ts";
 import { createStarter, type Starter } from "../src/starter.ts";
 import { childCommand } from "./child-command.ts";
 

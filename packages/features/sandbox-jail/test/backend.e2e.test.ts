@@ -8,7 +8,7 @@ import { findProgram, SANDBOX_USER } from "@svc/kit/process";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { requireReal } from "@svc/testkit/require-real";
 import { beforeEach, describe, expect, onTestFinished, test, type TestContext } from "vitest";
-import { createJail } from "../src/backend.ts";
+import { createJail } from "../src/jail.ts";
 
 const never = new AbortController().signal;
 
@@ -86,7 +86,7 @@ test.skipIf(process.getuid?.() !== 0)(
   "a daemon whose user has no account is told so",
   { meta: { skipReason: "needs root" } },
   () => {
-    const script = `import { createJail } from ${JSON.stringify(join(import.meta.dirname, "../src/backend.ts"))};
+    const script = `import { createJail } from ${JSON.stringify(join(import.meta.dirname, "../src/jail.ts"))};
       const confinement = { workspace: "/tmp", network: false, readable: [], writable: [], hidden: [], limits: {} };
       const probe = await createJail({ clock: { after: () => () => {} } }).probe(confinement, new AbortController().signal);
       console.log(probe.reason);`;
@@ -104,7 +104,7 @@ describe("with firejail", () => {
 
   // There it would run everything unconfined, and say that it went well.
   test("in a pid namespace it is not available", () => {
-    const script = `import { createJail } from ${JSON.stringify(join(import.meta.dirname, "../src/backend.ts"))};
+    const script = `import { createJail } from ${JSON.stringify(join(import.meta.dirname, "../src/jail.ts"))};
       const confinement = { workspace: ${JSON.stringify(folder())}, network: false, readable: [], writable: [], hidden: [], limits: {} };
       const probe = await createJail({ clock: { after: () => () => {} } }).probe(confinement, new AbortController().signal);
       console.log(JSON.stringify(probe));`;

@@ -2,8 +2,7 @@
 import { fakeClock } from "@svc/testkit/fake-clock";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createSeatbelt } from "../src/backend.ts";
-import { type Profiled, profileOf } from "../src/profile.ts";
+import { type Profiled, createSeatbelt, profileOf } from "../src/backend.ts";
 import { isAllowed, parse, rulesOf } from "./read-profile.ts";
 
 const HOME = "/Users/you/.svc";

@@ -1,16 +1,25 @@
-import {
-  type Clock,
-  type Confinement,
-  type SandboxBackend,
-  type SandboxLimit,
-  type SandboxProbe,
-  type SandboxSession,
+import type {
+  Clock,
+  Confinement,
+  ExecResult,
+  SandboxBackend,
+  SandboxLimit,
+  SandboxProbe,
+  SandboxSession,
 } from "@svc/contract";
-import { findGroupMaker, proveConfinement, reasonOf } from "@svc/kit/process";
-import { findBubblewrap, unavailable } from "./bubblewrap.ts";
-import { isRoot, type Machine } from "./launch.ts";
-import { type SessionParts, usernsSession } from "./session.ts";
-import { createSpares, NO_SPARES } from "./spares.ts";
+import {
+  type SessionGroup,
+  confinedSession,
+  findGroupMaker,
+  limitBySigns,
+  proveConfinement,
+  reasonOf,
+} from "@svc/kit/process";
+import { findBubblewrap, unavailable, whyNoNamespaces } from "./bubblewrap.ts";
+import { type Launched, type Machine, isRoot, launch } from "./launch.ts";
+import { NO_SPARES, type Spares, type Waiting, createSpares, endWaiting, keyOf } from "./spares.ts";
+import type { ChildProcess } from "node:child_process";
+import { viewOf } from "./view.ts";
 
 export interface UsernsOptions {
   readonly clock: Pick<Clock, "after">;
@@ -98,4 +107,82 @@ async function offline(): Promise<string> {
 function refuseOthersUser({ user }: Confinement): void {
   if (!user || isRoot() || user.uid === process.getuid?.()) return;
   throw unavailable("Only root can run commands as another user.");
+}
+
+interface SessionParts {
+  readonly machine: Machine;
+  readonly clock: Pick<Clock, "after">;
+  readonly spares: Pick<Spares, "take" | "keep">;
+}
+
+/** A bubblewrap for each command, all of them in one group. */
+async function usernsSession(
+  confinement: Confinement,
+  { machine, clock, spares }: SessionParts,
+): Promise<SandboxSession> {
+  const { limits, user } = confinement;
+  if (isRoot() && user && machine.setpriv === undefined) {
+    throw unavailable(
+      "setpriv is not installed, with which root's commands become another user's: install util-linux.",
+    );
+  }
+  const view = await viewOf(confinement);
+  const key = keyOf(confinement, view);
+  const make = async (): Promise<Waiting> => {
+    const group = await groupOf(confinement, machine);
+    try {
+      return { group, launched: launch({ confinement, machine, view, group }) };
+    } catch (error) {
+      await group?.close();
+      throw error;
+    }
+  };
+  const spare = spares.take(key);
+  const group = spare ? spare.group : await groupOf(confinement, machine);
+  const running = new WeakMap<ChildProcess, Launched>();
+  let waiting = spare?.launched;
+  return confinedSession(
+    confinement,
+    {
+      holdsAll: true,
+      start(command) {
+        const launched = waiting ?? launch({ confinement, machine, view, group });
+        waiting = undefined;
+        launched.begin(command);
+        running.set(launched.child, launched);
+        return launched.child;
+      },
+      async judge(result, child) {
+        const judged = await judge(result, { limits, group, gotInside: running.get(child)!.gotInside() });
+        spares.keep(key, make);
+        return judged;
+      },
+      async close() {
+        await (waiting ? endWaiting({ group, launched: waiting }) : group?.close());
+      },
+    },
+    { clock },
+  );
+}
+
+async function groupOf({ limits }: Confinement, { groups }: Machine): Promise<SessionGroup | undefined> {
+  const needsGroup = limits.memoryMb !== undefined || limits.pids !== undefined;
+  return needsGroup ? groups?.make(limits, OWN_PROCESSES) : undefined;
+}
+
+/** Of bubblewrap in the group of a session: itself and process 1. */
+const OWN_PROCESSES = 2;
+
+interface Verdict {
+  readonly limits: Confinement["limits"];
+  readonly group: SessionGroup | undefined;
+  readonly gotInside: boolean;
+}
+
+async function judge(result: ExecResult, { limits, group, gotInside }: Verdict): Promise<ExecResult> {
+  if (!gotInside && result.signal === null && !result.timedOut && /^bwrap: /m.test(result.stderr)) {
+    throw await whyNoNamespaces(result.stderr);
+  }
+  const limit = (await group?.reached()) ?? limitBySigns(result, limits);
+  return limit ? { ...result, limit } : result;
 }

@@ -9,9 +9,21 @@ import {
   shellWord,
   withoutDescriptors,
 } from "@svc/kit/process";
-import { accounts } from "./accounts.ts";
-import type { Bubblewrap } from "./bubblewrap.ts";
-import { filterHere } from "./filter.ts";
+import { type Bubblewrap, unavailable } from "./bubblewrap.ts";
+import {
+  ARCHITECTURES,
+  type FilterPolicy,
+  MOUNTING,
+  NO_NAMESPACE,
+  NO_TYPING,
+  YES,
+  filterOf,
+  ifEqual,
+  load,
+  low,
+  refuse,
+  verdict,
+} from "@svc/kit/seccomp";
 
 /** What is here to confine with. */
 export interface Machine extends Bubblewrap {
@@ -160,3 +172,79 @@ function statusOf(child: ChildProcess): () => string {
   });
   return () => told;
 }
+
+/** /etc/passwd and /etc/group as they are inside: whom commands run as, root and nobody. passwd(5), group(5). */
+function accounts({ user, workspace }: Confinement): [passwd: string, group: string] {
+  const uid = user?.uid ?? process.getuid?.() ?? 0;
+  const gid = user?.gid ?? process.getgid?.() ?? 0;
+  // A colon or a line's end would begin another field or entry.
+  const home = /[:\n]/.test(workspace) ? "/" : workspace;
+  const own = uid === 0 ? [] : [`user:x:${uid}:${gid}::${home}:/bin/sh`];
+  const ownGroup = gid === 0 ? [] : [`user:x:${gid}:`];
+  const passwd = [
+    "root:x:0:0::/:/bin/sh",
+    ...own,
+    ...(uid === NOBODY ? [] : [`nobody:x:${NOBODY}:${NOBODY}::/:/bin/false`]),
+  ];
+  const group = ["root:x:0:", ...ownGroup, ...(gid === NOBODY ? [] : [`nogroup:x:${NOBODY}:`])];
+  return [`${passwd.join("\n")}\n`, `${group.join("\n")}\n`];
+}
+
+const NOBODY = 65_534;
+
+// The filter for `bwrap --seccomp`: what namespaces do not keep from a command, and parts of the kernel that attacks on it go through.
+
+/** An array of `struct sock_filter` for this machine. Throws SANDBOX_UNAVAILABLE where the numbers of its calls are not known. */
+export function filterHere(arch: string = process.arch): Buffer {
+  const known = ARCHITECTURES.find((each) => each === arch);
+  if (known === undefined) throw unavailable("The system calls of this machine's architecture are not known.");
+  return filterOf(POLICY, known);
+}
+
+const EAFNOSUPPORT = 97;
+/** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. */
+const FAMILIES = [1, 2, 10, 16];
+
+export const POLICY: FilterPolicy = {
+  refused: [
+    // other processes of the sandbox: a command has nothing to look for in them
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "pidfd_getfd",
+    "kcmp",
+    // does the work of other calls, past every filter of them
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+    ...MOUNTING,
+    // files by another way than their path
+    "open_by_handle_at",
+    // keys have no namespace
+    "add_key",
+    "request_key",
+    "keyctl",
+    // parts of the kernel that attacks on it go through
+    "bpf",
+    "perf_event_open",
+    "userfaultfd",
+    "kexec_load",
+    "kexec_file_load",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "syslog",
+  ],
+  // Its flags are in memory, where no filter reads them: libraries fall back to clone(2).
+  unknown: ["clone3"],
+  checks: {
+    clone: NO_NAMESPACE,
+    ioctl: NO_TYPING,
+    // Others have no namespaces: AF_VSOCK reaches the host of a virtual machine, AF_BLUETOOTH the radio.
+    socket: [
+      load(low(0)),
+      ...FAMILIES.flatMap((family) => [ifEqual(family, 0, 1), YES]),
+      verdict(refuse(EAFNOSUPPORT)),
+    ],
+  },
+};

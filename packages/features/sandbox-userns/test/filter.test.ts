@@ -10,7 +10,7 @@ import {
 } from "@svc/kit/seccomp";
 import { type FilteredCall, runFilter } from "@svc/testkit/run-filter";
 import { describe, expect, test } from "vitest";
-import { filterHere, POLICY } from "../src/filter.ts";
+import { filterHere, POLICY } from "../src/launch.ts";
 
 const AUDIT = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 const EPERM = refuse(1);

@@ -3,15 +3,16 @@ import { isUtf8 } from "node:buffer";
 import {
   type Build,
   type Contributions,
-  defineTool,
   type FeatureContext,
   type FileChange,
+  type Json,
   SvcError,
+  type ToolContext,
   type Workspace,
+  buildCommand,
+  defineTool,
 } from "@svc/contract";
 import * as v from "valibot";
-import { documentType, readDocument } from "./documents.ts";
-import { textOf } from "./text-of.ts";
 
 // A turn cuts results beyond 64 Ki characters of JSON, and with them the note about how to go on.
 const DEFAULT_READ_BYTES = 32_768;
@@ -116,3 +117,85 @@ export const fileList = defineTool({
 export const create = ({ build }: Pick<FeatureContext, "build">): Contributions => ({
   tools: [fileRead(build), fileWrite, fileList],
 });
+
+interface DecodedText {
+  /** undefined: the bytes are no text. */
+  readonly text: string | undefined;
+  /** Bytes the text is made of. */
+  readonly usedBytes: number;
+}
+
+/**
+ * Bytes as UTF-8 text. When there is more after them, a character that the cut went through is left for the next read, so
+ * that reading on from there loses nothing.
+ */
+function textOf(bytes: Uint8Array, moreFollows: boolean): DecodedText {
+  if (bytes.includes(0)) return { text: undefined, usedBytes: bytes.byteLength };
+  const usedBytes = bytes.byteLength - (moreFollows ? cutBytes(bytes) : 0);
+  return { text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, usedBytes)), usedBytes };
+}
+
+/** Length of the unfinished character at the end, 0 when it is whole (or when it would be all there is). */
+function cutBytes(bytes: Uint8Array): number {
+  for (let length = 1; length <= Math.min(3, bytes.byteLength - 1); length += 1) {
+    const byte = bytes[bytes.byteLength - length] as number;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return length < sequenceLength(byte) ? length : 0;
+  }
+  return 0;
+}
+
+const sequenceLength = (first: number): number => (first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2);
+
+/** Files that hold text in a form of their own. Another feature makes text of them, where it is in the build. */
+interface Kind {
+  readonly type: string;
+  readonly name: string;
+  /** Id of the feature that reads them. */
+  readonly feature: string;
+}
+
+const PDF: Kind = { type: "application/pdf", name: "a PDF", feature: "rag-pdf" };
+/** Readers take a header that comes after something else, in so many bytes (ISO 32000-1, annex H, note 13). */
+const HEAD_BYTES = 1024;
+const HEADER = "%PDF-";
+
+/** What the file is by its first bytes; undefined: nothing that is known here. */
+async function documentType(path: string, workspace: ToolContext["workspace"]): Promise<Kind | undefined> {
+  const { bytes } = await workspace.read(path, HEAD_BYTES);
+  const head = new TextDecoder("latin1").decode(bytes);
+  // A text that speaks of PDFs is a text: by the header alone only where it comes first.
+  return head.startsWith(HEADER) || (/\.pdf$/i.test(path) && head.includes(HEADER)) ? PDF : undefined;
+}
+
+interface DocumentRequest {
+  readonly path: string;
+  readonly offset: number;
+  readonly max_bytes: number;
+}
+
+async function readDocument(
+  { type, name, feature }: Kind,
+  { path, offset, max_bytes: maxBytes }: DocumentRequest,
+  context: ToolContext,
+  { recipe }: Pick<Build, "recipe">,
+): Promise<Json> {
+  const reader = context.reader(type);
+  if (reader === undefined) {
+    return {
+      note:
+        `This is ${name}; its text is not shown: the feature ${feature}, which reads it, is not in this build. ` +
+        `Build it in: ${buildCommand(recipe, feature)}`,
+    };
+  }
+  const { text, nextOffset, notes } = await reader.read(path, { offset, maxBytes }, context);
+  const isTruncated = nextOffset !== undefined;
+  // One that gets nowhere would be asked for again and again.
+  if (isTruncated && nextOffset <= offset) throw new SvcError("TOOL_FAILED", "The reader of this file gets nowhere.");
+  return {
+    text,
+    truncated: isTruncated,
+    ...(isTruncated && { next_offset: nextOffset }),
+    ...(notes.length > 0 && { notes: [...notes] }),
+  };
+}

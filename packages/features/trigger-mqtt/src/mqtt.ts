@@ -1,10 +1,8 @@
 /** The feature: keeps a connection to the broker, and starts procedures by its messages. */
-import type { Contributions, FeatureContext } from "@svc/contract";
+import type { Clock, Contributions, FeatureContext, Logger } from "@svc/contract";
 import { randomBytes } from "node:crypto";
 import type { Config } from "./config.ts";
 import { Deliveries, type Message } from "./deliveries.ts";
-import { DropLog } from "./drop-log.ts";
-import { payloadText } from "./payload.ts";
 
 export function create(context: FeatureContext<Config>): Contributions {
   const { config, clock, log, state } = context;
@@ -60,4 +58,52 @@ async function keptClientId({ state }: Pick<FeatureContext, "state">): Promise<s
   const made = `svc-${randomBytes(8).toString("hex")}`;
   await state.set("client_id", made);
   return made;
+}
+
+// A message's payload as the JSON text that conditions and steps see.
+
+/** JSON as it is, other text as a JSON string, bytes that are no text as `{"base64":"…"}`; null for none. */
+export function payloadText(payload: Uint8Array): string | null {
+  if (payload.length === 0) return null;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(payload);
+    return isJson(text) ? text : JSON.stringify(text);
+  } catch {
+    return JSON.stringify({ base64: Buffer.from(payload).toString("base64") });
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const QUIET_MS = 60_000;
+
+/** Messages that started nothing, by reason: the first at once, then their count once a minute, however many come. */
+class DropLog {
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #counts = new Map<string, { unreported: number; nextMs: number }>();
+
+  constructor(log: Logger, clock: Clock) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /** `reason`: one of a few texts of ours. */
+  dropped(reason: string, fields: Readonly<Record<string, string | number>> = {}): void {
+    const nowMs = this.#clock.monotonic();
+    const count = this.#counts.get(reason) ?? { unreported: 0, nextMs: -Infinity };
+    this.#counts.set(reason, count);
+    count.unreported += 1;
+    if (nowMs < count.nextMs) return;
+    this.#log.warn("messages started no procedure", { reason, messages: count.unreported, ...fields });
+    count.unreported = 0;
+    count.nextMs = nowMs + QUIET_MS;
+  }
 }

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { config } from "../src/config.ts";
 import definition from "../src/index.ts";
-import { payloadText } from "../src/payload.ts";
+import { payloadText } from "../src/mqtt.ts";
 
 const SECTION = { url: "mqtt://broker.example:1883", topics: ["home/#"] };
 

@@ -4,7 +4,7 @@ import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { generate, type Packet, parser } from "mqtt-packet";
 import { expect, test } from "vitest";
-import { MAX_PAYLOAD_BYTES, PacketGuard } from "../src/packet-guard.ts";
+import { MAX_PAYLOAD_BYTES, PacketGuard } from "../src/connection.ts";
 
 const publish = (payload: Buffer, qos: 0 | 1 = 1, messageId = 7): Buffer =>
   generate({ cmd: "publish", topic: "a/ö", payload, qos, dup: false, retain: false, messageId });

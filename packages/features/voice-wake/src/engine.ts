@@ -4,7 +4,6 @@
  * A segment is the speech between two silences. Its beginning, or all of it, is searched for the wake word; then it is dispatched.
  */
 import type { VoiceState } from "@svc/contract";
-import { NoiseFloor } from "./noise-floor.ts";
 import { joined, rmsOf } from "./samples.ts";
 
 export const SAMPLE_RATE = 16_000;
@@ -296,3 +295,26 @@ const withoutMarks = (text: string): string => {
   const begins = /[\p{L}\p{N}]/u.exec(text)?.index;
   return begins === undefined ? "" : text.slice(begins).trim();
 };
+
+/** The background level of a room: the quietest moments of the last seconds, such as pauses between words. */
+class NoiseFloor {
+  readonly #window: number;
+  readonly #levels: number[] = [];
+  #smoothed = 0;
+
+  /** `window`: in frames. */
+  constructor(window: number) {
+    this.#window = window;
+  }
+
+  get level(): number {
+    return this.#levels.length === 0 ? 0 : Math.min(...this.#levels);
+  }
+
+  /** The RMS of one frame; a single quiet one is no floor. */
+  learn(level: number): void {
+    this.#smoothed = this.#levels.length === 0 ? level : this.#smoothed * 0.6 + level * 0.4;
+    this.#levels.push(this.#smoothed);
+    if (this.#levels.length > this.#window) this.#levels.shift();
+  }
+}

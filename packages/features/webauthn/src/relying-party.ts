@@ -1,7 +1,6 @@
 /** Who passkeys are for: the name that browsers bind them to, and the page that they may be used on. */
 import { SvcError } from "@svc/contract";
-import type { Config } from "./config.ts";
-import { isSecureOrigin, isSuffixOf } from "./domain.ts";
+import { type Config, isSecureOrigin, isSuffixOf } from "./config.ts";
 
 export interface RelyingParty {
   readonly id: string;

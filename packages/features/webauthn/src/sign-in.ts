@@ -2,16 +2,16 @@
  * `POST /api/webauthn/auth/start` and `…/finish`. With `sign_in` both are open, and a good answer signs the page in as the
  * passkey's device; without it a device with its bearer is told that the passkey is one of its own, and nobody is signed in.
  */
-import { type Json, type Route, type RouteCaller, SvcError } from "@svc/contract";
+import { type FeatureContext, type Json, type Route, type RouteCaller, SvcError } from "@svc/contract";
 import * as v from "valibot";
-import type { Ceremony } from "./challenges.ts";
-import { checkClientData, clientDataOf } from "./client-data.ts";
-import { type Use, type Verdict, verdictOn } from "./counter.ts";
+import type { Ceremony, Challenges } from "./challenges.ts";
 import { ASSERTION, type Assertion, USER_ID } from "./fields.ts";
-import type { House } from "./house.ts";
 import { REQUEST_OPTIONS, requestOptions } from "./options.ts";
-import { briefly, isUsable, type Passkey } from "./passkey.ts";
+import { type Passkey, briefly, isUsable } from "./passkey.ts";
 import type { Which } from "./passkey-store.ts";
+import { parseJson } from "@svc/kit";
+import type { Passkeys } from "./passkeys.ts";
+import type { RelyingParty } from "./relying-party.ts";
 
 const START = v.object({ user_id: v.optional(USER_ID) });
 
@@ -134,4 +134,65 @@ async function note({ passkeys, clock, log }: House, which: Which, use: Use): Pr
     "PASSKEY_REFUSED",
     "This passkey may have been copied: its counter went back. Remove it, and add another one.",
   );
+}
+
+/** The signature counter, by which a copy of an authenticator shows (https://www.w3.org/TR/webauthn-3/#sctn-sign-counter). */
+interface Use {
+  /** What the authenticator signed; 0: it does not count. */
+  readonly counter: number;
+  readonly isSynced: boolean;
+  /** When its challenge was issued, by the wall clock. */
+  readonly begunAtMs: number;
+}
+
+/** `overtaken`: a later use came in first, as happens on slow lines; it is refused all the same. */
+type Verdict = "in-order" | "overtaken" | "copied";
+
+function verdictOn({ counter: known, lastUsedAtMs }: Passkey, { counter, begunAtMs }: Use): Verdict {
+  const counts = counter !== 0 || known !== 0;
+  if (!counts || counter > known) return "in-order";
+  return lastUsedAtMs !== null && begunAtMs <= lastUsedAtMs ? "overtaken" : "copied";
+}
+
+/** What the browser says of a ceremony, and the authenticator signs: https://www.w3.org/TR/webauthn-3/#dictdef-collectedclientdata */
+const CLIENT_DATA = v.object({
+  type: v.string(),
+  challenge: v.string(),
+  origin: v.string(),
+  crossOrigin: v.optional(v.boolean(), false),
+  topOrigin: v.optional(v.string()),
+});
+
+type ClientData = v.InferOutput<typeof CLIENT_DATA>;
+
+/** Throws BAD_REQUEST. */
+export function clientDataOf(encoded: string): ClientData {
+  const parsed = v.safeParse(CLIENT_DATA, parseJson(Buffer.from(encoded, "base64url")));
+  if (parsed.success) return parsed.output;
+  throw new SvcError("BAD_REQUEST", "The clientDataJSON is none.");
+}
+
+/**
+ * What the library leaves open, or says in words that quote what came: a ceremony of the other kind, another page, a page
+ * in a frame of somebody else's. Throws PASSKEY_REFUSED.
+ */
+export function checkClientData(
+  { type, origin, crossOrigin, topOrigin }: ClientData,
+  expected: { readonly type: "webauthn.create" | "webauthn.get"; readonly origin: string },
+): void {
+  if (type !== expected.type) throw refused("This is the answer of another ceremony.");
+  if (origin !== expected.origin) throw refused("The passkey was used on another address than the page's.");
+  if (crossOrigin || topOrigin !== undefined) throw refused("The page was inside of another site's.");
+}
+
+const refused = (message: string): SvcError => new SvcError("PASSKEY_REFUSED", message);
+
+/** What the endpoints share: made once for each instance of the feature. */
+export interface House extends Pick<FeatureContext, "clock" | "log"> {
+  /** Throws CONFIG_INVALID; registration has found that out before. */
+  readonly party: () => RelyingParty;
+  readonly challenges: Challenges;
+  readonly passkeys: Passkeys;
+  /** A passkey signs in without a bearer. */
+  readonly signsIn: boolean;
 }

@@ -1,7 +1,6 @@
 import { useEffect, useId, useState } from "preact/hooks";
 import { Dialog } from "../../parts/dialog.tsx";
-import { addPasskey } from "../../passkeys/passkeys.ts";
-import { prepareAuthenticator } from "../../passkeys/authenticator.ts";
+import { addPasskey, prepareAuthenticator } from "../../passkeys/passkeys.ts";
 import { useServices } from "../../services.ts";
 import { useDevice } from "../../session/use-device.ts";
 import { useAction } from "../../state/use-action.ts";

@@ -1,10 +1,9 @@
 import { useEffect } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { Problem } from "../../parts/problem.tsx";
-import { prepareAuthenticator } from "../../passkeys/authenticator.ts";
+import { prepareAuthenticator, signInByPasskey } from "../../passkeys/passkeys.ts";
 import { obstacleOn } from "../../passkeys/obstacle.ts";
 import { ObstacleNote } from "../../passkeys/obstacle-note.tsx";
-import { signInByPasskey } from "../../passkeys/passkeys.ts";
 import { usePasskeySignIn } from "../../passkeys/use-ways.ts";
 import { useServices } from "../../services.ts";
 import { signInAdvice } from "../../session/session.ts";

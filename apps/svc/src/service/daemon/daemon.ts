@@ -11,24 +11,19 @@ import { configJsonSchema, systemClock } from "@svc/kernel";
 import type { CommandContext } from "../../cli/command.ts";
 import { channelList } from "../../channels/channel-list.ts";
 import { openContext, prepareHome } from "../context.ts";
-import { gatewaySettings } from "../gateway-settings.ts";
+import { type ReloadReport, Reloader, gatewaySettings, sealAtRest } from "../reload.ts";
 import { sendTest } from "../handlers/send.ts";
-import { healthOf } from "../health.ts";
-import { Reloader, type ReloadReport } from "../reload.ts";
-import { sealAtRest } from "../seal-at-rest.ts";
+import { featureList, healthOf, statusReport, toolList } from "../status.ts";
 import { pushDeps } from "../push-deps.ts";
 import { loadPage } from "../page.ts";
-import { openService } from "../open-service.ts";
+import { openService, workspacesOf } from "../open-service.ts";
 import { OperationsDesk } from "../operations.ts";
 import type { Service } from "../service.ts";
 import { SettingsDesk } from "../settings-admin.ts";
-import { featureList, statusReport, toolList } from "../status.ts";
 import { banner, pairingLines } from "./banner.ts";
 import { daemonHandlers } from "./handlers.ts";
-import { keepHouse } from "./housekeeping.ts";
 import { giveMemoryBack } from "./idle-memory.ts";
-import { RestartRequest } from "./restart.ts";
-import { listenToSignals, type Signals } from "./signals.ts";
+import { removeFiles } from "@svc/messaging";
 
 /** What all parts of a running daemon share. */
 export interface Daemon {
@@ -240,4 +235,125 @@ function warmWhenIdle({ agent, config, context }: Service): void {
   systemClock.after(1000, () => {
     agent.warm().catch((error: unknown) => context.log.warn("the model could not be loaded", { error: String(error) }));
   });
+}
+
+/** Somebody wants the service to stop and come again in this process. */
+class RestartRequest {
+  readonly #asked = Promise.withResolvers<void>();
+  #wanted = false;
+  #between: (() => void) | undefined;
+
+  /** Resolves when it is wanted. */
+  get asked(): Promise<void> {
+    return this.#asked.promise;
+  }
+
+  get wanted(): boolean {
+    return this.#wanted;
+  }
+
+  /** `between` is called while nothing is open and the home is still locked. Of two requests the first one counts. */
+  ask(between?: () => void): boolean {
+    if (this.#wanted) return false;
+    this.#wanted = true;
+    this.#between = between;
+    this.#asked.resolve();
+    return true;
+  }
+
+  /** What fails in between must not keep the service down: it comes again with what is there. */
+  between(log: Logger): void {
+    try {
+      this.#between?.();
+    } catch (error) {
+      log.error("what was to be done before the restart failed", { error: String(error) });
+    }
+  }
+}
+
+/**
+ * What the daemon is told by signals.
+ *
+ *   SIGTERM, SIGINT   no new work (503), running turns get daemon.drain_secs, then they are cancelled; exit 0
+ *   a second one      running turns are cancelled at once
+ *   SIGHUP            the config is read again
+ */
+interface Signals {
+  /** Resolves at the first request to stop. */
+  readonly stop: Promise<void>;
+  /** Whether it has come. */
+  readonly stopping: boolean;
+  /** Aborted at the second. */
+  readonly hurry: AbortSignal;
+  /** Called at SIGHUP from now on, in place of what was. */
+  onReload(reload: () => void): void;
+}
+
+/** From the first call on, none of them ends the process by itself. */
+function listenToSignals(): Signals {
+  const hurry = new AbortController();
+  const stop = Promise.withResolvers<void>();
+  // While the service starts it reads the config anyway.
+  let reload = (): void => {};
+  let asked = false;
+  const onStop = (): void => {
+    if (asked) hurry.abort();
+    asked = true;
+    stop.resolve();
+  };
+  process.on("SIGTERM", onStop);
+  process.on("SIGINT", onStop);
+  // On Windows it means that the console window was closed, and the system ends the process whatever we do.
+  if (process.platform !== "win32") process.on("SIGHUP", () => reload());
+  return {
+    stop: stop.promise,
+    get stopping() {
+      return asked;
+    },
+    hurry: hurry.signal,
+    onReload: (next) => (reload = next),
+  };
+}
+
+/** What keeps the database bounded: old conversations and journals go, a few at a time, once an hour. */
+const FIRST_AFTER_MS = 60_000;
+const EVERY_MS = 3_600_000;
+
+/** Call the result to stop. */
+function keepHouse(service: Service): () => void {
+  let stopped = false;
+  let cancel = systemClock.after(FIRST_AFTER_MS, round);
+  function round(): void {
+    void prune(service).finally(() => {
+      if (!stopped) cancel = systemClock.after(EVERY_MS, round);
+    });
+  }
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}
+
+async function prune(service: Service): Promise<void> {
+  const { store, agent, attachments, config, context } = service;
+  const { retention, gateway } = config.core;
+  const limits = {
+    sessionDays: retention.session_days,
+    maxSessions: retention.max_sessions,
+    toolCallDays: retention.tool_call_days,
+    messageDays: retention.message_days,
+    pageSessionDays: gateway.page_session_days,
+  };
+  try {
+    const gone = await store.prune(limits, systemClock.now(), (messages) =>
+      removeFiles(workspacesOf(service.generation), context.log, messages),
+    );
+    const files = await attachments.sweep();
+    // Conversations in memory are read again, or the model would still be told what is gone.
+    if (gone.sessions > 0) agent.reread();
+    const all = { ...gone, files };
+    if (Object.values(all).some((count) => count > 0)) context.log.info("old data was removed", all);
+  } catch (error) {
+    context.log.warn("old data could not be removed", { error: String(error) });
+  }
 }

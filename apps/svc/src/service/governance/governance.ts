@@ -2,31 +2,36 @@
  * What stands between an event and an act: approvals, procedures, events of programs on this machine. Put together around
  * an agent and its messaging, which are made after it and looked up when they are needed.
  */
-import type { Messaging } from "@svc/messaging";
+import type { AskPlace, Messaging, PromptSource } from "@svc/messaging";
 import type { SopAuthor } from "@svc/gateway";
-import type { ClientId } from "@svc/contract";
-import { type LoadedConfig, systemClock } from "@svc/kernel";
+import { type ClientId, type Conversation, DEFAULT_MAX_CHARS } from "@svc/contract";
+import { type LoadedConfig, channelIdsOf, systemClock } from "@svc/kernel";
 import {
   type ApprovalRegistry,
+  type AskForToolParts,
+  type ChannelAnswers,
   type ChannelEvents,
+  type NotifiedChannel,
+  type SopEngine,
+  type SopLibrary,
+  askForTool,
   createApprovals,
   createChannelEvents,
   createSops,
   cronMarks,
   lateCronSchedule,
-  type SopEngine,
-  type SopLibrary,
+  outcomeText,
+  promptIdOf,
+  promptParts,
 } from "@svc/sop";
-import type { Store } from "@svc/store";
-import type { ServiceEvents } from "../events.ts";
+import type { Approval, Store } from "@svc/store";
+import type { Service, ServiceEvents } from "../service.ts";
 import type { Generation } from "../generation.ts";
-import type { Service } from "../service.ts";
 import { AlwaysRules } from "./always-rules.ts";
-import { type NotifiedChannels, notifiedChannels } from "./notified-channels.ts";
-import { closePrompts, promptSource } from "./prompts.ts";
-import { type Questions, toolQuestions } from "./questions.ts";
 import { sopAuthor } from "./sop-author.ts";
 import { stepWorker } from "./step-worker.ts";
+import { approversOf, targetOf, targetsOf } from "./channel-section.ts";
+import { type AskPerson, isPostponed } from "@svc/agent";
 
 export interface Governance {
   readonly approvals: ApprovalRegistry;
@@ -141,4 +146,112 @@ function whose({ agent, store }: GovernanceParts, turnId: string): string {
   if (!turn) return "the agent";
   const device = store.devices.ofClient(turn.clientId);
   return device ? `the agent, for ${device.name}` : `the agent, in conversation ${turn.sessionName}`;
+}
+
+/** Questions as channels post them, and take them back. */
+const MAX_OUTCOME_CHARS = 300;
+const LABELS = { approve: "Approve", reject: "Reject" } as const;
+
+const promptSource = (store: Pick<Store, "approvals">): PromptSource => ({
+  promptOf(n) {
+    const approval = store.approvals.read(n);
+    if (!approval) return undefined;
+    const isWaiting = approval.status === "waiting";
+    return {
+      prompt: { id: promptIdOf(approval), ...promptParts(approval), ...LABELS },
+      isWaiting,
+      ...(!isWaiting && { outcome: outcomeText(approval, MAX_OUTCOME_CHARS) }),
+    };
+  },
+  posted(_approval, delivery, { opened }) {
+    if (opened) store.approvals.setOpened(delivery, opened);
+  },
+});
+
+/** Takes the buttons off wherever the question was posted. */
+function closePrompts(approval: Approval, store: Pick<Store, "outbox">, messaging: Messaging): void {
+  const outcome = outcomeText(approval, MAX_OUTCOME_CHARS);
+  for (const { delivery } of approval.prompts) {
+    const posted = store.outbox.read(delivery);
+    // One that is not sent yet is never posted any more.
+    if (posted?.state !== "sent") continue;
+    const { conversation, platformId, text } = posted;
+    messaging.closePrompt({ conversation, platformId, text }, outcome);
+  }
+}
+
+/** What approvals and notifications go by of the channels, as the config in force says. */
+type Parts = Pick<Service, "context" | "lifecycle"> & {
+  readonly generation: () => Generation;
+  readonly messaging: () => Pick<Messaging, "backlog">;
+};
+
+interface NotifiedChannels {
+  /** Ids of all that the catalogue names, in this build or not. */
+  known(): readonly string[];
+  channel(id: string): NotifiedChannel | undefined;
+  answers(id: string): ChannelAnswers;
+  /** The `notification_target` of every channel in service. */
+  targets(): readonly Conversation[];
+}
+
+function notifiedChannels({ context, lifecycle, generation, messaging }: Parts): NotifiedChannels {
+  const { catalogue } = context.composition;
+  const known = catalogue.filter(({ kind }) => kind === "channel").flatMap(channelIdsOf);
+  const maxChars = (id: string): number => generation().registry.channels.get(id)?.text?.maxChars ?? DEFAULT_MAX_CHARS;
+  const isRunning = (id: string): boolean => {
+    const owner = generation().registry.channelOwners.get(id);
+    return owner !== undefined && lifecycle.stateOf(owner) !== "failed";
+  };
+  return {
+    known: () => known,
+    channel(id) {
+      const target = targetOf(generation().config, id);
+      const backlog = target ? messaging().backlog(target) : 0;
+      const isConfigured = generation().registry.channelOwners.has(id);
+      return { isConfigured, target, backlog, maxChars: maxChars(id) };
+    },
+    answers: (id) => ({ approvers: approversOf(generation().config, id), maxChars: maxChars(id) }),
+    targets: () => targetsOf(generation().config).filter(({ channel }) => isRunning(channel)),
+  };
+}
+
+/** Tool calls that wait for a person: who asks, and where, beside the page and the command line. */
+interface QuestionParts {
+  readonly approvals: () => ApprovalRegistry;
+  readonly store: Store;
+  readonly redact: (text: string) => string;
+  readonly timeoutMs: () => number;
+  /** For a person: whose turn it is. */
+  readonly whose: (turnId: string) => string;
+  /** Where the questions of procedures are posted. */
+  readonly targets: () => readonly Conversation[];
+}
+
+interface Questions {
+  /** Of a turn that came by HTTP or from the page. */
+  readonly anywhere: AskPerson;
+  /** The same, for somebody who asks a person himself as well: `onWaiting` says when. */
+  alsoBy(onWaiting: () => void): AskPerson;
+  /** In the conversation that caused the call, if that has one. */
+  inConversation(where: AskPlace): AskPerson;
+  ofProcedure(askedBy: string): AskPerson;
+}
+
+function toolQuestions({ approvals, store, redact, timeoutMs, whose, targets }: QuestionParts): Questions {
+  const asker = (placeOf: AskForToolParts["placeOf"], onWaiting = (): void => {}): AskPerson => {
+    const parts = { store, redact, timeoutMs, isPostponed, placeOf, onWaiting };
+    return (question, signal) => askForTool({ approvals: approvals(), ...parts })(question, signal);
+  };
+  const nowhere: AskForToolParts["placeOf"] = ({ turnId }) => ({ askedBy: whose(turnId), conversations: [] });
+  return {
+    anywhere: asker(nowhere),
+    alsoBy: (onWaiting) => asker(nowhere, onWaiting),
+    inConversation: ({ conversation, sender }) => {
+      if (!conversation) return asker(nowhere);
+      const askedBy = `the agent, for ${sender} on ${conversation.channel}`;
+      return asker(() => ({ askedBy, asker: sender, conversations: [conversation] }));
+    },
+    ofProcedure: (askedBy) => asker(() => ({ askedBy, conversations: targets() })),
+  };
 }

@@ -1,10 +1,19 @@
 /** What `svc passkeys` asks for: every device's, as an operator sees and changes them. */
-import { DEVICE_NAME_PATTERN, type Json, SvcError } from "@svc/contract";
+import {
+  DEVICE_NAME_PATTERN,
+  type FeatureQuestion,
+  type Json,
+  type Route,
+  type RouteEvent,
+  type RouteRequest,
+  SvcError,
+} from "@svc/contract";
 import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
 import type { Service } from "../service.ts";
 import { byPrefix } from "./by-prefix.ts";
-import { askRoute, type RouteQuestion } from "./feature-route.ts";
 import { text } from "./fields.ts";
+import * as v from "valibot";
+import { featurePathsOf } from "../feature-paths.ts";
 
 const CREDENTIALS = "/api/webauthn/credentials";
 const CREDENTIAL = "/api/webauthn/credentials/{id}";
@@ -70,4 +79,53 @@ function shown({ store }: Service, { client_id: clientId, ...passkey }: Told): P
 function passkeyName(name: Json | undefined): string {
   if (typeof name === "string" && DEVICE_NAME_PATTERN.test(name)) return name.trim();
   throw new SvcError("USAGE", "A passkey's name is 1 to 64 printable characters.");
+}
+
+/** A route of a feature, asked by an operator: whoever has the control socket. */
+interface RouteQuestion extends FeatureQuestion {
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What it answers. Throws what it throws; NOT_CONFIGURED, saying what to do, where the feature is not in the build or is off;
+ * FEATURE_DOWN where it failed; USAGE for what does not fit the route's schemas.
+ */
+export async function askRoute(service: Service, question: RouteQuestion): Promise<Json> {
+  const { route } = findRoute(service, question);
+  return (await route.handle(requestOf(route, question))).body;
+}
+
+/** Its events as they come. Resolves when there are no more. Throws as `askRoute`, and NOT_FOUND for a route that does not stream. */
+export async function followRoute(
+  service: Service,
+  question: RouteQuestion,
+  onEvent: (event: RouteEvent) => void,
+): Promise<void> {
+  const { route } = findRoute(service, question);
+  if (!route.stream) throw new SvcError("NOT_FOUND", "This does not stream.");
+  const events = await route.stream({ ...requestOf(route, question), lastEventId: undefined });
+  for await (const event of events) onEvent(event);
+}
+
+function requestOf(route: Route, { params = {}, query = {}, body = null, signal }: RouteQuestion): RouteRequest {
+  const fits =
+    (route.doc.body === undefined || v.is(route.doc.body, body)) &&
+    Object.entries(route.doc.query ?? {}).every(([name, schema]) => v.is(schema, query[name]));
+  if (!fits) throw new SvcError("USAGE", "The feature does not take this.");
+  return {
+    caller: { kind: "operator" },
+    params,
+    query: new URLSearchParams(query),
+    body: route.doc.body === undefined ? body : (v.parse(route.doc.body, body) as Json),
+    origin: undefined,
+    signal,
+  };
+}
+
+function findRoute({ context, config, generation }: Service, { method, path }: FeatureQuestion) {
+  const found = generation.registry.routes.find(({ route }) => route.method === method && route.path === path);
+  if (found !== undefined) return found;
+  const missing = featurePathsOf(context.composition, config).get(path)?.missing;
+  if (missing === undefined) throw new SvcError("FEATURE_DOWN");
+  throw new SvcError("NOT_CONFIGURED", `${missing.charAt(0).toUpperCase()}${missing.slice(1)}.`);
 }

@@ -1,21 +1,21 @@
 /** What `svc sop` asks for. */
-import { type Json, SvcError } from "@svc/contract";
+import { type Json, SvcError, type SvcEvent } from "@svc/contract";
 import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
 import type { SopAuthor } from "@svc/gateway";
 import { type EventHub, formatProblems } from "@svc/kernel";
 import {
   type Approvals,
   type CheckedSop,
+  type SopRunFilter,
+  type Sops,
   calendarJson,
+  isQuestionOf,
   runDetailJson,
   runJson,
   sopJson,
-  type SopRunFilter,
-  type Sops,
 } from "@svc/sop";
 import type { SopRunStatus } from "@svc/store";
 import { limitOf, text } from "./fields.ts";
-import { followRun } from "./follow-run.ts";
 import { AN_OPERATOR } from "./operator.ts";
 
 const STATUSES: readonly string[] = ["pending", "running", "waiting_approval", "completed", "failed", "cancelled"];
@@ -140,4 +140,43 @@ function filterOf(body: ControlRequest["body"]): SopRunFilter {
     ...(source !== undefined && { source }),
     ...(body["test"] === true && { test: true }),
   };
+}
+
+/** A run that somebody waits for: what it does, and what it asks people, until it has ended. */
+interface FollowParts {
+  readonly events: EventHub;
+  readonly approvals: Pick<Approvals, "get">;
+}
+
+/** Resolves with the run's id once it has ended. Rejects when nobody waits any more; the run goes on then. */
+async function followRun(
+  { events, approvals }: FollowParts,
+  { send, signal }: ControlRequest,
+  start: () => Promise<{ readonly id: string }>,
+): Promise<string> {
+  const ended = Promise.withResolvers<void>();
+  const early: SvcEvent[] = [];
+  let id: string | undefined;
+  const tell = (event: SvcEvent): void => {
+    if (id === undefined) return void early.push(event);
+    if (event.type === "human_approval_request" && event.origin !== "external" && isQuestionOf(id, event)) {
+      send({ type: "question", run: id, title: event.title, approval: approvals.get(event)?.n ?? null });
+    }
+    if (event.type === "sop-run-step" && event.runId === id) {
+      send({ type: "step", run: id, step: event.step, status: event.status });
+    }
+    if (event.type === "sop-run-end" && event.runId === id) ended.resolve();
+  };
+  const subscription = events.subscribe({ tell: ({ event }) => tell(event), dropped: () => {} });
+  const stop = (): void => ended.reject(signal.reason as Error);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    id = (await start()).id;
+    early.forEach(tell);
+    await ended.promise;
+    return id;
+  } finally {
+    subscription.end();
+    signal.removeEventListener("abort", stop);
+  }
 }

@@ -10,8 +10,9 @@ import { dirname } from "node:path/posix";
 import { type ClientId, type Clock, type Logger, type Speech, SvcError, type Workspace } from "@svc/contract";
 import type { SentFile, Store, Upload, UploadTarget } from "@svc/store";
 import { NOT_TRANSCRIBED, transcriptText } from "./question.ts";
-import { shownName, uploadPath } from "./names.ts";
 import { SNIFFED_BYTES, sniffType } from "./sniff.ts";
+import { mediaKindOf } from "@svc/kit";
+import { mediaPathOf } from "../workspace/media-path.ts";
 
 /** Of one file. */
 export const MAX_FILE_BYTES = 25 * 1_048_576;
@@ -279,3 +280,17 @@ const ignore = (): undefined => undefined;
 const gone = (error: unknown): undefined => {
   if (error instanceof SvcError && error.code === "TOOL_FAILED") throw error;
 };
+
+/** Names of files that came with messages: the one that people read, and the path in the workspace. Both are a stranger's words. */
+const MAX_CHARS = 120;
+
+/** One line without a folder and without characters that are not seen, or that turn what follows around. */
+export function shownName(name: string): string {
+  const last = name.normalize("NFC").split(/[\\/]/).at(-1)!;
+  const line = last.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, "").trim();
+  return /^\.*$/.test(line) ? "file" : [...line].slice(0, MAX_CHARS).join("");
+}
+
+/** `media/<day>/<id>-<name>` below the workspace: the same whenever it is asked. */
+export const uploadPath = ({ id, name, type, at }: { id: string; name: string; type: string; at: number }) =>
+  mediaPathOf({ kind: mediaKindOf(type), fileName: name, mimeType: type }, id, at);

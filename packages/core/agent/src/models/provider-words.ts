@@ -1,7 +1,6 @@
 /** What a provider says, made fit to be shown to an operator: one short line without keys, and names of its models. */
 import type { Clock } from "@svc/contract";
-import type { ModelConfig } from "./open-model.ts";
-import { providerFetch } from "./provider-fetch.ts";
+import { type ModelConfig, providerFetch } from "./open-model.ts";
 
 /** Which model failed: what the fix names, and what must not be quoted. */
 export interface ModelContext {

@@ -1,9 +1,9 @@
-import { realpathSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isInside } from "../workspace/path-rules.ts";
-import { isGit, isRisky, onlyReads, takesCommands } from "./commands-that-run-commands.ts";
-import { isPlainRepository } from "./git-repository.ts";
-import { parseLine, type SimpleCommand, type Word } from "./shell-syntax.ts";
+import { type SimpleCommand, type Word, parseLine } from "./shell-syntax.ts";
+import { trimEndOf } from "@svc/contract";
+import { PROGRAM_RULES, type ProgramRule, argumentsAsk, hasConditions } from "./program-rules.ts";
 
 export interface LineRules {
   /** Each entry is a program, or a program and its first words (`git status`), as they must stand in the line. */
@@ -155,5 +155,197 @@ function realPathOf(path: string): string {
   } catch {
     const parent = dirname(path);
     return parent === path ? path : join(realPathOf(parent), basename(path));
+  }
+}
+
+// Programs whose words are other programs: listing them would list everything, so they ask although they are listed.
+
+/** By name without version: `python3.12` is `python`. */
+export function takesCommands(program: string): boolean {
+  const name = program.toLowerCase();
+  return NAMES.has(name) || NAMES.has(trimEndOf(name, "0123456789.-"));
+}
+
+/** Whether the arguments of a program that is otherwise harmless make it run another one, or write or delete files. */
+function isRisky(program: string, args: readonly Word[]): boolean {
+  const rule = ruleOf(program);
+  if (!rule || !hasConditions(rule)) return false;
+  // A pattern is replaced by file names, and a file can be called `-exec`.
+  return (
+    args.some((arg) => arg.glob || arg.tilde) ||
+    argumentsAsk(
+      rule,
+      args.map((arg) => arg.text),
+    )
+  );
+}
+
+/** Whether the program makes and changes nothing, with arguments that are not risky. */
+const onlyReads = (program: string): boolean => ruleOf(program)?.reads === true;
+
+const isGit = (program: string): boolean => nameOf(program) === "git";
+
+const ruleOf = (program: string): ProgramRule | undefined => PROGRAM_RULES.get(nameOf(program));
+
+const nameOf = (program: string): string => program.slice(program.lastIndexOf("/") + 1).toLowerCase();
+
+const words = (text: string): string[] => text.trim().split(/\s+/);
+
+const NAMES: ReadonlySet<string> = new Set([
+  // Reserved words and builtins that run text, change what a name means, or set variables such as PATH.
+  ...words(`! [[ ]] { } if then else elif fi for while until do done case esac in function select time coproc
+    . source eval exec command builtin trap alias unalias enable export readonly local declare typeset set unset shift
+    read readarray mapfile getopts let hash shopt bind complete compgen fc return break continue`),
+  // Shells, and programs that contain one.
+  ...words(
+    `sh bash dash ash zsh ksh ksh93 mksh yash csh tcsh fish rbash pwsh powershell cmd busybox toybox nu elvish xonsh`,
+  ),
+  // Languages, and tools whose input is a program.
+  ...words(`python pypy ipython node nodejs deno bun perl ruby irb php lua luajit tclsh wish expect guile racket sbcl clisp
+    ghci runghc erl escript elixir iex julia r rscript octave java jshell groovy scala kotlin swift dotnet mono awk gawk
+    mawk nawk bc dc m4 jrunscript gdb lldb sqlite sqlite3 psql mysql mariadb mongo mongosh redis-cli gnuplot ghostscript gs
+    tex latex pdflatex xelatex lualatex pandoc exiftool openssl gpg gpg2 gpgsm gpgconf original-awk goawk pgcli mycli litecli
+    pg_dump pg_restore mysqldump duckdb clickhouse`),
+  // Wrappers: the rest of the line is another command.
+  ...words(`env xargs parallel nohup timeout nice ionice chrt taskset setsid setarch stdbuf unbuffer script watch entr flock
+    sudo doas su runuser pkexec run0 chroot unshare nsenter bwrap firejail systemd-run start-stop-daemon daemon strace ltrace
+    perf valgrind catchsegv ld.so prlimit cgexec numactl tmux screen dtach at batch crontab run-parts xdg-open open logrotate
+    ssh ssh-keygen ssh-add ssh-agent ssh-copy-id autossh mosh scp sftp rsync rclone rsh telnet ftp lftp nc ncat netcat socat ip tcpdump nmap mount systemctl service launchctl osascript
+    ldd ld-linux.so ld-linux-x86-64.so ld-linux-aarch64.so ld-musl pldd gdbserver rr uftrace bpftrace watchexec hyperfine
+    which-command chpst setuidgid softlimit envdir dbus-run-session xvfb-run faketime proot fakeroot torsocks proxychains`),
+  // Build tools and package managers run what files say, files that the agent can write.
+  ...words(`make gmake bmake ninja meson cmake ctest bazel buck rake scons tup just task npm npx pnpm pnpx yarn bunx corepack
+    pip pipx uv uvx poetry conda cargo rustc go gcc g++ cc c++ clang clang++ ld as javac mvn gradle gradlew ant sbt gem bundle
+    bundler composer docker podman nerdctl kubectl helm vagrant ansible ansible-playbook terraform nix nix-shell nix-build
+    hg svn bzr cvs darcs fossil jj gh glab tig lazygit ack eslint prettier stylelint webpack vite rollup mocha ava gulp grunt
+    turbo nx lerna tsx ts-node libtool autoconf automake aclocal
+    apt apt-get dpkg rpm dnf yum apk pacman brew snap flatpak pre-commit tox nox pytest jest vitest`),
+  // Editors and pagers with a shell escape.
+  ...words(
+    `vi vim vimdiff view nvim ex ed emacs nano pico joe micro less more most man apropos info bat batcat pg
+    zless zmore bzless bzmore xzless xzmore lzless lzmore rview rvim gvim gview evim vimtutor emacsclient kak helix hx ne jed
+    mc ranger nnn lf vifm lynx w3m links mutt`,
+  ),
+]);
+
+// Whether the repository that git would use in a folder has an ordinary configuration. `filter.<name>.clean`, `diff.<name>.textconv`,
+// `merge.<name>.driver`, `diff.external` and `remote.<name>.uploadpack` name programs that `git status` or `git diff` start, and no
+// variable of the environment switches them off. So a line with git asks unless every setting is one that is known to name no program. What
+// is read here can change before git reads it: another listed program must not share the line, and a command that writes hidden paths asks.
+
+/** `folder`: where the line starts, relative to the workspace. False when in doubt. */
+function isPlainRepository(workspace: string, folder: string): boolean {
+  try {
+    let place = realpathSync(resolve(workspace, folder));
+    if (!isInside(place, workspace)) return false;
+    if (
+      relative(workspace, place)
+        .split(sep)
+        .some((part) => part.startsWith("."))
+    )
+      return false;
+    for (;;) {
+      const repository = join(place, ".git");
+      const stats = lstatSync(repository, { throwIfNoEntry: false });
+      // Git passes over one that is not whole, so those above count too.
+      if (stats && !(stats.isDirectory() && isPlain(place, repository))) return false;
+      // Git takes a folder with a HEAD for a repository without a working tree, whose configuration lies beside it.
+      if (existsSync(join(place, "HEAD"))) return false;
+      if (place === workspace) return true;
+      place = dirname(place);
+    }
+  } catch {
+    return false;
+  }
+}
+
+function isPlain(top: string, repository: string): boolean {
+  // `commondir` moves the configuration elsewhere; submodules have repositories and settings of their own.
+  if (existsSync(join(repository, "commondir")) || existsSync(join(top, ".gitmodules"))) return false;
+  return (
+    isPlainConfig(readFile(join(repository, "config"))?.toString("utf8") ?? "") &&
+    !hasSubmodules(readFile(join(repository, "index")))
+  );
+}
+
+/** Settings that name no program, and that git and its front ends write by themselves. Subsections count as their section. */
+const PLAIN_SETTINGS = new Set(
+  `core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase core.precomposeunicode
+   core.symlinks core.autocrlf core.eol core.safecrlf core.quotepath core.abbrev core.compression core.whitespace
+   core.commentchar core.trustctime core.preloadindex core.longpaths
+   remote.url remote.pushurl remote.fetch remote.push remote.tagopt remote.prune remote.mirror remote.gh-resolved
+   branch.remote branch.merge branch.rebase branch.pushremote branch.description branch.sort branch.autosetuprebase
+   branch.autosetupmerge branch.vscode-merge-base branch.gh-merge-base
+   user.name user.email author.name author.email committer.name committer.email
+   init.defaultbranch pull.rebase pull.ff push.default push.autosetupremote push.followtags fetch.prune merge.ff
+   merge.conflictstyle rerere.enabled rebase.autostash rebase.autosquash color.ui color.diff color.status color.branch
+   log.date log.decorate diff.algorithm diff.renames diff.colormoved diff.noprefix diff.mnemonicprefix status.short
+   status.branch status.showuntrackedfiles tag.sort column.ui`
+    .trim()
+    .split(/\s+/),
+);
+
+const BLANK = /^\s*(?:[#;].*)?$/;
+const SECTION = /^\s*\[([A-Za-z0-9-]+)(?: "[^"\\]*")?\]\s*$/;
+/** No backslash: it could continue the line. */
+const SETTING = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=[^\\]*)?$/;
+
+function isPlainConfig(text: string): boolean {
+  let section = "";
+  return text.split(/\r?\n/).every((line) => {
+    if (BLANK.test(line)) return !line.includes("\\");
+    const opened = SECTION.exec(line)?.[1];
+    if (opened !== undefined) {
+      section = opened.toLowerCase();
+      return true;
+    }
+    const key = SETTING.exec(line)?.[1];
+    return key !== undefined && PLAIN_SETTINGS.has(`${section}.${key.toLowerCase()}`);
+  });
+}
+
+/**
+ * Whether the index holds a submodule: git runs itself there, with that repository's settings. gitformat-index(5). True when in
+ * doubt.
+ */
+function hasSubmodules(index: Buffer | undefined): boolean {
+  if (!index) return false;
+  const version = index.readUInt32BE(4);
+  if (index.toString("latin1", 0, 4) !== "DIRC" || version < 2 || version > 4) return true;
+  let at = 12;
+  for (let left = index.readUInt32BE(8); left > 0; left -= 1) {
+    if (index.readUInt32BE(at + 24) >>> 12 === GITLINK) return true;
+    const flags = index.readUInt16BE(at + 60);
+    let name = at + 62 + (flags & EXTENDED ? 2 : 0);
+    if (version === 4) while (index.readUInt8(name++) & 0x80);
+    const end = index.indexOf(0, name);
+    if (end === -1) return true;
+    at = version === 4 ? end + 1 : at + ((end - at + 8) & ~7);
+  }
+  // Extensions, up to the checksum: a shared index holds more entries.
+  for (; at + 8 <= index.length - CHECKSUM_BYTES; at += 8 + index.readUInt32BE(at + 4)) {
+    if (index.toString("latin1", at, at + 4) === "link") return true;
+  }
+  return false;
+}
+
+const GITLINK = 0o16;
+const EXTENDED = 0x4000;
+const CHECKSUM_BYTES = 20;
+
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Undefined where the file is missing. Throws for a link, a pipe and a file that is too large. */
+function readFile(path: string): Buffer | undefined {
+  if (!lstatSync(path, { throwIfNoEntry: false })) return undefined;
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stats = fstatSync(file);
+    const { size } = stats;
+    if (!stats.isFile() || size > MAX_BYTES) throw new Error("not a file of git");
+    const bytes = Buffer.alloc(size);
+    return bytes.subarray(0, readSync(file, bytes, 0, size, 0));
+  } finally {
+    closeSync(file);
   }
 }

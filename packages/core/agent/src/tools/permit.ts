@@ -5,7 +5,6 @@ import type { ToolCallRecord } from "@svc/store";
 import * as v from "valibot";
 import type { Lasting } from "../policy/lasting.ts";
 import type { AskPerson, LastingOffers, PersonAnswer, ToolQuestion } from "../types.ts";
-import { approvalOf } from "./approval-of.ts";
 import type { CoreTool } from "./core-tool-context.ts";
 import type { ToolEnvironment } from "./environment.ts";
 
@@ -243,4 +242,10 @@ export function recordOf(call: PermittedCall, { turnId, callId, clientId, redact
     acting,
     input: redact ? redactJson(input, redact) : input,
   };
+}
+
+/** Whether a call acts. A tool that runs command lines does, whatever else it says. */
+export function approvalOf(tool: Tool, input: unknown): "auto" | "ask" {
+  if (tool.commandLine) return "ask";
+  return typeof tool.approval === "function" ? tool.approval(input) : tool.approval;
 }

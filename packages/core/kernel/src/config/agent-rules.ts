@@ -6,11 +6,10 @@ import { TOOL_NAME } from "../lifecycle/contribution-problems.ts";
 import { DEFAULT_AGENT } from "./agent-schema.ts";
 import { type NamedAgent, type ResolvedAgent, resolveAgents } from "./agents.ts";
 import type { CoreConfig } from "./core-schema.ts";
-import { badKey, badValue, type Finding, wrongItems } from "./finding.ts";
+import { type Finding, badKey, badValue, wrongItems } from "./finding.ts";
 import type { LoadedSection } from "./loaded-config.ts";
-import { modelFaults } from "./model-rules.ts";
-import { isPlainPath, PLAIN_PATH } from "./path-rules.ts";
-import { keyText, type Path } from "./table.ts";
+import { PLAIN_PATH, isPlainPath } from "./path-rules.ts";
+import { type Path, keyText } from "./table.ts";
 
 /** Nothing is said while a section that agents are made of is not valid by itself. */
 export function agentRules(core: Partial<CoreConfig>): Finding[] {
@@ -145,4 +144,20 @@ export function channelAgentRules(
     const guess = { wrong: agent, among };
     return [badValue([...path, "agent"], "no agent has this name", { allowed: among.join(", "), guess })];
   });
+}
+
+// What a model's settings must be to each other: of `[model]`, and of what an agent makes of it.
+
+/** `path`: the table to blame. */
+export function modelFaults({ provider, name, base_url, api_key }: ResolvedAgent["model"], path: Path): Finding[] {
+  if (provider === "builtin") return [];
+  const needed = [
+    ["name", name],
+    ...(provider === "openai-compatible" ? [["base_url", base_url]] : [["api_key", api_key]]),
+  ] as const;
+  const missing = needed.filter(([, value]) => (value ?? "").trim() === "");
+  const message = `is required when ${keyText([...path, "provider"])} is "${provider}"`;
+  const findings = missing.map(([key]) => badValue([...path, key!], message, { at: "key" }));
+  if (/^[\x21-\x7e]*$/.test(api_key?.trim() ?? "")) return findings;
+  return [...findings, badValue([...path, "api_key"], "has characters that no HTTP header can carry")];
 }

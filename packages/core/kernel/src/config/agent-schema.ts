@@ -1,7 +1,14 @@
 /** What an agent is made of: its model and prices, its turns, its policy; and what `[agents.<name>]` may say of these. */
 import { httpUrl, integer, secret } from "@svc/contract";
 import * as v from "valibot";
-import { count, flag, list, text } from "./schema-pieces.ts";
+
+/** Values as core's sections write them: with a description, and a default where there is one. */
+export const text = (description: string) => v.pipe(v.string(), v.description(description));
+export const flag = (value: boolean, description: string) =>
+  v.optional(v.pipe(v.boolean(), v.description(description)), value);
+export const count = (value: number, min: number, max: number, description: string) =>
+  v.optional(v.pipe(integer(min, max), v.description(description)), value);
+export const list = (description: string) => v.optional(v.pipe(v.array(v.string()), v.description(description)), []);
 
 /** The agent that answers if no other is named. Not a name that `[agents.<name>]` may take. */
 export const DEFAULT_AGENT = "default";

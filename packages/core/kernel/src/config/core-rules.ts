@@ -4,10 +4,9 @@
  */
 import { isIPv4 } from "node:net";
 import { isWebhookKey } from "@svc/contract";
-import { agentRules } from "./agent-rules.ts";
+import { agentRules, modelFaults } from "./agent-rules.ts";
 import type { CoreConfig } from "./core-schema.ts";
 import { badValue, type Finding, wrongItems } from "./finding.ts";
-import { modelFaults } from "./model-rules.ts";
 import { isPlainPath, PLAIN_PATH } from "./path-rules.ts";
 
 /** Findings over the sections that are valid by themselves. */

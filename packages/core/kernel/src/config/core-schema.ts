@@ -1,13 +1,146 @@
 /** The sections core owns. Every key has a description: `svc config schema` and the reference page are made of them. */
-import { httpUrl, integer, type Marks, secret, trimEndOf } from "@svc/contract";
+import { type Marks, httpUrl, integer, secret, trimEndOf } from "@svc/contract";
 import * as v from "valibot";
-import { agent, agentName, model, namedAgent, policy, price } from "./agent-schema.ts";
-import { browser } from "./browser-schema.ts";
+import { agent, agentName, count, flag, list, model, namedAgent, policy, price, text } from "./agent-schema.ts";
 import { hashedSecret } from "./hashed-secret.ts";
-import { observability } from "./observability-schema.ts";
-import { publicUrl } from "./public-url.ts";
-import { sandbox } from "./sandbox-schema.ts";
-import { count, flag, list, text } from "./schema-pieces.ts";
+
+// `[observability]`: who watches.
+
+/** Each backend by the names it goes by. */
+const CANONICAL = {
+  none: "none",
+  noop: "none",
+  log: "log",
+  metrics: "metrics",
+  otel: "otel",
+  opentelemetry: "otel",
+  otlp: "otel",
+} as const;
+
+const observability = v.strictObject({
+  backend: v.optional(
+    v.pipe(
+      v.picklist(["none", "noop", "log", "metrics", "otel", "opentelemetry", "otlp"]),
+      v.description(
+        "Where observations go: none (none, noop), the log (a line for each turn and delivery), GET /metrics, or an OTLP collector (otel, opentelemetry, otlp).",
+      ),
+      v.transform((name) => CANONICAL[name]),
+    ),
+    "log",
+  ),
+  otel_endpoint: v.optional(
+    v.pipe(httpUrl(), v.description("Base URL of the OTLP/HTTP collector; /v1/traces is added.")),
+    "http://127.0.0.1:4318",
+  ),
+  otel_protocol: v.optional(
+    v.pipe(
+      v.picklist(["http/protobuf", "http/json"]),
+      v.description("Encoding of traces; every collector accepts the first."),
+    ),
+    "http/protobuf",
+  ),
+  otel_service_name: v.optional(text("Service name in the traces."), "svc"),
+  otel_headers: v.optional(
+    v.pipe(
+      secret(),
+      v.check(
+        (pairs) => /^\s*$|^[^=,\s]+=[^,\s]*(?:,[^=,\s]+=[^,\s]*)*$/.test(pairs),
+        "name=value pairs joined by commas",
+      ),
+      v.description("Headers for the collector, e.g. authorization=Bearer%20token; values percent-encoded."),
+    ),
+  ),
+  otel_sampling: v.optional(
+    v.pipe(v.number(), v.minValue(0), v.maxValue(1), v.description("Share of traces to record, 0 to 1.")),
+    1,
+  ),
+  otel_record_content: flag(false, "Record messages, prompts and tool results in traces, too."),
+});
+
+// `[security.sandbox]`: what confines the commands that agents run.
+
+/** Without a default here: one that is written down has to be held, or the backend is not used. */
+const limit = (min: number, max: number, description: string) =>
+  v.optional(v.pipe(integer(min, max), v.description(description)));
+
+const sandbox = v.strictObject({
+  enabled: flag(true, "Confine commands."),
+  backend: v.optional(
+    v.pipe(
+      v.picklist(["auto", "none", "jail", "userns", "fsrestrict", "seatbelt", "container"]),
+      v.description("Sandbox backend. auto: the strongest available. none: no confinement."),
+    ),
+    "auto",
+  ),
+  required: flag(false, "Refuse to run commands if the configured backend is not available."),
+  network: flag(false, "Commands may reach the network."),
+  timeout_secs: count(120, 1, 86_400, "Seconds a command may run."),
+  memory_mb: limit(16, 1_048_576, "Megabytes of memory for a command and its child processes. Default: 2048."),
+  cpu_secs: limit(1, 86_400, "Seconds of processor time of a command. Default: no limit but timeout_secs."),
+  pids: limit(2, 1_000_000, "Processes and threads of a command. Default: 256."),
+  readable: list("Absolute paths that commands may read, besides the workspace and system libraries."),
+  writable: list("Absolute paths that commands may write, besides the workspace."),
+  container_image: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}$/, "must be the name of an image"),
+      v.description(
+        "Image of the container backend. It must exist on this machine; svc never pulls images. Default: debian:stable-slim.",
+      ),
+    ),
+  ),
+});
+
+/** `[browser]`: the browser that agents drive. */
+const browser = v.strictObject({
+  enabled: flag(false, "Give agents a browser."),
+  backend: v.optional(
+    v.pipe(
+      v.picklist(["agent_browser", "native", "computer_use"]),
+      v.description(
+        "Browser backend: the program agent-browser, svc itself (native), or the service at computer_use_endpoint.",
+      ),
+    ),
+    "agent_browser",
+  ),
+  allowed_domains: list(
+    "Hosts that pages and their resources may load from: example.com, *.example.com with all subdomains, an address, or * for every public host. Empty: none.",
+  ),
+  native_headless: flag(true, "Run the native browser without a window."),
+  chromium_path: v.optional(text("Path of the Chromium to start. Default: the installed one.")),
+  agent_browser_path: v.optional(text("Path of agent-browser. Default: found on the PATH.")),
+  idle_secs: count(300, 10, 86_400, "Seconds of inactivity after which a conversation's browser is closed."),
+  computer_use_endpoint: v.optional(
+    v.pipe(httpUrl(), v.description("URL that takes the actions of the backend computer_use.")),
+    "http://127.0.0.1:8787/v1/actions",
+  ),
+  computer_use_api_key: v.optional(v.pipe(secret(), v.description("Bearer key of that service."))),
+  computer_use_windows: list("Titles of windows that the agent may act in. Empty: the browser's own."),
+});
+
+// `gateway.public_url`: paths are put behind it, it is printed, encoded as a QR code, and handed to platforms and the page.
+
+/** What is written is what every program reads: no other spelling of a host, nothing after the path, nothing a shell or a page acts on. */
+const publicUrl = () =>
+  v.pipe(
+    v.string(),
+    v.check(
+      isPublicUrl,
+      "an http:// or https:// URL without a user name, password, query or fragment, in ASCII; a name of other letters begins with xn--",
+    ),
+  );
+
+const MAX_CHARS = 2048;
+const PLAIN = /^https?:\/\/(?<host>[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::(?<port>\d{1,5}))?(?:\/[\w.~/-]*)?$/i;
+
+function isPublicUrl(text: string): boolean {
+  if (text.length > MAX_CHARS || !URL.canParse(text)) return false;
+  const { host, port } = PLAIN.exec(text)?.groups ?? {};
+  const url = new URL(text);
+  // `0x7f.1` is read as an address, `/a/../b` as another path.
+  const isAsRead = host?.toLowerCase() === url.hostname && url.href.toLowerCase().startsWith(`${url.origin}/`);
+  return isAsRead && Number(port ?? 1) > 0 && !/\/\.{1,2}(?:\/|$)/.test(text.slice("https://".length));
+}
 
 /** The socket that listens is kept over a reload, with everybody who is connected to it. */
 const AFTER_RESTART = { restart: true } satisfies Marks;

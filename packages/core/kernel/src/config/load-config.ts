@@ -6,7 +6,7 @@
  * Every problem is told at once. A valid file costs no parser but the plain one.
  */
 import { resolve } from "node:path";
-import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
+import type { CatalogueEntry, FeatureDefinition, FeatureNeed } from "@svc/contract";
 import type { Home } from "../home.ts";
 import { backendInForce, backendWarnings } from "../observe/backend.ts";
 import { openKeyRing } from "../secrets/key-ring.ts";
@@ -15,28 +15,27 @@ import { absentBrowser, browserWarnings } from "./browser-backend.ts";
 import { channelAgentRules, spokenChannelRules } from "./agent-rules.ts";
 import { coreRules } from "./core-rules.ts";
 import type { CoreConfig } from "./core-schema.ts";
-import { type Environment, overlayEnvironment } from "./environment.ts";
-import { type Finding, withoutVague } from "./finding.ts";
-import { headerSecrets } from "./header-secrets.ts";
-import { LoadedConfig, type LoadedSection } from "./loaded-config.ts";
-import { neededFeatures, toolPairs } from "./needed-features.ts";
+import { type Environment, overlayEnvironment, variableName } from "./environment.ts";
+import { type Absent, type Finding, absentOf, badKey, badValue, needsFeature, withoutVague } from "./finding.ts";
+import { LoadedConfig, type LoadedSection, type ToolPair } from "./loaded-config.ts";
 import { ConfigError } from "./problem.ts";
 import { report } from "./report.ts";
 import {
   guessableSecrets,
-  hashSecrets,
   hasPlainSecret,
+  hashSecrets,
   knownSecrets,
   secretPlaces,
   settleSecrets,
   shortSecrets,
   textsOf,
 } from "./secret-values.ts";
-import { type Section, sectionsOf, sectionTables } from "./sections.ts";
+import { type Section, sectionTables, sectionsOf } from "./sections.ts";
 import { checkStructure } from "./structure.ts";
-import { emptyTable, isTable, keyText, type Table, valueAt } from "./table.ts";
+import { type Table, emptyTable, isTable, keyText, valueAt } from "./table.ts";
 import { validateSection } from "./validate.ts";
-import { fileWarnings, shortSecretWarnings, variableWarnings } from "./warnings.ts";
+import { statSync } from "node:fs";
+import { walkSection } from "./walk-schema.ts";
 
 export interface LoadConfigOptions {
   readonly home: Home;
@@ -166,3 +165,138 @@ function withUnread(findings: readonly Finding[], unread: readonly Finding[]): F
   const paths = new Set(unread.map((finding) => keyText(finding.path)));
   return [...findings.filter((finding) => !paths.has(keyText(finding.path))), ...unread];
 }
+
+// The secrets in `observability.otel_headers`. The key as a whole stands nowhere else; what a collector, or an error of a library, would
+// quote is one header's value, as it is written or as it is sent, with its scheme or without.
+
+/** Shorter ones name a tenant or a data set and no secret, and would be taken out of every other line. */
+const LEAST_CHARS = 8;
+
+function headerSecrets(pairs: unknown): string[] {
+  if (typeof pairs !== "string") return [];
+  const written = pairs.split(",").map((pair) => pair.slice(pair.indexOf("=") + 1).trim());
+  const sent = written.map(decoded);
+  const credentials = sent.map((value) => value.replace(/^\w+\s+/, ""));
+  return [...written, ...sent, ...credentials].filter((value) => value.length >= LEAST_CHARS);
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+/** What is no mistake but should be known. None of it holds a value. */
+const WRITABLE_BY_OTHERS = 0o022;
+const READABLE_BY_OTHERS = 0o044;
+const ANY_OF_OTHERS = 0o077;
+
+/** `mode` is undefined on a system without permission bits. */
+function fileWarnings(
+  file: string,
+  mode: number | undefined,
+  plainSecrets: boolean,
+  home: Pick<Home, "secretKey">,
+): string[] {
+  if (mode === undefined) return [];
+  const warnings: string[] = [];
+  if (mode & WRITABLE_BY_OTHERS) warnings.push(`${file} can be changed by other users; run: chmod 600 ${file}`);
+  else if (plainSecrets && mode & READABLE_BY_OTHERS) {
+    warnings.push(`${file} holds secrets and can be read by other users; run: chmod 600 ${file}`);
+  }
+  if (modeOf(home.secretKey) & ANY_OF_OTHERS) {
+    warnings.push(`${home.secretKey} is open to other users; run: chmod 600 ${home.secretKey}`);
+  }
+  return warnings;
+}
+
+function modeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
+}
+
+/** `keys`: of secrets that are too short. */
+const shortSecretWarnings = (keys: readonly string[]): string[] =>
+  keys.map((key) => `${key} has fewer than four characters: too short to be kept out of the log`);
+
+/** `SVC_GATEWAY_PORT` does nothing; who sets it means `SVC__GATEWAY__PORT`. */
+function variableWarnings(env: Environment, sections: readonly Section[]): string[] {
+  const names = Object.keys(env).filter((name) => name.startsWith("SVC_") && !name.startsWith("SVC__"));
+  if (names.length === 0) return [];
+  const keys = sections.flatMap(walkSection);
+  const named = new Set(keys.map(({ node }) => node.marks.env));
+  const meant = new Map(keys.map((key) => [flat(variableName(key)), variableName(key)]));
+  return names.flatMap((name) => {
+    const variable = named.has(name) ? undefined : meant.get(flat(name));
+    return variable === undefined ? [] : [`${name} is not read; did you mean ${variable}?`];
+  });
+}
+
+const flat = (name: string): string => name.replaceAll("__", "_");
+
+/**
+ * Finds settings without effect, because this build lacks their feature or another section is off, and settings that remove a tool which
+ * another tool needs.
+ */
+function neededFeatures(
+  loaded: ReadonlyMap<string, LoadedSection>,
+  features: readonly FeatureDefinition[],
+  catalogue: readonly CatalogueEntry[],
+  core: Partial<CoreConfig>,
+): Finding[] {
+  const present = new Set(features.map(({ id }) => id));
+  return needsOf(loaded, features).flatMap(({ path, need }): Finding[] => {
+    if ("section" in need) return loaded.get(need.section)?.on ? [] : [needsSection(path, need.section)];
+    if ("tool" in need) return withoutTool(need, core);
+    if (present.has(need.feature)) return [];
+    return [needsFeature("key", [...path, need.key], [entryOf(need.feature, catalogue)])];
+  });
+}
+
+/** The pairs of the features that are on. */
+const toolPairs = (loaded: ReadonlyMap<string, LoadedSection>, features: readonly FeatureDefinition[]): ToolPair[] =>
+  needsOf(loaded, features).flatMap(({ need }) => ("tool" in need ? [need] : []));
+
+interface SectionNeed {
+  readonly path: Finding["path"];
+  readonly need: FeatureNeed;
+}
+
+function needsOf(
+  loaded: ReadonlyMap<string, LoadedSection>,
+  features: readonly FeatureDefinition[],
+): readonly SectionNeed[] {
+  return features.flatMap((definition) => {
+    const { section, on, parts } = loaded.get(definition.section ?? "") ?? {};
+    const part = section?.parts.find(({ owner }) => owner === definition.id);
+    const config = part && parts?.get(part);
+    if (!section || !on || config === undefined) return [];
+    return (definition.needs?.(config) ?? []).map((need) => ({ path: section.path, need }));
+  });
+}
+
+const needsSection = (path: Finding["path"], needed: string): Finding =>
+  badKey(path, `this section needs [${needed}] with enabled = true`);
+
+/** Where the config takes the tool from an agent that has the other one. A section that is not valid takes nothing. */
+function withoutTool({ tool, beside }: ToolPair, { tools, agents = {} }: Partial<CoreConfig>): Finding[] {
+  const disabled = tools?.disabled ?? [];
+  if (disabled.includes(beside)) return [];
+  const at = disabled.indexOf(tool);
+  const isOff = badValue(
+    ["tools", "disabled", at],
+    `${tool} can't be switched off while ${beside} is on; disable both`,
+  );
+  const lacking = Object.entries(agents).filter(
+    ([, { tools: own }]) => own?.includes(beside) === true && !own.includes(tool),
+  );
+  return [
+    ...(at < 0 ? [] : [isOff]),
+    ...lacking.map(([name]) => badValue(["agents", name, "tools"], `an agent that has ${beside} needs ${tool} too`)),
+  ];
+}
+
+/** A catalogue without it is one of a test, or of a feature from elsewhere: then its id is all that is known. */
+const entryOf = (id: string, catalogue: readonly CatalogueEntry[]): Absent =>
+  catalogue.find((entry) => entry.id === id) ?? absentOf(id);

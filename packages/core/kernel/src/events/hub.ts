@@ -3,10 +3,50 @@
  * to nothing while nobody listens: an event becomes text only for a reader.
  */
 import type { Clock, Logger, SvcEvent } from "@svc/contract";
-import { EventRing, RING_LIMITS, type RingLimits } from "./ring.ts";
-import { readEventId, Stamped } from "./stamped.ts";
-import type { DropReason, EventHub, StampedEvent, Subscriber, Subscription } from "./types.ts";
-import type { WireOptions } from "./wire.ts";
+import { type WireOptions, payloadOf, timestamp } from "./wire.ts";
+
+// The event hub as others see it: who publishes, who listens.
+
+/** An event with its id. Made once, shown to everybody. */
+export interface StampedEvent {
+  /** `<boot>-<n>`. */
+  readonly id: string;
+  readonly n: number;
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
+  readonly event: SvcEvent;
+  /** `{"id","type","timestamp","payload"}` as JSON text; made when somebody asks for it first, and then once. */
+  readonly json: string;
+}
+
+export interface EventHub {
+  /** Random per start: what an id begins with. */
+  readonly boot: string;
+  /** Number of the newest event; 0 before the first. */
+  readonly n: number;
+  /** Never throws, never waits. */
+  publish(event: SvcEvent): StampedEvent;
+  /**
+   * Calls `tell` with every event from here on, in order, in the same breath as it is published; it must not throw. `after`
+   * is a `Last-Event-ID`: what came after it is told first. When that is not known, `dropped` is told in place of all of
+   * it. Call the result to end it.
+   */
+  subscribe(subscriber: Subscriber, after?: string): Subscription;
+  readonly subscribers: number;
+}
+
+export interface Subscriber {
+  tell(event: StampedEvent): void;
+  /** What it asked for is gone: told before anything else. */
+  dropped(reason: DropReason): void;
+}
+
+/** Another start gave that id out; it is older than what is remembered; it is no id of ours. */
+export type DropReason = "another-boot" | "too-old" | "malformed";
+
+export interface Subscription {
+  end(): void;
+}
 
 export interface EventHubOptions extends Partial<WireOptions> {
   readonly clock: Clock;
@@ -115,3 +155,125 @@ interface Listener {
 
 const asItIs = (text: string): string => text;
 const nobodys = (): undefined => undefined;
+
+/** An event with its number. Its JSON is made for whoever asks first, and kept for all others. */
+class Stamped implements StampedEvent {
+  readonly n: number;
+  readonly atMs: number;
+  readonly event: SvcEvent;
+  readonly #boot: string;
+  readonly #wire: WireOptions;
+  #json: string | undefined;
+
+  constructor(boot: string, n: number, atMs: number, event: SvcEvent, wire: WireOptions) {
+    this.#boot = boot;
+    this.n = n;
+    this.atMs = atMs;
+    this.event = event;
+    this.#wire = wire;
+  }
+
+  get id(): string {
+    return `${this.#boot}-${this.n}`;
+  }
+
+  get json(): string {
+    return (this.#json ??= JSON.stringify({
+      id: this.id,
+      type: this.event.type,
+      timestamp: timestamp(this.atMs),
+      payload: payloadOf(this.event, this.#wire),
+    }));
+  }
+}
+
+/** What a `Last-Event-ID` points to; undefined: it is no id of ours. A boot may have a dash in it. */
+export function readEventId(id: string): { readonly boot: string; readonly n: number } | undefined {
+  const parts = /^([\x21-\x7e]{1,64})-(0|[1-9]\d{0,14})$/.exec(id);
+  return parts?.[1] === undefined ? undefined : { boot: parts[1], n: Number(parts[2]) };
+}
+
+/** The newest events, as many as fit a number and a size, for those who come back. Their numbers follow each other. */
+interface RingLimits {
+  readonly maxEvents: number;
+  /** Of memory, estimated. */
+  readonly maxBytes: number;
+}
+
+/** 4 096 events, or about 4 MiB of them. */
+const RING_LIMITS: RingLimits = Object.freeze({ maxEvents: 4_096, maxBytes: 4 * 1_048_576 });
+
+export class EventRing {
+  readonly #limits: RingLimits;
+  /** By number, modulo the most there may be. */
+  readonly #slots: (Slot | undefined)[];
+  #first = 1;
+  #last = 0;
+  #bytes = 0;
+
+  constructor(limits: RingLimits = RING_LIMITS) {
+    this.#limits = limits;
+    this.#slots = Array.from({ length: limits.maxEvents });
+  }
+
+  /** Estimated. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** `event.n` is one more than that of the event before. */
+  add(event: StampedEvent): void {
+    if (event.n - this.#first >= this.#limits.maxEvents) this.#drop();
+    const bytes = bytesOf(event);
+    this.#slots[event.n % this.#limits.maxEvents] = { event, bytes };
+    this.#last = event.n;
+    this.#bytes += bytes;
+    // One that is larger than the whole ring is not remembered either.
+    while (this.#bytes > this.#limits.maxBytes) this.#drop();
+  }
+
+  /** Whether everything that came after number `n` is here. */
+  has(n: number): boolean {
+    return n >= this.#first - 1;
+  }
+
+  /** What came after number `n`, as of now; whatever is published meanwhile is not in it. */
+  after(n: number): StampedEvent[] {
+    const events: StampedEvent[] = [];
+    for (let next = Math.max(n + 1, this.#first); next <= this.#last; next += 1) {
+      events.push(this.#slots[next % this.#limits.maxEvents]!.event);
+    }
+    return events;
+  }
+
+  #drop(): void {
+    const place = this.#first % this.#limits.maxEvents;
+    this.#bytes -= this.#slots[place]!.bytes;
+    this.#slots[place] = undefined;
+    this.#first += 1;
+  }
+}
+
+interface Slot {
+  readonly event: StampedEvent;
+  readonly bytes: number;
+}
+
+/** Objects, keys, and what the JSON has beside the texts. */
+const FIXED_BYTES = 1_024;
+/** A text is there twice, as it came and in the JSON, in at most two bytes for each of its units. */
+const BYTES_PER_CHAR = 4;
+
+function bytesOf({ event }: StampedEvent): number {
+  let chars = 0;
+  for (const key in event) chars += charsIn(event[key as keyof typeof event]);
+  return FIXED_BYTES + chars * BYTES_PER_CHAR;
+}
+
+function charsIn(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  let chars = 0;
+  for (const key in value) chars += charsIn((value as Readonly<Record<string, unknown>>)[key]);
+  return chars;
+}

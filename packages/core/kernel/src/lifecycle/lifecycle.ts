@@ -10,18 +10,16 @@
  *
  *   prepare()     a reload: features whose config changed are made anew beside the old ones; `commit` swaps them in
  */
-import { type ClientId, type FindCapabilities, findProvided, SvcError, type SvcEvent } from "@svc/contract";
+import { type ClientId, type FindCapabilities, SvcError, type SvcEvent, findProvided } from "@svc/contract";
 import { coreSections } from "../config/core-schema.ts";
-import { buildRegistry, type Registry, type RegistryPart } from "../registry/registry.ts";
+import { type RegisteredObserver, type Registry, type RegistryPart, buildRegistry } from "../registry/registry.ts";
 import { conflict, contributionProblems } from "./contribution-problems.ts";
 import { definitionProblems } from "./definition-problems.ts";
 import { type LifecycleChange, prepareLives } from "./change.ts";
 import type { EnabledFeature } from "./construct.ts";
 import { FeatureLife } from "./feature-life.ts";
-import { createInstruments, type Instruments } from "../observe/instruments.ts";
-import { tellObservers } from "./observers.ts";
+import { type Instruments, createInstruments } from "../observe/instruments.ts";
 import { LIFECYCLE_LIMITS, type LifecycleLimits, type LifecycleOptions } from "./options.ts";
-import { Phases } from "./phases.ts";
 import type { FeatureState, FeatureStatus } from "./status.ts";
 
 export class Lifecycle {
@@ -206,3 +204,57 @@ const byId = (lives: readonly FeatureLife[]): ReadonlyMap<string, FeatureLife> =
   new Map(lives.map((life) => [life.definition.id, life]));
 
 const NO_OBSERVERS: Registry["observers"] = [];
+
+/** Tells observers what happens; none of them can disturb the others or the one who tells. */
+function tellObservers(
+  observers: readonly RegisteredObserver[],
+  event: SvcEvent,
+  threw: (feature: string, error: unknown) => void,
+): void {
+  for (const { feature, observer } of observers) {
+    try {
+      const told: unknown = observer.record(event);
+      // An observer that is async against its contract must not end the process by a rejection.
+      if (told instanceof Promise) told.catch((error: unknown) => threw(feature, error));
+    } catch (error) {
+      threw(feature, error);
+    }
+  }
+}
+
+/** The order of a lifecycle's phases: none twice, none left out, none after the shutdown. */
+type Phase = "new" | "constructing" | "constructed" | "registering" | "registered" | "executing" | "shut-down";
+
+class Phases {
+  readonly #stopped: AbortSignal;
+  #now: Phase = "new";
+
+  /** `stopped`: aborted when the shutdown begins; everything after it throws its reason. */
+  constructor(stopped: AbortSignal) {
+    this.#stopped = stopped;
+  }
+
+  get now(): Phase {
+    return this.#now;
+  }
+
+  /** Throws INTERNAL when it is another one's turn. */
+  enter(from: Phase, to: Phase): void {
+    this.#stopped.throwIfAborted();
+    if (this.#now !== from) throw new SvcError("INTERNAL", `The lifecycle is ${this.#now}, not ${from}.`);
+    this.#now = to;
+  }
+
+  async during<T>(from: Phase, during: Phase, to: Phase, work: () => Promise<T>): Promise<T> {
+    this.enter(from, during);
+    const result = await work();
+    // A shutdown meanwhile has ended, or is ending, everything: the phase must not come after it.
+    this.#stopped.throwIfAborted();
+    this.#now = to;
+    return result;
+  }
+
+  end(): void {
+    this.#now = "shut-down";
+  }
+}

@@ -5,15 +5,15 @@
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { SvcError } from "@svc/contract";
-import { applyConfigEdits, type ConfigEdit } from "../config/apply-edits.ts";
+import { type ConfigEdit, applyConfigEdits } from "../config/apply-edits.ts";
 import { withChangeLock } from "../config/change-lock.ts";
 import { type ConfigFile, parseConfig, readConfigFile } from "../config/config-file.ts";
-import { loadConfig, type LoadConfigOptions } from "../config/load-config.ts";
+import { type LoadConfigOptions, loadConfig } from "../config/load-config.ts";
 import type { LoadedConfig } from "../config/loaded-config.ts";
 import { ConfigError, type Problem } from "../config/problem.ts";
 import { report } from "../config/report.ts";
 import { type Section, sectionsOf } from "../config/sections.ts";
-import { copyValue, keyText, type Path, type Table } from "../config/table.ts";
+import { type Path, type Table, copyValue, keyText } from "../config/table.ts";
 import { assertWritable, writeConfigFile } from "../config/write-config.ts";
 import { nodeCrypto } from "../node-crypto.ts";
 import { openKeyRing } from "../secrets/key-ring.ts";
@@ -24,7 +24,10 @@ import { type ConfigState, configState } from "./config-state.ts";
 import { checkEdits, movedSecrets } from "./edit-rules.ts";
 import { type DiffLine, diffOf } from "../versions/line-diff.ts";
 import { type Version, VersionStore } from "../versions/version-store.ts";
-import { maskedText } from "./masked-diff.ts";
+import { MASK } from "../config/redacted.ts";
+import { readPlaces } from "../config/toml-places.ts";
+import { tomlText } from "../config/toml-text.ts";
+import { walkSection } from "../config/walk-schema.ts";
 
 export interface EditorOptions extends Omit<LoadConfigOptions, "text"> {
   readonly now: () => number;
@@ -279,4 +282,44 @@ const changedMeanwhile = (file: string): SvcError =>
     {
       hint: "Look at the change again, then save it.",
     },
+  );
+
+/** The text of a config file without a character of a secret, for a diff. */
+interface Masking {
+  readonly text: string;
+  readonly table: Table;
+  readonly sections: readonly Section[];
+  /** In plain text, for comments that hold one too. */
+  readonly secrets: readonly string[];
+  /** Secrets at or below these are shown as new. */
+  readonly edited: readonly Path[];
+}
+
+/** Shorter ones stand in a text by chance. */
+const SHORTEST = 6;
+
+function maskedText({ text, table, sections, secrets, edited }: Masking): string {
+  const places = readPlaces(text);
+  const isNew = (path: Path): boolean =>
+    edited.some((own) => own.length <= path.length && own.every((name, depth) => name === path[depth]));
+  const ranges = secretPlaces(table, sections).flatMap(({ path, value }) => {
+    const range = places.rangeOf(path);
+    return range && value !== "" ? [{ range, shown: tomlText(isNew(path) ? `${MASK} (new)` : MASK) }] : [];
+  });
+  ranges.sort((a, b) => b.range[0] - a.range[0]);
+  let masked = text;
+  for (const { range, shown } of ranges) masked = masked.slice(0, range[0]) + shown + masked.slice(range[1]);
+  for (const secret of secrets) if (secret.length >= SHORTEST) masked = masked.replaceAll(secret, MASK);
+  return masked.replaceAll(COMMENTED, (line, start: string, name: string) =>
+    namesOfSecrets(sections).has(name) ? `${start}${tomlText(MASK)}` : line,
+  );
+}
+
+const COMMENTED = /^([ \t]*#[ \t]*(?:[\w-]+\.)*([\w-]+)[ \t]*=[ \t]*)(?:"[^"\r\n]+"|'[^'\r\n]+')/gm;
+
+const namesOfSecrets = (sections: readonly Section[]): ReadonlySet<string> =>
+  new Set(
+    sections.flatMap((section) =>
+      walkSection(section).flatMap(({ path, node }) => (node.marks.secret ? [keyText(path.slice(-1))] : [])),
+    ),
   );

@@ -2,7 +2,6 @@
 import { decodeHTMLStrict } from "entities";
 import type { MarkedToken, Token, Tokens } from "marked";
 import type { Inline } from "./tree.ts";
-import { urlOf } from "./url.ts";
 
 /** `isItem`: white space at the beginning of a line is only there to be below the item's mark. */
 export const inlinesOf = (tokens: readonly Token[], isItem = false): Inline[] =>
@@ -64,4 +63,14 @@ function joined(inlines: readonly Inline[]): Inline[] {
     } else all.push(inline);
   }
   return all;
+}
+
+/** Where links of a text may lead. */
+const MAX_CHARS = 2_000;
+
+/** As it can be written anywhere: without white space and angle brackets. Undefined for what leads nowhere, or may not. */
+function urlOf(target: string): string | undefined {
+  if (target.length > MAX_CHARS || !/^(?:https?:\/\/[^\s/]|mailto:\S|tel:\S)/i.test(target)) return undefined;
+  if (!URL.canParse(target)) return undefined;
+  return target.replaceAll(/[\s<>\p{Cc}]/gu, encodeURIComponent);
 }

@@ -3,8 +3,7 @@ import { lookup as systemLookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { SvcError } from "@svc/contract";
 import { isPublicAddress } from "./address.ts";
-import { asHttp, exemptions } from "./exemptions.ts";
-import type { GuardedFetchOptions, Lookup } from "./guarded-fetch.ts";
+import { type GuardedFetchOptions, type Lookup, asHttp, exemptions } from "./guarded-fetch.ts";
 import { parseTarget, refused } from "./target.ts";
 
 /** One refused address refuses the name: a DNS answer that mixes public and private addresses is an attack. */

@@ -1,7 +1,7 @@
 import { SvcError } from "@svc/contract";
 import { expect, test } from "vitest";
 import { browserGuard } from "../../src/browser/guard.ts";
-import { judgePage } from "../../src/browser/judge.ts";
+import { judgePage } from "../../src/browser/call.ts";
 
 const guard = browserGuard(["*"], () => Promise.resolve([]));
 const refused = (host: string) => ({ host, error: new SvcError("DOMAIN_REFUSED", host) });

@@ -1,6 +1,5 @@
 /** Which answer a reply is: it equals a keyword, or begins with one and white space. */
 import { SvcError } from "@svc/contract";
-import { fold } from "./fold.ts";
 
 const DEFAULT_APPROVE: readonly string[] = ["approve", "yes"];
 const DEFAULT_REJECT: readonly string[] = ["reject", "no"];
@@ -89,3 +88,10 @@ function longest(words: readonly Word[], keywords: readonly string[]): number {
   }
   return most;
 }
+
+/**
+ * A word as it compares with others, whatever the case it was written in. Lower case alone would tell ẞ from SS; by way of the
+ * upper case both become ss. Only for keywords: look-alikes become equal too, so nobody's name is compared like this.
+ */
+export const fold = (word: string): string =>
+  word.normalize("NFD").toLowerCase().toUpperCase().toLowerCase().normalize("NFC");

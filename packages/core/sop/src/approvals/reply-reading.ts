@@ -1,8 +1,7 @@
 /** What a message in a conversation means for what waits there. Reads, and changes nothing. */
 import type { Conversation, Inbound } from "@svc/contract";
-import { laneOf } from "@svc/kit";
+import { isAllowed, laneOf } from "@svc/kit";
 import type { Approval, Delivery, Store } from "@svc/store";
-import { isApprover } from "./approver.ts";
 import { type KeywordMatch, matchKeyword } from "./keywords.ts";
 import type { ChannelAnswers } from "./options.ts";
 import { refusalOf } from "./outcome.ts";
@@ -163,4 +162,21 @@ function readChoice(
     return { kind: "told", text: "Nothing was answered: you are not among those who may answer here." };
   }
   return { kind: "answer", approval, approved, feedback: "" };
+}
+
+// Whether somebody may answer on a channel.
+
+/**
+ * As the channel's allowlist compares: numbers as numbers, addresses as addresses, other ids letter by letter. Everyone is never
+ * an approver, whatever the list says.
+ */
+function isApprover(approvers: readonly string[], sender: string): boolean {
+  const people = approvers.filter((entry) => entry.trim() !== "*");
+  return isAllowed(people, sender, modeOf(sender));
+}
+
+/** Channels hand over numbers with `+`. What has a slash before the `@` is an account of some server, not an address. */
+function modeOf(sender: string): "phone" | "email" | "exact" {
+  if (/^\+[0-9]+$/.test(sender)) return "phone";
+  return /^[^/]+@/.test(sender) ? "email" : "exact";
 }

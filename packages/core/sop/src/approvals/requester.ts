@@ -1,14 +1,13 @@
 /** A new approval: in one transaction with the questions that go out for it. */
-import type { Conversation } from "@svc/contract";
-import { SvcError } from "@svc/contract";
+import { type Conversation, SvcError } from "@svc/contract";
 import { laneOf } from "@svc/kit";
 import { addApproverCommand } from "./add-approver.ts";
 import type { Approval, Delivery, NewApproval } from "@svc/store";
-import type { Announced } from "./announced.ts";
 import { distinct, newApproval } from "./new-approval.ts";
 import type { ApprovalOptions } from "./options.ts";
 import { promptText } from "./prompt-text.ts";
 import type { ApprovalRequest, Pending, Requested } from "./types.ts";
+import { requestEvent } from "./outcome.ts";
 
 /** People can't answer more; whoever asks for more runs wild. */
 export const MAX_WAITING = 10_000;
@@ -102,5 +101,31 @@ export class Requester {
     const delivery = store.outbox.add([row], clock.now())[0]!;
     store.approvals.addPrompt(n, conversation, delivery.n);
     return delivery;
+  }
+}
+
+/** Each approval is told of by one event, whose id is kept with it. */
+const MAX_IDS = 10_000;
+
+export class Announced {
+  readonly #options: Pick<ApprovalOptions, "publish" | "store">;
+  /** Of the last ones: the row that somebody has read may be older than the id in it. */
+  readonly #ids = new Map<number, string>();
+
+  constructor(options: Pick<ApprovalOptions, "publish" | "store">) {
+    this.#options = options;
+  }
+
+  /** Called after the commit. Tells of it unless that was done; a process that was killed in between may not have come to it. */
+  tell(approval: Approval): string {
+    const { publish, store } = this.#options;
+    const known = approval.eventId ?? this.#ids.get(approval.n);
+    if (known !== undefined) return known;
+    const { id } = publish(requestEvent(approval));
+    this.#ids.set(approval.n, id);
+    if (this.#ids.size > MAX_IDS) this.#ids.delete(this.#ids.keys().next().value!);
+    // Not waited for: where it is lost, the next process tells of it again.
+    store.write(() => store.approvals.told(approval.n, id)).catch(() => undefined);
+    return id;
   }
 }

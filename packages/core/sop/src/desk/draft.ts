@@ -2,10 +2,9 @@
 import { join } from "node:path";
 import { type Json, SvcError } from "@svc/contract";
 import { applyConfigEdits, type ConfigValue, isTable, type Problem, type Table } from "@svc/kernel";
-import { type DefinitionRules, examineSop, type SopFiles } from "../library/definition.ts";
+import { type DefinitionRules, type Known, type SopFiles, examineSop } from "../library/definition.ts";
 import { NAME_RULE, SOP_NAME } from "../library/file-names.ts";
 import type { ReadSteps } from "../library/steps-md.ts";
-import type { Known } from "../library/warnings.ts";
 import { editSteps, type StepEdit, type StepText } from "./step-edits.ts";
 
 /** Both files of a procedure. */

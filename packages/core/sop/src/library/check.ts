@@ -1,13 +1,12 @@
 /** Procedures checked for a person, apart from what is loaded: `svc sop validate`. Every problem, every warning. */
 import { basename, join } from "node:path";
 import type { Problem } from "@svc/kernel";
-import { type CheckedSop, checkSop, type DefinitionRules } from "./definition.ts";
+import { type CheckedSop, type DefinitionRules, type Known, checkSop } from "./definition.ts";
 import { NAME_RULE, SOP_NAME } from "./file-names.ts";
 import { listFolders, workspaceOf } from "./folders.ts";
 import { AT_A_TIME, inParallel } from "./in-parallel.ts";
 import { readFiles } from "./read-files.ts";
 import { problemOf } from "./read-text.ts";
-import type { Known } from "./warnings.ts";
 
 export interface CheckOptions extends DefinitionRules {
   readonly known: Known;

@@ -1,15 +1,24 @@
 /** A procedure out of its two files: the definition, or everything that is wrong with it. */
 import { basename, join } from "node:path";
-import { badKey, checkDocument, type Finding, type Problem, type Table, type ToolPair } from "@svc/kernel";
-import { definitionOf } from "./assemble.ts";
+import {
+  type Finding,
+  type Path,
+  type Problem,
+  type Table,
+  type ToolPair,
+  badKey,
+  badValue,
+  checkDocument,
+} from "@svc/kernel";
 import { SOP_MD, SOP_TOML } from "./file-names.ts";
 import type { Remark } from "./markdown-lines.ts";
 import type { ReservedPaths } from "./path-rules.ts";
 import { sopRules, unpairedTools } from "./rules.ts";
-import { MOST_STEPS, sopSchema } from "./schema.ts";
+import { MOST_STEPS, type SopFile, type StepEntry, type TriggerEntry, sopSchema } from "./schema.ts";
 import { type ReadSteps, readSteps } from "./steps-md.ts";
-import type { ExecutionMode, SopDefinition } from "./types.ts";
-import { type Known, unknownTools, warningsOf } from "./warnings.ts";
+import type { ExecutionMode, SopDefinition, SopStep, SopTrigger } from "./types.ts";
+import { cronTimes } from "../triggers/cron-time.ts";
+import { referencesIn } from "./args.ts";
 
 export interface SopFiles {
   /** Absolute path of its folder, whose name is the procedure's. */
@@ -116,4 +125,123 @@ function noSteps({ folder, markdown }: SopFiles, { hasSection }: ReadSteps): Pro
     ? "there is no step under ## Steps; one is like: 1. **Title** — what is to be done"
     : "there are no steps: neither under ## Steps in SOP.md, nor as [[steps]] in SOP.toml";
   return { code: "SOP_INVALID", file: join(folder, markdown === undefined ? SOP_TOML : SOP_MD), key: "", message };
+}
+
+/** What is allowed and probably not meant. Told by `svc sop validate`. */
+export interface Known {
+  readonly nowMs: number;
+  /** Names of the config's agents; undefined: not known. */
+  readonly agents?: readonly string[];
+  /** Tools of this build. */
+  readonly tools?: readonly string[];
+}
+
+function warningsOf(definition: SopDefinition, known: Known): Finding[] {
+  const { agent, triggers, steps, mode } = definition;
+  return [
+    ...(triggers.length === 0 ? [badKey(["triggers"], "nothing starts it: there is no [[triggers]]")] : []),
+    ...(agent === undefined ? [] : unknownName(["sop", "agent"], agent, known.agents, "agent of the config")),
+    ...triggers.flatMap((trigger, index) => triggerWarnings(trigger, ["triggers", index], known.nowMs)),
+    ...steps.flatMap((step, index) => callWarnings(step, ["steps", index], mode === "deterministic")),
+  ];
+}
+
+function triggerWarnings(trigger: SopTrigger, at: Path, nowMs: number): Finding[] {
+  if (trigger.type !== "cron") return [];
+  const times = cronTimes(trigger.expression, trigger.timezone);
+  const never = "fault" in times || times.nextAfter(nowMs) === undefined;
+  const condition = (trigger.condition ?? "").trim() !== "";
+  return [
+    ...(never ? [badValue([...at, "expression"], "is never due")] : []),
+    ...(condition ? [badKey([...at, "condition"], "is never met: a cron trigger has no payload")] : []),
+  ];
+}
+
+function callWarnings({ call }: SopStep, at: Path, deterministic: boolean): Finding[] {
+  if (!call) return [];
+  const inCommand = referencesIn(call.args).filter((place) => place.at(-1) === "command");
+  return [
+    ...(deterministic
+      ? []
+      : [badKey([...at, "tool"], "counts only in deterministic mode; here a model does the step")]),
+    ...inCommand.map((place) =>
+      badValue([...at, "args", ...place], "no part of the input enters a command; the step will fail"),
+    ),
+  ];
+}
+
+/** Tools that a step names and this build has not; the same for steps of either file. */
+const unknownTools = ({ tools }: SopStep, known: Known): readonly string[] =>
+  known.tools ? tools.filter((tool) => !known.tools!.includes(tool)) : [];
+
+function unknownName(path: Path, name: string, names: readonly string[] | undefined, what: string): Finding[] {
+  if (!names || names.includes(name)) return [];
+  return [badValue(path, `names no ${what}`, { guess: { wrong: name, among: names } })];
+}
+
+/** The definition out of what the files say, checked before. */
+function definitionOf(
+  name: string,
+  { sop, triggers, steps }: SopFile,
+  written: Pick<ReadSteps, "steps" | "instructions">,
+  defaultMode: ExecutionMode,
+): SopDefinition {
+  return {
+    name,
+    description: sop.description,
+    version: sop.version,
+    priority: sop.priority,
+    mode: sop.execution_mode ?? defaultMode,
+    cooldownMs: sop.cooldown_secs * 1000,
+    maxConcurrent: sop.max_concurrent,
+    agent: sop.agent,
+    triggers: triggers.map(triggerOf),
+    steps: steps.length > 0 ? steps.map(stepOf) : written.steps,
+    instructions: written.instructions,
+    ...(!sop.enabled && { isDisabled: true as const }),
+  };
+}
+
+/** The rules have seen to it that each has what its type needs. */
+function triggerOf(entry: TriggerEntry): SopTrigger {
+  const {
+    type,
+    path = "",
+    expression = "",
+    timezone,
+    event = "",
+    topic = "",
+    board = "",
+    signal = "",
+    condition,
+  } = entry;
+  switch (type) {
+    case "webhook":
+      return { type, path, condition };
+    case "cron":
+      return { type, expression, timezone, condition };
+    case "channel_event":
+      return { type, event, condition };
+    case "mqtt":
+      return { type, topic, condition };
+    case "peripheral":
+      return { type, board, signal, condition };
+    case "manual":
+      return { type, condition };
+  }
+}
+
+function stepOf(step: StepEntry, index: number): SopStep {
+  const { tool, args = {}, trusted_input: trustedInput = false, agent } = step;
+  return {
+    number: index + 1,
+    title: step.title.trim(),
+    body: step.body.trim(),
+    kind: step.kind,
+    requiresConfirmation: step.requires_confirmation,
+    // A step that names a tool may use it, also where a model does the step.
+    tools: [...new Set([...step.tools, ...(tool === undefined ? [] : [tool])])],
+    ...(agent !== undefined && { agent }),
+    ...(tool !== undefined && { call: { tool, args, trustedInput } }),
+  };
 }

@@ -1,18 +1,17 @@
 /** The procedures of a workspace, as their files are now. */
-import { join } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import type { Clock, Logger } from "@svc/contract";
 import type { DefinitionRules } from "./definition.ts";
-import { type FolderWatch, watchFolders } from "./folder-watch.ts";
-import { NAME_RULE } from "./file-names.ts";
-import { listFolders, MOST_SOPS, workspaceOf } from "./folders.ts";
+import { NAME_RULE, SOP_MD, SOP_TOML } from "./file-names.ts";
+import { MOST_SOPS, listFolders, workspaceOf } from "./folders.ts";
 import { AT_A_TIME, inParallel } from "./in-parallel.ts";
-import { tellChanges } from "./log-changes.ts";
 import type { ReservedPaths } from "./path-rules.ts";
 import { PENDING } from "./pending.ts";
 import { SETTLE_MS, settledStamp } from "./settled.ts";
-import { changes, type Kept, kept, type Shelf, shown, type Shown } from "./shelf.ts";
+import { type Change, type Kept, type Shelf, type Shown, changes, kept, shown } from "./shelf.ts";
 import { fileStamp } from "./stamp.ts";
 import type { BrokenSop, ExecutionMode, LoadedSop, SopDefinition, SopLibrary, SopTriggerEvent } from "./types.ts";
+import { type FSWatcher, watch } from "node:fs";
 
 /** The functions answer as it is now: a reload of the config may change it, and the next `reload` here goes by it. */
 export interface LibraryOptions {
@@ -193,3 +192,88 @@ class Library implements SopLibrary {
 }
 
 const stampless = ([name, one]: readonly [string, Kept]): [string, Kept] => [name, { ...one, stamp: "" }];
+
+// What the log says of procedures that came, changed, went or turned bad.
+
+/** More good news at once is a line together: a start loads thousands. */
+const MOST_LINES = 10;
+
+function tellChanges(log: Logger, changes: readonly Change[]): void {
+  const good = changes.filter(({ kind }) => kind === "loaded" || kind === "removed");
+  if (good.length > MOST_LINES) {
+    const loaded = good.filter(({ kind }) => kind === "loaded").length;
+    log.info("procedures were read", { loaded, removed: good.length - loaded });
+  } else {
+    for (const { name, kind } of good) log.info(kind === "loaded" ? LOADED : "a procedure was removed", { sop: name });
+  }
+  for (const { name, kind, problem } of changes) {
+    if (kind === "turned-bad") log.warn(TURNED_BAD, { sop: name, problem });
+    if (kind === "broken") log.warn("a procedure's files are wrong; it is not loaded", { sop: name, problem });
+  }
+}
+
+const LOADED = "a procedure was loaded";
+const TURNED_BAD = "a procedure's files are wrong now; the version before stays in force";
+
+/**
+ * Tells when something changes in the folders of procedures. Each folder is watched by itself: to watch a tree as a whole, Node walks
+ * through it on Linux, and misses what is written to a folder while it is being found. It is only a reason to look soon; where nothing is
+ * told (a full inotify table, a network's file system) the next look comes by itself.
+ */
+interface FolderWatch {
+  /** From now on these, and no others. */
+  follow(folder: string, names: readonly string[]): void;
+  stop(): void;
+}
+
+const FILES: ReadonlySet<string> = new Set([SOP_TOML, SOP_MD]);
+
+function watchFolders(changed: () => void, log: Logger): FolderWatch {
+  const watchers = new Map<string, FSWatcher>();
+  let isRefused = false;
+  let saidRefused = false;
+
+  /** Also what is below: it may be another folder of the same name by now. */
+  const drop = (path: string): void => {
+    for (const [one, watcher] of watchers) {
+      if (one !== path && !one.startsWith(path + sep)) continue;
+      watcher.close();
+      watchers.delete(one);
+    }
+  };
+  const refused = (code: string | undefined): void => {
+    isRefused = true;
+    if (!saidRefused) log.warn("changes of procedures are seen only every 30 s: the system watches no more", { code });
+    saidRefused = true;
+  };
+  const open = (path: string, matters: (name: string) => boolean): void => {
+    if (watchers.has(path) || isRefused) return;
+    try {
+      const watcher = watch(path, { persistent: false }, (_event, name) => {
+        if (name !== null && !matters(name)) return;
+        if (name !== null && !FILES.has(name)) drop(join(path, name));
+        changed();
+      });
+      watcher.on("error", () => drop(path));
+      watchers.set(path, watcher);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT" && code !== "ENOTDIR") refused(code);
+    }
+  };
+  return {
+    follow(folder, names) {
+      const parent = dirname(folder);
+      const wanted = new Set([parent, folder, ...names.map((name) => join(folder, name))]);
+      for (const path of watchers.keys()) if (!wanted.has(path)) drop(path);
+      isRefused = false;
+      open(parent, (name) => name === basename(folder));
+      open(folder, () => true);
+      for (const name of names) open(join(folder, name), (file) => FILES.has(file));
+    },
+    stop() {
+      for (const watcher of watchers.values()) watcher.close();
+      watchers.clear();
+    },
+  };
+}

@@ -2,11 +2,10 @@
  * The steps in SOP.md: a numbered list under `## Steps`. An item further in, and all that is code, belongs to the step it
  * stands in; a comment is not there at all. Numbers are the author's: steps are counted in their order.
  */
-import { stepHead, type StepHead } from "./step-lines.ts";
-import { type Heading, headingOf, type MarkdownLine, markdownLines, type Remark } from "./markdown-lines.ts";
-import { isOneLine, LONGEST_TITLE } from "./schema.ts";
-import { readOption, type StepOptions } from "./step-options.ts";
+import { type Heading, type MarkdownLine, type Remark, headingOf, markdownLines } from "./markdown-lines.ts";
+import { CHILD_AGENT, LONGEST_TITLE, STEP_KINDS, isOneLine } from "./schema.ts";
 import type { SopStep } from "./types.ts";
+import { TOOL_NAME, nearest } from "@svc/kernel";
 
 export interface ReadSteps {
   readonly steps: readonly SopStep[];
@@ -111,3 +110,197 @@ function misnumbered(steps: readonly OpenStep[]): Remark[] {
   const message = `this is step ${index + 1}: steps are counted in their order, not by their numbers`;
   return [{ line: wrong.line, column: wrong.indent + 1, message }];
 }
+
+/** The bullets below a step that say how it is done: `tools:`, `requires_confirmation:`, `kind:`, `agent:`. */
+interface StepOptions {
+  tools: string[];
+  kind?: (typeof STEP_KINDS)[number];
+  requiresConfirmation?: boolean;
+  agent?: string;
+  /** Of the first bullet: only those that stand like it are options, what is further in is text. */
+  indent?: number;
+  /** `tools:` stood alone: the bullets further in than this are its list. */
+  toolsBelow?: number | undefined;
+  seen?: Set<string>;
+}
+
+interface Said {
+  readonly problems: Remark[];
+  readonly warnings: Remark[];
+}
+
+/** Whether the line was one; all others are the step's text. */
+async function readOption(options: StepOptions, line: MarkdownLine, said: Said): Promise<boolean> {
+  const bullet = bulletOf(line);
+  if (options.toolsBelow !== undefined && line.text.trim() !== "") {
+    if (bullet && bullet.indent > options.toolsBelow) return addTools(options, bullet.text, line, said);
+    options.toolsBelow = undefined;
+  }
+  if (!bullet) return false;
+  options.indent ??= bullet.indent;
+  const option = bullet.indent < options.indent + 2 ? optionOf(bullet.text) : undefined;
+  if (!option) return false;
+  if (!KEYS.includes(option.key)) return unknown(option, line, said);
+  options.seen ??= new Set();
+  if (options.seen.has(option.key)) told(said.problems, line, "this step has it already");
+  options.seen.add(option.key);
+  return READ[option.key]!(options, option.value, line, said);
+}
+
+type ReadValue = (options: StepOptions, value: string, line: MarkdownLine, said: Said) => boolean | Promise<boolean>;
+
+const READ: Readonly<Record<string, ReadValue>> = {
+  tools(options, value, line, said) {
+    if (value !== "") return addTools(options, value, line, said);
+    options.toolsBelow = line.indent;
+    return true;
+  },
+  async kind(options, value, line, said) {
+    const kind = STEP_KINDS.find((one) => one === value.toLowerCase());
+    if (kind) options.kind = kind;
+    else await wrong("must be one of the values allowed", value, STEP_KINDS, line, said);
+    return true;
+  },
+  agent(options, value, line, said) {
+    if (CHILD_AGENT.test(value)) options.agent = value;
+    else told(said.problems, line, "must be svc, or a name of agents_pool.programs");
+    return true;
+  },
+  requires_confirmation(options, value, line, said) {
+    const word = value.toLowerCase();
+    if (word === "true" || word === "yes") options.requiresConfirmation = true;
+    else if (word === "false" || word === "no") options.requiresConfirmation = false;
+    else told(said.problems, line, "must be true or false");
+    return true;
+  },
+};
+
+const KEYS = Object.keys(READ);
+const GATE = "requires_confirmation";
+
+function addTools(options: StepOptions, value: string, line: MarkdownLine, said: Said): boolean {
+  const names = listOf(value);
+  for (const name of names) options.tools.push(name);
+  if (!names.every((name) => TOOL_NAME.test(name))) {
+    told(said.problems, line, "must be names of tools with commas between: a-z, then a-z 0-9 _, at most 64");
+  }
+  if (value.endsWith(",")) told(said.problems, line, "a list of tools stands on one line, or as bullets further in");
+  return true;
+}
+
+/**
+ * A bullet that only looks like an option is text for the model. One that asks for a person must not be: a slip of the pen
+ * would take a gate away.
+ */
+async function unknown({ key, value }: Option, line: MarkdownLine, said: Said): Promise<boolean> {
+  const didYouMean = await nearest(key, KEYS);
+  const asks = /confirm|approv/.test(key) && /^(?:true|false|yes|no)$/i.test(value);
+  if (asks || didYouMean === GATE) {
+    told(said.problems, line, "this is no option", { didYouMean: GATE });
+    return true;
+  }
+  if (didYouMean !== undefined) told(said.warnings, line, "this is no option and is read as text", { didYouMean });
+  return false;
+}
+
+async function wrong(message: string, value: string, among: readonly string[], line: MarkdownLine, said: Said) {
+  const didYouMean = await nearest(value, among);
+  told(said.problems, line, message, { allowed: among.join(", "), ...(didYouMean !== undefined && { didYouMean }) });
+}
+
+function told(list: Remark[], { line, indent }: MarkdownLine, message: string, rest: Partial<Remark> = {}): void {
+  list.push({ line, column: indent + 1, message, ...rest });
+}
+
+/** The two kinds of lines that say something of a step: its first one, and its options. */
+interface StepHead {
+  /** As written. */
+  readonly number: number;
+  /** Where its text begins: what stands further in belongs to it. */
+  readonly offset: number;
+  readonly title: string;
+  readonly body: string;
+}
+
+/** `1. **Title** — body`, or `1. Title`. */
+export function stepHead({ text, indent, isCode }: MarkdownLine): StepHead | undefined {
+  if (isCode) return undefined;
+  let end = indent;
+  while (end - indent < 10 && /^[0-9]$/.test(text[end] ?? "")) end += 1;
+  const digits = text.slice(indent, end);
+  const isMark = text[end] === "." || text[end] === ")";
+  if (digits === "" || digits.length > 9 || !isMark || (text[end + 1] ?? " ") !== " ") return undefined;
+  return { number: Number(digits), offset: end + 2, ...titled(text.slice(end + 1).trim()) };
+}
+
+/** Of a line without bold, whose text is the title too. */
+const LONGEST_PLAIN_TITLE = 120;
+
+/** Text that does not begin in bold is a title as a whole: a dash in it may be part of it. */
+function titled(text: string): { readonly title: string; readonly body: string } {
+  const mark = ["**", "__"].find((one) => text.startsWith(one));
+  const end = mark === undefined ? -1 : text.indexOf(mark, 2);
+  if (mark === undefined || end < 0) return plainly(text);
+  // The colon may stand inside of the bold too.
+  const title = text.slice(2, end).trim();
+  return {
+    title: title.endsWith(":") ? title.slice(0, -1).trim() : title,
+    body: afterDash(text.slice(end + 2).trim()),
+  };
+}
+
+function plainly(text: string): { readonly title: string; readonly body: string } {
+  if (text.length <= LONGEST_PLAIN_TITLE) return { title: text, body: "" };
+  const cut = text.slice(0, LONGEST_PLAIN_TITLE);
+  return { title: `${cut.slice(0, Math.max(cut.lastIndexOf(" "), 80)).toWellFormed()}…`, body: text };
+}
+
+function afterDash(text: string): string {
+  if (/^[—–:]/.test(text)) return text.slice(1).trim();
+  // A hyphen that stands at a word belongs to it: `-5 degrees`.
+  const hyphens = /^-{1,3}(?=\s|$)/.exec(text)?.[0];
+  return hyphens === undefined ? text : text.slice(hyphens.length).trim();
+}
+
+interface Bullet {
+  readonly indent: number;
+  readonly text: string;
+}
+
+export function bulletOf({ text, indent, isCode }: MarkdownLine): Bullet | undefined {
+  if (isCode || !/^[-*+]$/.test(text[indent] ?? "") || (text[indent + 1] ?? " ") !== " ") return undefined;
+  return { indent, text: text.slice(indent + 1).trim() };
+}
+
+interface Option {
+  /** Lower case, words joined by `_`. */
+  readonly key: string;
+  readonly value: string;
+}
+
+/** `key: value` of a bullet. */
+export function optionOf(text: string): Option | undefined {
+  const colon = text.slice(0, 64).indexOf(":");
+  if (colon < 1) return undefined;
+  const key = plain(text.slice(0, colon)).toLowerCase().replace(/[\s-]/g, "_");
+  // The bold may end behind the colon.
+  return /^[a-z_]+$/.test(key)
+    ? {
+        key,
+        value: text
+          .slice(colon + 1)
+          .replace(/^\*\*/, "")
+          .trim(),
+      }
+    : undefined;
+}
+
+/** `tools: a, b`, also as code or in brackets. */
+export const listOf = (value: string): string[] =>
+  (value.startsWith("[") && value.endsWith("]") ? value.slice(1, -1) : value)
+    .split(",")
+    .map((item) => plain(item))
+    .filter((item) => item !== "");
+
+/** Without the marks of bold, code and quotes around it. */
+const plain = (text: string): string => text.replace(/[*`"']/g, "").trim();

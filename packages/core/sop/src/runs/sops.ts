@@ -1,20 +1,23 @@
 /** Procedures and their runs, put together. */
 import { createAuditLog } from "../audit/audit-log.ts";
 import { auditLines } from "../audit/audit-lines.ts";
-import type { OnRequested, OnSettled } from "../approvals/types.ts";
+import type { ApprovalKey, OnRequested, OnSettled } from "../approvals/types.ts";
 import type { CronSchedule, DueCron } from "../triggers/cron-schedule.ts";
-import { pendingOf } from "./after-commit.ts";
-import { cancelByPerson } from "./cancel.ts";
+import { type After, commit, pendingOf } from "./after-commit.ts";
 import { dispatchIn, runByName, sopNamed, startIn } from "./dispatch.ts";
-import { abandon, drive } from "./drive.ts";
-import { Drivers } from "./drivers.ts";
-import { detailOf, pageOfRuns, summaryOf } from "./lists.ts";
+import { type Drive, abandon, drive, questionOf } from "./drive.ts";
+import { detailOf, pageOfRuns, runUnknown, summaryOf } from "./lists.ts";
 import type { RunParts } from "./parts.ts";
-import { settleIn } from "./settle.ts";
-import { shownWithout } from "./shown.ts";
-import { takeUp } from "./take-up.ts";
-import { testRun } from "./test-run.ts";
-import type { Sops } from "./types.ts";
+import type { SopRunDetail, SopRunPage, SopSample, SopSummary, Sops, Starter } from "./types.ts";
+import { type Clock, type Json, SvcError, postponed } from "@svc/contract";
+import type { ActiveStatus, Approval, SopRun } from "@svc/store";
+import type { BrokenSop, SopDefinition, SopTriggerEvent } from "../library/types.ts";
+import { conditionHolds, topicOf } from "../triggers/match.ts";
+import { refusalOf } from "./admission.ts";
+import { beginRun } from "./begin.ts";
+import { gateId, interruptedId, stepOf, stepTurnId } from "./definition.ts";
+import { cancelRun, completeStep, enterStep, runStep } from "./transitions.ts";
+import { Ongoing, inScope } from "@svc/kernel";
 
 /** `approvals` are made with the hooks of what comes back here. */
 export interface SopsOptions extends Omit<RunParts, "lines" | "wake"> {
@@ -106,4 +109,267 @@ async function fire(parts: RunParts, { sop, expression, noteIn }: DueCron): Prom
   });
   committed();
   for (const { reason } of result.skipped) log.info("a procedure was due and did not start", { sop, reason });
+}
+
+// A run that a person starts to try a procedure out, with an event that they make up.
+
+/** Throws SOP_UNKNOWN, SOP_INVALID, SOP_NOT_TRIGGERED, SOP_BUSY, TOO_LARGE, STORE_*. */
+async function testRun(parts: RunParts, name: string, sample: SopSample, starter: Starter): Promise<SopRun> {
+  const { definition } = sopNamed(parts.library, name);
+  const event = sampleEvent(definition, sample);
+  const begun = await commit(parts.store, (after) =>
+    beginRun(parts, definition, event, starter, after, { isTest: true }),
+  );
+  if (typeof begun === "string") throw refusalOf(begun);
+  return begun;
+}
+
+function sampleEvent({ name, triggers }: SopDefinition, { trigger: index, payload }: SopSample): SopTriggerEvent {
+  if (index === undefined) return { source: "manual", topic: name, payload };
+  const trigger = triggers[index];
+  if (!trigger) {
+    throw new SvcError("SOP_NOT_TRIGGERED", `This procedure has no trigger ${index + 1}.`, {
+      hint: `It has ${triggers.length}. See: svc sop show`,
+    });
+  }
+  if (!conditionHolds(trigger.condition, payload)) {
+    throw new SvcError("SOP_NOT_TRIGGERED", "The payload does not meet the condition of this trigger.", {
+      hint: "Change the payload, or the condition in SOP.toml.",
+    });
+  }
+  return { source: trigger.type, topic: topicOf(trigger, name), payload };
+}
+
+/** Procedures and runs as people see them: without the configured secrets that somebody has written, or sent, into them. */
+interface Shown {
+  summary(summary: SopSummary): SopSummary;
+  broken(broken: BrokenSop): BrokenSop;
+  page(page: SopRunPage): SopRunPage;
+  detail(detail: SopRunDetail): SopRunDetail;
+}
+
+/** What runs work with stays as it is. */
+function shownWithout(redact: (text: string) => string): Shown {
+  const deep = (value: Json): Json => {
+    if (typeof value === "string") return redact(value);
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map(deep);
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, deep(inner)]));
+  };
+  /** Nearly none has one, and a list may be of thousands. */
+  const whole = (value: Json): Json => {
+    const text = JSON.stringify(value);
+    return redact(text) === text ? value : deep(value);
+  };
+  const run = (shown: SopRun): SopRun => ({
+    ...shown,
+    definition: whole(shown.definition),
+    topic: redact(shown.topic),
+    payload: shown.payload === null ? null : redact(shown.payload),
+  });
+  return {
+    summary: ({ definition, problem, lastRun, ...rest }) => ({
+      ...rest,
+      definition: whole(definition as unknown as Json) as unknown as SopDefinition,
+      problem: problem && redact(problem),
+      lastRun: lastRun && run(lastRun),
+    }),
+    broken: ({ name, problem }) => ({ name, problem: redact(problem) }),
+    page: ({ runs, next }) => ({ runs: runs.map(run), next }),
+    detail: ({ run: one, steps }) => ({ run: run(one), steps }),
+  };
+}
+
+// A person ends a run, in whatever state it is.
+
+/** Resolves once it is on disk. Throws SOP_RUN_UNKNOWN, SOP_RUN_ENDED, STORE_*. */
+async function cancelByPerson(parts: RunParts, id: string, by: string): Promise<SopRun> {
+  const { store, approvals } = parts;
+  const cancelled = await commit(store, (after) => {
+    const run = store.sopRuns.read(id);
+    // Thrown in here, it would undo what others do in the same transaction.
+    if (run?.endedAtMs !== undefined) return "ended";
+    if (!run) return undefined;
+    const reason = `Cancelled by ${by}.`;
+    // First the run: the end of its question finds nothing to cancel any more.
+    cancelRun(parts, run, { reason }, after);
+    for (const key of [...gatesOf(parts, run), ...callsOf(parts, run)]) {
+      const closed = approvals.cancelIn(key, `run ${id} was cancelled by ${by}`);
+      if (closed) after(closed.committed);
+    }
+    return store.sopRuns.read(id);
+  });
+  if (cancelled === "ended") throw new SvcError("SOP_RUN_ENDED", undefined, { hint: "How it ended: svc sop show" });
+  if (!cancelled) throw runUnknown();
+  return cancelled;
+}
+
+const gatesOf = (parts: RunParts, { id, step }: SopRun): ApprovalKey[] =>
+  [gateId(step), interruptedId(step)].flatMap((stepId) => questionOf(parts, id, stepId) ?? []);
+
+/**
+ * The calls of its step that wait for a person. Whoever is at the run calls them off too, but nobody may be: a yes to a call
+ * that is never made would be believed.
+ */
+const callsOf = ({ store }: RunParts, { id, step }: SopRun): ApprovalKey[] =>
+  store.approvals
+    .list({ status: "waiting", runId: stepTurnId(id, step) }, MOST_CALLS)
+    .filter(({ origin }) => origin === "tool");
+
+/** Of one step at a time. */
+const MOST_CALLS = 100;
+
+/** The runs that somebody is at, each once. */
+interface Driver {
+  readonly controller: AbortController;
+  /** Something changed while it ran: it looks again before it ends. */
+  again: boolean;
+}
+
+/** After a shutdown's patience is over: what was called off gets so long to note it. */
+const LAST_WORDS_MS = 2_000;
+
+interface DriversOptions {
+  readonly clock: Clock;
+  /** Takes a run as far as it goes. Never rejects. */
+  readonly drive: (drive: Drive) => Promise<void>;
+  /** Of one that was cancelled under it. Never rejects. */
+  readonly afterCancel: (runId: string) => Promise<void>;
+}
+
+export class Drivers {
+  readonly #options: DriversOptions;
+  readonly #drivers = new Map<string, Driver>();
+  readonly #ongoing = new Ongoing();
+  readonly #stopping = new AbortController();
+  #isStarted = false;
+
+  constructor(options: DriversOptions) {
+    this.#options = options;
+  }
+
+  /** From here on runs are taken up. */
+  start(): void {
+    this.#isStarted = true;
+  }
+
+  wake(runId: string): void {
+    if (!this.#isStarted || this.#stopping.signal.aborted) return;
+    const driver = this.#drivers.get(runId);
+    if (driver) driver.again = true;
+    // A run outlives whoever has started it, or said yes to its next step.
+    else void inScope({}, () => this.#ongoing.during(() => this.#run(runId)));
+  }
+
+  /** Its end is on disk: what still runs of it is called off. */
+  cancel(runId: string, why: string): void {
+    this.#drivers.get(runId)?.controller.abort(new SvcError("TURN_CANCELLED", why));
+  }
+
+  /** Begins nothing more. What runs has `graceMs` to end, and is called off then. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort();
+    const { clock } = this.#options;
+    const late = Promise.withResolvers<void>();
+    const cancels = [clock.after(graceMs, () => this.#callOff()), clock.after(graceMs + LAST_WORDS_MS, late.resolve)];
+    await Promise.race([this.#ongoing.idle(), late.promise]);
+    for (const cancel of cancels) cancel();
+    this.#callOff();
+  }
+
+  #callOff(): void {
+    for (const { controller } of this.#drivers.values()) controller.abort(postponed());
+  }
+
+  async #run(runId: string): Promise<void> {
+    const driver: Driver = { controller: new AbortController(), again: true };
+    this.#drivers.set(runId, driver);
+    const { signal } = driver.controller;
+    const stopping = this.#stopping.signal;
+    while (driver.again && !stopping.aborted) {
+      driver.again = false;
+      await this.#options.drive({ runId, signal, stopping });
+    }
+    if (signal.aborted && !stopping.aborted) await this.#options.afterCancel(runId);
+    this.#drivers.delete(runId);
+  }
+}
+
+// What the last process left: each run goes on from the state that the disk has.
+
+/** Never rejects. */
+async function takeUp(parts: RunParts): Promise<void> {
+  const { store, log } = parts;
+  try {
+    // Before anything runs: what runs now and is cancelled is tidied away by whoever is at it.
+    const strays = store.sopRuns.strayTurns();
+    for (const { id, status } of store.sopRuns.active()) await takeUpRun(parts, id, status);
+    for (const { runId, turnId } of strays) await abandon(parts, runId, turnId);
+  } catch (error) {
+    log.error("the runs of the last process could not be looked at", { error: String(error) });
+  }
+}
+
+async function takeUpRun(parts: RunParts, id: string, status: ActiveStatus): Promise<void> {
+  if (status !== "waiting_approval") return parts.wake(id);
+  try {
+    await checkQuestion(parts, id);
+  } catch (error) {
+    parts.log.error("a run that waits could not be looked at", { run: id, error: String(error) });
+  }
+}
+
+/**
+ * A question and the state of its run change together, so one of them alone is not to be found, unless a database was put
+ * together by hand. A run must not wait for what nobody was asked, nor for what was answered.
+ */
+async function checkQuestion(parts: RunParts, id: string): Promise<void> {
+  const { store } = parts;
+  const asked = ({ step }: { readonly step: number }) =>
+    questionOf(parts, id, interruptedId(step)) ?? questionOf(parts, id, gateId(step));
+  const before = store.sopRuns.read(id);
+  if (before && asked(before)?.status === "waiting") return;
+  await commit(store, (after) => {
+    const run = store.sopRuns.read(id);
+    if (run?.status !== "waiting_approval") return;
+    const approval = asked(run);
+    if (approval === undefined) enterStep(parts, run, run.step, after);
+    else settleIn(parts, approval, after);
+  });
+}
+
+// A question of a run has its end: inside the transaction in which it got it, the run goes on or is over.
+
+/** Does nothing for a run that has ended, or waits for something else. */
+function settleIn(parts: RunParts, approval: Approval, after: After): void {
+  const { status, runId, stepId } = approval;
+  if (approval.origin !== "sop" || status === "waiting") return;
+  const run = parts.store.sopRuns.read(runId);
+  if (run?.status !== "waiting_approval" || !isAbout(run, stepId)) return;
+  if (status === "approved") goOn(parts, run, stepId, after);
+  else cancelRun(parts, run, endOf(approval), after);
+  after(() => {
+    if (status === "expired") {
+      parts.log.warn("no answer in time; run cancelled", { run: runId, sop: run.sop });
+    }
+    parts.wake(runId);
+  });
+}
+
+const isAbout = ({ step }: SopRun, stepId: string): boolean =>
+  stepId === gateId(step) || stepId === interruptedId(step);
+
+function goOn(parts: RunParts, run: SopRun, stepId: string, after: After): void {
+  const isDone = stepId === interruptedId(run.step) || stepOf(run, run.step)?.kind === "checkpoint";
+  if (isDone) completeStep(parts, run, null, after);
+  else runStep(parts, run, run.step, after);
+}
+
+function endOf({ status, answer }: Approval) {
+  if (status === "expired") {
+    return { error: "APPROVAL_EXPIRED", reason: "The approval request was not answered in time." } as const;
+  }
+  if (status === "cancelled") return { reason: "The approval request was called off." };
+  const by = answer?.by ?? "somebody";
+  return { reason: answer?.feedback ? `Rejected by ${by}: ${answer.feedback}` : `Rejected by ${by}.` };
 }

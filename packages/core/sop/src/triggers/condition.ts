@@ -2,8 +2,7 @@
  * When a trigger fires: `$.path op literal`, or `op literal` for a payload that is one bare value. The text is read by
  * hand, once from left to right: it comes from a file that an agent may have written, and must not hang the service.
  */
-import { compare, type Literal, type Operator, readNumber } from "./compare.ts";
-import { isQuote, isSpace, type JsonPath, type Read, readPath, readText, valueAt } from "./json-path.ts";
+import { type JsonPath, type Read, isQuote, isSpace, readPath, readText, valueAt } from "./json-path.ts";
 import type { PayloadReader } from "./payload.ts";
 
 export interface Condition {
@@ -85,4 +84,67 @@ function afterSpace(text: string, start: number): number {
   let at = start;
   while (isSpace(text[at])) at += 1;
   return at;
+}
+
+/** How a value of the payload is compared with what a condition says. */
+type Operator = ">=" | "<=" | "!=" | "==" | ">" | "<";
+type Literal = string | number | boolean | null;
+
+/** `value` is of JSON. Never throws. */
+function compare(value: unknown, operator: Operator, literal: Literal): boolean {
+  if (operator === "==") return isEqual(value, literal);
+  if (operator === "!=") return !isEqual(value, literal);
+  const order = orderOf(value, literal);
+  if (order === undefined) return false;
+  switch (operator) {
+    case ">":
+      return order > 0;
+    case "<":
+      return order < 0;
+    case ">=":
+      return order >= 0;
+    case "<=":
+      return order <= 0;
+  }
+}
+
+/** Loosely: forms and gauges send 42 and true as text, and nothing as null. */
+function isEqual(value: unknown, literal: Literal): boolean {
+  const numbers = typeof value === "number" || typeof literal === "number" ? bothNumbers(value, literal) : undefined;
+  return numbers ? numbers[0] === numbers[1] : textOf(value) === textOf(literal);
+}
+
+/** Below 0: `value` comes first. Undefined for what has no order. */
+function orderOf(value: unknown, literal: Literal): number | undefined {
+  const numbers = bothNumbers(value, literal);
+  if (numbers) return numbers[0] - numbers[1];
+  if (typeof value !== "string" || typeof literal !== "string") return undefined;
+  return value < literal ? -1 : Number(value > literal);
+}
+
+function bothNumbers(value: unknown, literal: Literal): readonly [number, number] | undefined {
+  const [left, right] = [numberOf(value), numberOf(literal)];
+  return left === undefined || right === undefined ? undefined : [left, right];
+}
+
+/** Undefined for what is neither a number nor text that is one. */
+function numberOf(value: unknown): number | undefined {
+  const number = typeof value === "string" ? readNumber(value) : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : undefined;
+}
+
+/** Longer than any number that a person or a program writes; what is longer is not looked at digit by digit. */
+const LONGEST_NUMBER = 64;
+
+/** Decimal, e.g. -3.5e2. JavaScript itself takes blanks and 0x10 for numbers too. */
+function readNumber(text: string): number | undefined {
+  if (text.length > LONGEST_NUMBER || !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text)) return undefined;
+  const number = Number(text);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/** Undefined for a list or an object: it equals nothing. */
+function textOf(value: unknown): string | undefined {
+  if (value === null) return "";
+  return typeof value === "object" ? undefined : String(value);
 }

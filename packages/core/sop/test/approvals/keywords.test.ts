@@ -2,8 +2,7 @@
 import { vectorCases } from "@svc/testkit/vectors";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fold } from "../../src/approvals/fold.ts";
-import { checkedKeywords, type Keywords, matchKeyword } from "../../src/approvals/keywords.ts";
+import { type Keywords, checkedKeywords, fold, matchKeyword } from "../../src/approvals/keywords.ts";
 
 interface Input {
   readonly reply: string;

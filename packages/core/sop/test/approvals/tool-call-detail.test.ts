@@ -1,6 +1,6 @@
 // What a person sees of a tool call: a command as it is, a file's change line by line, nothing secret, nothing without end.
 import { expect, test } from "vitest";
-import { detailOf } from "../../src/approvals/tool-call-detail.ts";
+import { detailOf } from "../../src/approvals/ask-for-tool.ts";
 
 const redact = (text: string): string => text.replaceAll("s3cret", "••••••");
 const about = { tool: "file_write", agent: "default", reason: "It acts." };

@@ -1,7 +1,7 @@
 // A run that two are at, or that nobody is at any more because it was called while somebody was about to leave it.
 import { fakeClock, settled } from "@svc/testkit/fake-clock";
 import { expect, test } from "vitest";
-import { Drivers } from "../../src/runs/drivers.ts";
+import { Drivers } from "../../src/runs/sops.ts";
 
 function drivers() {
   const clock = fakeClock();

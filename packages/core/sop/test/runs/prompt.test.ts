@@ -2,7 +2,7 @@
 // goes to a chat or into the audit log.
 import * as fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { fenced } from "../../src/runs/outside-text.ts";
+import { fenced } from "../../src/runs/drive.ts";
 import { type House, house, type HouseOptions, quiet, sop, step } from "./house.ts";
 
 let opened: House | undefined;

@@ -17,16 +17,10 @@ import type {
 } from "../message-types.ts";
 import { newTurnId } from "../turn-id.ts";
 import type { PartOf } from "../part-of.ts";
-import { Attempts } from "./attempts.ts";
-import { Box } from "./box.ts";
+import { Box, type BoxRow, type BoxShape } from "./box.ts";
 import type { Dedupe } from "./dedupe.ts";
-import { endedPage } from "./ended-page.ts";
-import { INBOX, type InboxRow, messageOf } from "./inbox-row.ts";
-import { listMessages } from "./list-messages.ts";
-import { LockedMessages } from "./locked-messages.ts";
-import { type OldPage, OldMessageSweep } from "./old-messages.ts";
-import { LostMessages } from "./lost-messages.ts";
-import type { OutboxStore } from "./outbox.ts";
+import { type OutboxStore, endedPage, listMessages } from "./outbox.ts";
+import { OldMessageSweep, type OldPage } from "./old-messages.ts";
 import type { Tally } from "./tally.ts";
 
 export interface InboxParts {
@@ -248,5 +242,136 @@ export class InboxStore {
 
   #oldestMs(): number {
     return (this.#oldest.get() as { at: number } | undefined)?.at ?? Infinity;
+  }
+}
+
+/** Messages that a start gave up, because the process had died of them again and again; their senders are to be told. */
+class LostMessages {
+  readonly #all;
+  readonly #told;
+
+  constructor(db: DatabaseSync) {
+    this.#all = db.prepare("SELECT n, draft, traceparent FROM inbox_lost ORDER BY n");
+    this.#told = db.prepare("DELETE FROM inbox_lost WHERE n = ?");
+  }
+
+  all(read: (n: number) => InboxMessage | undefined): InboxMessage[] {
+    const rows = this.#all.all() as { n: number; draft: string | null; traceparent: string | null }[];
+    return rows.flatMap(({ n, draft, traceparent: waitTraceparent }) => {
+      const message = read(n);
+      if (!message) return [];
+      return [{ ...message, ...(draft !== null && { draft }), ...(waitTraceparent !== null && { waitTraceparent }) }];
+    });
+  }
+
+  /** Inside a transaction: its sender is told, or need not be any more. */
+  told(n: number): void {
+    this.#told.run(n);
+  }
+}
+
+/** What is noted of attempts at a message while it waits. Everything here runs inside a transaction. */
+class Attempts {
+  readonly #begin;
+  readonly #beginTraced;
+  readonly #calledOff;
+  readonly #failed;
+  readonly #drafted;
+
+  constructor(db: DatabaseSync) {
+    this.#begin = db.prepare("UPDATE inbox_open SET begun = 1 WHERE n = ?");
+    this.#beginTraced = db.prepare("UPDATE inbox_open SET begun = 1, traceparent = ? WHERE n = ?");
+    this.#calledOff = db.prepare("UPDATE inbox_open SET begun = 0 WHERE n = ?");
+    this.#failed = db.prepare("UPDATE inbox_open SET begun = 0, attempts = attempts + 1, error = ? WHERE n = ?");
+    this.#drafted = db.prepare("UPDATE inbox_open SET draft = ? WHERE n = ?");
+  }
+
+  begin(n: number, waitTraceparent: string | undefined): void {
+    if (waitTraceparent === undefined) this.#begin.run(n);
+    else this.#beginTraced.run(waitTraceparent, n);
+  }
+
+  calledOff(n: number): void {
+    this.#calledOff.run(n);
+  }
+
+  failed(n: number, code: ErrorCode): boolean {
+    return Number(this.#failed.run(code, n).changes) > 0;
+  }
+
+  drafted(n: number, platformId: string): void {
+    this.#drafted.run(platformId, n);
+  }
+}
+
+/** A message as the database has it, and as others see it. */
+const INBOX: BoxShape = {
+  table: "inbox",
+  well: "done",
+  text: "body",
+  columns: "m.turn_id, m.kind, m.received_at, m.body, o.draft, m.traceparent, o.traceparent AS wait_traceparent",
+};
+
+interface InboxRow extends BoxRow {
+  turn_id: string;
+  kind: NewMessage["kind"];
+  received_at: number;
+  body: string;
+  draft: string | null;
+  traceparent: string | null;
+  wait_traceparent: string | null;
+}
+
+const messageOf = (row: InboxRow): InboxMessage => ({
+  n: row.n,
+  turnId: row.turn_id,
+  channel: row.channel,
+  kind: row.kind,
+  lane: row.lane,
+  body: JSON.parse(row.body) as Json,
+  state: row.state as InboxState,
+  attempts: row.attempts,
+  receivedAtMs: row.received_at,
+  endedAtMs: row.ended_at ?? undefined,
+  error: row.error ?? undefined,
+  ...(row.draft !== null && { draft: row.draft }),
+  ...(row.traceparent !== null && { traceparent: row.traceparent }),
+  ...(row.wait_traceparent !== null && { waitTraceparent: row.wait_traceparent }),
+});
+
+/** Messages that can't be read yet. There are few: their channel bounds them. */
+class LockedMessages {
+  readonly #find;
+  readonly #before;
+  readonly #count;
+  readonly #unlock;
+
+  constructor(db: DatabaseSync) {
+    const locked = "FROM inbox_open JOIN inbox USING (n) WHERE kind = 'locked'";
+    this.#find = db.prepare(`SELECT n, turn_id AS turnId ${locked} AND channel = ? AND json_extract(body, '$.id') = ?`);
+    this.#before = db.prepare(`SELECT n ${locked} AND received_at < ?`);
+    this.#count = db.prepare(`SELECT count(*) AS n ${locked}`);
+    this.#unlock = db.prepare("UPDATE inbox SET kind = ?, lane = ?, body = ? WHERE n = ?");
+  }
+
+  find(channel: string, key: string): KeptMessage | undefined {
+    const row = this.#find.get(channel, key) as { n: number; turnId: string } | undefined;
+    return row && { ...row };
+  }
+
+  /** Inside a transaction: the message is this one from now on. Undefined: none is locked under its key. */
+  unlock(channel: string, { kind, lane, body, dedupe }: NewMessage): KeptMessage | undefined {
+    const found = dedupe && this.find(channel, dedupe.key);
+    if (found) this.#unlock.run(kind, lane, JSON.stringify(body), found.n);
+    return found;
+  }
+
+  count(): number {
+    return (this.#count.get() as { n: number }).n;
+  }
+
+  /** Numbers of those that came before. */
+  before(atMs: number): number[] {
+    return (this.#before.all(atMs) as { n: number }[]).map(({ n }) => n);
   }
 }

@@ -1,23 +1,21 @@
 /** What is to go out, in the order of each lane. A delivery leaves it only by an end that is noted. */
 import { randomUUID } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import type { Clock, DeliveryUpdate, ErrorCode } from "@svc/contract";
+import type { Clock, DeliveryUpdate, ErrorCode, Json } from "@svc/contract";
 import type {
   Delivery,
   EndedFilter,
   EndedPage,
+  KeptFile,
   MessageCounts,
   MessageFilter,
   NewDelivery,
+  OutboxState,
   WaitingDelivery,
 } from "../message-types.ts";
 import type { PartOf } from "../part-of.ts";
-import { Box } from "./box.ts";
-import { deliveryOf, OUTBOX, type OutboxRow, UNTRIED } from "./delivery-row.ts";
-import { PlatformWords } from "./delivery-updates.ts";
-import { endedPage } from "./ended-page.ts";
-import { listMessages } from "./list-messages.ts";
-import { type OldPage, OldMessageSweep } from "./old-messages.ts";
+import { Box, type BoxRow, type BoxShape, selectFrom } from "./box.ts";
+import { OldMessageSweep, type OldPage } from "./old-messages.ts";
 import type { Tally } from "./tally.ts";
 
 export class OutboxStore {
@@ -183,5 +181,195 @@ export class OutboxStore {
   /** When the oldest of those that wait was added; Infinity when none does. */
   oldestWaitingMs(): number {
     return (this.#oldest.get() as { at: number } | undefined)?.at ?? Infinity;
+  }
+}
+
+/** A list of messages, newest first. It walks only what it lists: a million answered ones stand in nobody's way. */
+export function listMessages<Row extends BoxRow>(
+  db: DatabaseSync,
+  shape: BoxShape,
+  { state, channel, before = Number.MAX_SAFE_INTEGER }: MessageFilter,
+  limit: number,
+): Row[] {
+  const rows = (by: "m" | "o" | "e", ...conditions: (string | false)[]): Row[] => {
+    const where = [`${by}.n < :before`, ...conditions.filter((one) => one !== false)].join(" AND ");
+    const statement = db.prepare(`${selectFrom(shape, by)} WHERE ${where} ORDER BY ${by}.n DESC LIMIT :limit`);
+    statement.setAllowUnknownNamedParameters(true);
+    return statement.all({ before, limit, state: state ?? null, channel: channel ?? null }) as unknown as Row[];
+  };
+  const isIn = (column: string): string | false => channel !== undefined && `${column} = :channel`;
+  const waiting = (): Row[] => rows("o", isIn("m.channel"));
+  if (state === "waiting") return waiting();
+  // What has a plus sign before it is no reason for SQLite to use an index.
+  if (state === shape.well) return rows("e", isIn("e.channel"), "+e.state = :state");
+  if (state !== undefined) return rows("e", isIn("+e.channel"), "e.state = :state", `e.state <> '${shape.well}'`);
+  if (channel === undefined) return rows("m");
+  return [...waiting(), ...rows("e", isIn("e.channel"))].toSorted((one, other) => other.n - one.n).slice(0, limit);
+}
+
+// Those of a box that ended badly, in order of arrival, a page at a time: there may be a hundred thousand, and others wait.
+
+/** Looked at for one page. Each that is taken up again costs three statements of the transaction it is done in. */
+const PAGE = 200;
+
+export function endedPage<Row extends { readonly n: number; readonly channel: string }>(
+  db: DatabaseSync,
+  { table, well }: BoxShape,
+  columns: string,
+  { state, channel, after }: EndedFilter,
+): EndedPage<Row> {
+  // Other channels are left out afterwards: to look for 200 of one channel among all would take as long as it takes.
+  const rows = db
+    .prepare(
+      `SELECT n, m.channel AS channel, ${columns} FROM ${table}_ended AS e JOIN ${table} AS m USING (n)
+       WHERE e.state = ? AND e.state <> '${well}' AND n > ? ORDER BY n LIMIT ${PAGE}`,
+    )
+    .all(state, after) as unknown as Row[];
+  return {
+    messages: channel === undefined ? rows : rows.filter((row) => row.channel === channel),
+    next: rows.length === PAGE ? rows.at(-1)!.n : undefined,
+  };
+}
+
+/** A delivery as the database has it, and as others see it. */
+const OUTBOX: BoxShape = {
+  table: "outbox",
+  well: "sent",
+  text: "text",
+  columns: `m.delivery_id, m.chat, m.thread, m.turn_id, m.key, m.created_at, m.files, m.reply_data, m.text, m.approval,
+    m.draft, m.traceparent, coalesce(o.not_before, 0) AS not_before, e.platform_id, e.platform_status, e.platform_reason`,
+};
+
+const UNTRIED = {
+  state: "waiting",
+  attempts: 0,
+  notBeforeMs: 0,
+  endedAtMs: undefined,
+  platformId: undefined,
+  platformStatus: undefined,
+  platformReason: undefined,
+  error: undefined,
+} as const;
+
+interface OutboxRow extends BoxRow {
+  delivery_id: string;
+  chat: string;
+  thread: string | null;
+  turn_id: string | null;
+  key: string | null;
+  created_at: number;
+  files: string;
+  reply_data: string | null;
+  text: string;
+  approval: number | null;
+  draft: string | null;
+  traceparent: string | null;
+  not_before: number;
+  platform_id: string | null;
+  platform_status: DeliveryUpdate["status"] | null;
+  platform_reason: string | null;
+}
+
+const deliveryOf = (row: OutboxRow): Delivery => ({
+  n: row.n,
+  deliveryId: row.delivery_id,
+  conversation: { channel: row.channel, id: row.chat, ...(row.thread !== null && { thread: row.thread }) },
+  lane: row.lane,
+  text: row.text,
+  files: JSON.parse(row.files) as KeptFile[],
+  ...(row.reply_data !== null && { replyData: JSON.parse(row.reply_data) as Json }),
+  ...(row.turn_id !== null && { turnId: row.turn_id }),
+  ...(row.key !== null && { key: row.key }),
+  ...(row.approval !== null && { approval: row.approval }),
+  ...(row.draft !== null && { draft: row.draft }),
+  state: row.state as OutboxState,
+  attempts: row.attempts,
+  notBeforeMs: row.not_before,
+  createdAtMs: row.created_at,
+  endedAtMs: row.ended_at ?? undefined,
+  platformId: row.platform_id ?? undefined,
+  platformStatus: row.platform_status ?? undefined,
+  platformReason: row.platform_reason ?? undefined,
+  error: row.error ?? undefined,
+  ...(row.traceparent !== null && { traceparent: row.traceparent }),
+});
+
+/** What a platform says later of a message: it may come twice, out of order, and before its receipt is on disk. */
+type Status = DeliveryUpdate["status"];
+
+/** Of one message. */
+type PlatformWord = Pick<DeliveryUpdate, "status" | "reason">;
+
+const RANK: Readonly<Record<Status, number>> = { sent: 1, delivered: 2, failed: 3, read: 4 };
+
+/** Whether `next` says more than what is known. Nothing takes back that it was read, and else nothing that it failed. */
+const isNews = (known: Status | null | undefined, next: Status): boolean => RANK[next] > (known ? RANK[known] : 0);
+
+/** Most that are remembered; an account that others send from too brings many that are never asked for. */
+const MAX_EARLY = 1000;
+/** No platform has longer ids; where deliveries are not signed, a stranger would fill the memory with a thousand of a megabyte. */
+const MAX_ID_CHARS = 512;
+/** A sentence. Whatever a channel makes of what it is told: it is no place for a platform's page of HTML. */
+const MAX_REASON_CHARS = 200;
+
+const cutReason = (reason: string | undefined): string | undefined => reason?.slice(0, MAX_REASON_CHARS).toWellFormed();
+
+class PlatformWords {
+  readonly #early = new EarlyUpdates();
+  readonly #receipt;
+  readonly #byPlatformId;
+  readonly #setStatus;
+
+  constructor(db: DatabaseSync) {
+    this.#receipt = db.prepare(
+      "UPDATE outbox_ended SET platform_id = ?, platform_status = ?, platform_reason = ? WHERE n = ?",
+    );
+    this.#byPlatformId = db.prepare(
+      `SELECT n, platform_status AS status FROM outbox_ended
+       WHERE platform_id = ? AND +channel = ? ORDER BY n DESC LIMIT 1`,
+    );
+    this.#setStatus = db.prepare("UPDATE outbox_ended SET platform_status = ?, platform_reason = ? WHERE n = ?");
+  }
+
+  /** Inside the transaction in which delivery `n` has ended: the platform knows it by this id. */
+  receipt(n: number, platformId: string, channelOf: () => string): void {
+    const early = this.#early.isEmpty ? undefined : this.#early.of(channelOf(), platformId);
+    const { status = null, reason = null } = early ?? {};
+    this.#receipt.run(platformId, status, reason, n);
+  }
+
+  /** Inside a transaction. */
+  update(channel: string, update: DeliveryUpdate): void {
+    const { platformId, status, reason } = update;
+    const row = this.#byPlatformId.get(platformId, channel) as StatusRow | undefined;
+    if (!row) this.#early.add(channel, update);
+    else if (isNews(row.status, status)) this.#setStatus.run(status, cutReason(reason) ?? null, row.n);
+  }
+}
+
+interface StatusRow {
+  n: number;
+  status: Status | null;
+}
+
+/** Updates of messages that nobody here is known to have sent: the platform may be quicker than our commit. */
+class EarlyUpdates {
+  readonly #words = new Map<string, PlatformWord>();
+
+  get isEmpty(): boolean {
+    return this.#words.size === 0;
+  }
+
+  add(channel: string, { platformId, status, reason }: DeliveryUpdate): void {
+    if (platformId.length > MAX_ID_CHARS) return;
+    const key = `${channel}\n${platformId}`;
+    if (!isNews(this.#words.get(key)?.status, status)) return;
+    const cut = cutReason(reason);
+    this.#words.set(key, { status, ...(cut !== undefined && { reason: cut }) });
+    if (this.#words.size > MAX_EARLY) this.#words.delete(this.#words.keys().next().value!);
+  }
+
+  of(channel: string, platformId: string): PlatformWord | undefined {
+    return this.#words.get(`${channel}\n${platformId}`);
   }
 }

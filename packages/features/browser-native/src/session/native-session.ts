@@ -1,20 +1,26 @@
 /** One Chromium, as the tool drives it. */
-import type { Clock } from "@svc/contract";
+import { type Clock, SvcError } from "@svc/contract";
 import {
   type BrowserAction,
-  browserGone,
   type DriverCall,
+  type DriverFile,
   type DriverResult,
   type DriverSession,
+  browserGone,
+  elementNotReady,
+  pageCrashed,
+  pageUnreachable,
+  sizeOf,
+  staleRef,
 } from "@svc/kit/browser";
-import type { BrowserContext } from "playwright-core";
+import type { BrowserContext, Download } from "playwright-core";
 import { doAction } from "../actions/actions.ts";
 import type { ProfileFolder } from "../chromium/profile-folder.ts";
-import { DownloadDesk } from "./download-desk.ts";
-import { failureOf } from "./failures.ts";
-import { type Tab } from "./tab.ts";
+import type { Tab } from "./tab.ts";
 import { Tabs, titleOf } from "./tabs.ts";
 import { withinMs } from "./within.ts";
+import { createReadStream } from "node:fs";
+import { rm, stat } from "node:fs/promises";
 
 export interface SessionSurroundings {
   readonly clock: Clock;
@@ -105,3 +111,111 @@ async function giveUp({ tabs }: NativeSession, tab: Tab): Promise<void> {
   await tabs.discard(tab);
   tabs.note("A tab whose page did not answer any more was closed.");
 }
+
+/** What an error of the library means to the model. Its own text names addresses and repeats selectors, and stays a cause. */
+function failureOf(error: unknown, failedAddress: string | undefined): SvcError {
+  if (error instanceof SvcError) return error;
+  const { name = "", message = "" } = error instanceof Error ? error : {};
+  if (name === "TimeoutError") return elementNotReady();
+  if (/net::ERR_|chrome-error:/.test(message)) return pageUnreachable(failedAddress);
+  if (/crashed/i.test(message)) return pageCrashed();
+  if (/browser has been closed|context or browser/i.test(message)) return browserGone();
+  if (/not attached|detached|destroyed/i.test(message)) return staleRef();
+  if (/Element is not|Node is not/i.test(message)) {
+    return new SvcError("BROWSER_FAILED", "The element is not of a kind that can do this.", { cause: error });
+  }
+  if (/Unknown key/i.test(message)) return new SvcError("BROWSER_FAILED", "There is no key of this name.");
+  return new SvcError("BROWSER_FAILED", undefined, { cause: error });
+}
+
+/** Files that pages offer: one that was asked for is taken, all others are turned away. */
+class DownloadDesk {
+  readonly #folder: string;
+  readonly #clock: Clock;
+  #waiting: ((download: Download) => void) | undefined;
+
+  /** `folder`: where Chromium writes them. */
+  constructor(folder: string, clock: Clock) {
+    this.#folder = folder;
+    this.#clock = clock;
+  }
+
+  /** Whether somebody waits for it. */
+  offer(download: Download): boolean {
+    const take = this.#waiting;
+    this.#waiting = undefined;
+    if (take !== undefined) take(download);
+    else download.cancel().catch(() => undefined);
+    return take !== undefined;
+  }
+
+  /** The first file that is offered after `trigger` began. Rejects with what the trigger rejects with, TOO_LARGE, BROWSER_FAILED. */
+  async take(trigger: () => Promise<unknown>, call: DriverCall): Promise<DriverFile> {
+    const offered = Promise.withResolvers<Download>();
+    this.#waiting = offered.resolve;
+    const stop = (): void => offered.reject(call.signal.reason);
+    call.signal.addEventListener("abort", stop, { once: true });
+    const cancel = this.#clock.after(OFFER_MS, () => offered.reject(noFile()));
+    offered.promise.catch(() => undefined);
+    try {
+      await trigger();
+      return await this.#finished(await offered.promise, call);
+    } finally {
+      cancel();
+      this.#waiting = undefined;
+      call.signal.removeEventListener("abort", stop);
+    }
+  }
+
+  async #finished(download: Download, { signal, maxFileBytes }: DriverCall): Promise<DriverFile> {
+    const watching = new AbortController();
+    const tooLarge = this.#watchSize(maxFileBytes, AbortSignal.any([signal, watching.signal]));
+    const cancelled = (): void => void download.cancel().catch(() => undefined);
+    signal.addEventListener("abort", cancelled, { once: true });
+    try {
+      const path = download.path();
+      path.catch(() => undefined);
+      const done = await Promise.race([path, tooLarge]);
+      if (typeof done !== "string" || (await stat(done)).size > maxFileBytes) {
+        await download.cancel();
+        await download.delete().catch(() => undefined);
+        throw new SvcError("TOO_LARGE", "The file is larger than a download may be; nothing of it was kept.");
+      }
+      return { name: download.suggestedFilename(), fill: (write) => filled(done, write) };
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof SvcError
+        ? error
+        : new SvcError("BROWSER_FAILED", "The download broke off.", { cause: error });
+    } finally {
+      watching.abort();
+      signal.removeEventListener("abort", cancelled);
+    }
+  }
+
+  /** Resolves when the folder holds more than `maxBytes`; else never, until the signal is aborted. */
+  async #watchSize(maxBytes: number, signal: AbortSignal): Promise<undefined> {
+    while (!signal.aborted) {
+      if ((await sizeOf(this.#folder)) > maxBytes) return undefined;
+      await this.#clock.sleep(LOOK_MS, signal).catch(() => undefined);
+    }
+    return new Promise(() => undefined);
+  }
+}
+
+/** How long a page may take to offer the file. */
+const OFFER_MS = 30_000;
+const LOOK_MS = 200;
+
+async function filled(path: string, write: (chunk: Uint8Array) => Promise<void>): Promise<void> {
+  try {
+    for await (const chunk of createReadStream(path)) await write(chunk as Uint8Array);
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+const noFile = (): SvcError =>
+  new SvcError("BROWSER_FAILED", "The page offered no file.", {
+    hint: "A page that opens is read with snapshot or pdf.",
+  });

@@ -2,8 +2,7 @@
 import { type FeatureCommandContext, type Json, SvcError } from "@svc/contract";
 import { aliasPrefixOf, boardOfUsb, scanUsb } from "@svc/kit/hardware";
 import type { HardwareConfig } from "../config.ts";
-import { introspectPath } from "../introspect.ts";
-import { BOARDS_PATH, type BoardJson, INTROSPECT_PATH, type Introspected } from "../routes.ts";
+import { BOARDS_PATH, type BoardJson, INTROSPECT_PATH, type Introspected, introspectPath } from "../routes.ts";
 import { boardLine } from "./board-text.ts";
 
 type Context = FeatureCommandContext<HardwareConfig>;
