@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { gunzipSync } from "node:zlib";
-import { type Home, homeOf, systemClock } from "@svc/kernel";
+import { type Home, homeOf } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { copyHome } from "../src/backup/make-backup.ts";

@@ -3,7 +3,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type Home, homeOf, systemClock } from "@svc/kernel";
+import { type Home, homeOf } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { copyHome } from "../src/backup/make-backup.ts";

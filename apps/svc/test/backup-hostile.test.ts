@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join, posix, win32 } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { type Home, homeOf, systemClock } from "@svc/kernel";
+import { type Home, homeOf } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { SCHEMA_VERSION } from "@svc/store";
 import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
 import { cases } from "@svc/cases";

@@ -2,7 +2,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type Home, systemClock } from "@svc/kernel";
+import type { Home } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { copyDatabase, openStore } from "@svc/store";
 import { type BackupReport, makeBackup } from "../src/backup/make-backup.ts";
 

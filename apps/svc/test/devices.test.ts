@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ClientId } from "@svc/contract";
-import { systemClock } from "@svc/kernel";
+import { systemClock } from "@svc/kit/system-clock";
 import { openStore } from "@svc/store";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { startBinary } from "@svc/testkit/binary/start-binary";

@@ -1,7 +1,7 @@
 // What the doctor makes of what it sees, without a machine to look at: a wrong verdict is believed.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { homeOf, loadConfig } from "@svc/kernel";
+import { homeOf, loadConfig } from "@svc/config";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";

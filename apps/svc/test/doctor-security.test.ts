@@ -2,7 +2,8 @@
 // opening shows as its own line and no other.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import type { ClientId } from "@svc/contract";
-import { homeOf, systemClock } from "@svc/kernel";
+import { homeOf } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { openStore } from "@svc/store";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";

@@ -5,7 +5,8 @@ import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, writeFi
 import { createServer as createSocket, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { homeOf, systemClock } from "@svc/kernel";
+import { homeOf } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { newestTurnMs, openStore } from "@svc/store";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { binaryPath, spawnBinary } from "@svc/testkit/binary/spawn-binary";

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
-import { homeOf, loadConfig } from "@svc/kernel";
+import { homeOf, loadConfig } from "@svc/config";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as v from "valibot";
 import { expect, test } from "vitest";

@@ -3,7 +3,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { homeOf, openKeyRing } from "@svc/kernel";
+import { homeOf, openKeyRing } from "@svc/config";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { type FaultyWrites, faultyWrites, NO_FAULTY_WRITES } from "@svc/testkit/real/faulty-writes";
 import { requireReal } from "@svc/testkit/require-real";

@@ -63,7 +63,7 @@ describe("lines", () => {
     (end) => {
       using home = temporaryHome();
       const script = `
-        import { homeOf } from ${JSON.stringify(import.meta.resolve("@svc/kernel"))};
+        import { homeOf } from ${JSON.stringify(import.meta.resolve("@svc/config"))};
         import { daemonLog } from ${JSON.stringify(new URL("../src/service/service-log.ts", import.meta.url).href)};
         const config = { core: { log: { level: "info", file: true, max_file_mb: 1, max_files: 2 } }, secrets: () => [] };
         const { log } = daemonLog(homeOf({ SVC_HOME: process.argv[1] }), config);

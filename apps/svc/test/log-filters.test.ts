@@ -3,7 +3,8 @@
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { jsonLine, type LogPair, openLogFile, parseLogLine, systemClock } from "@svc/kernel";
+import { type LogPair, jsonLine, openLogFile, parseLogLine } from "@svc/runtime";
+import { systemClock } from "@svc/kit/system-clock";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { fieldOf, type LogFilters, matcher, traceIdOf } from "../src/logs/filters.ts";

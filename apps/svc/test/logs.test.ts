@@ -12,7 +12,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
-import { homeOf, type LogFile, openLogFile, systemClock } from "@svc/kernel";
+import { homeOf } from "@svc/config";
+import { type LogFile, openLogFile } from "@svc/runtime";
+import { systemClock } from "@svc/kit/system-clock";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { binaryPath, spawnBinary } from "@svc/testkit/binary/spawn-binary";
 import { temporaryHome } from "@svc/testkit/temporary-home";

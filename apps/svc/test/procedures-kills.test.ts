@@ -1,6 +1,6 @@
 // A run that is killed in some state must end once all the same: no gate asked twice, nothing that acts done twice, and
 // nothing that may or may not be done passed over in silence.
-import { systemClock } from "@svc/kernel";
+import { systemClock } from "@svc/kit/system-clock";
 import { openStore } from "@svc/store";
 import type { ModelRequest } from "@svc/testkit/fake-model/server";
 import type { ModelStep } from "@svc/testkit/fake-model/step";

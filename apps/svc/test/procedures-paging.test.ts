@@ -1,6 +1,6 @@
 // A service that has run for years has thousands of runs behind it: each list is a page, all pages together are everything
 // once, and a start reads what has not ended and nothing else.
-import { systemClock } from "@svc/kernel";
+import { systemClock } from "@svc/kit/system-clock";
 import { openStore, type Store } from "@svc/store";
 import { join } from "node:path";
 import { expect, test } from "vitest";

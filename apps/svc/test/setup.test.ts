@@ -1,6 +1,6 @@
 // The wizard must not need a line for each new channel or sandbox: what it asks and offers comes from manifests and schemas.
 import { type CatalogueEntry, defineFeature, type FeatureDefinition, type SandboxProbe, secret } from "@svc/contract";
-import { homeOf } from "@svc/kernel";
+import { homeOf } from "@svc/config";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { channelsOf } from "../src/setup/channels.ts";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { type ClientId, type Contributions, type FeatureDefinition, type Json, SvcError } from "@svc/contract";
-import { systemClock } from "@svc/kernel";
+import { systemClock } from "@svc/kit/system-clock";
 import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
 import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import { fakeFeatureContext } from "@svc/testkit/feature-context";

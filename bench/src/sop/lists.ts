@@ -1,6 +1,6 @@
 /** What people wait for when years of runs lie behind: against as many as make a page. */
 import { join } from "node:path";
-import { systemClock } from "@svc/kernel";
+import { systemClock } from "@svc/kit/system-clock";
 import { openStore, type Store } from "@svc/store";
 import { BINARY, paired, startDaemon } from "../gateway.ts";
 import { median, timed } from "../measure.ts";

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLogger, systemClock } from "@svc/kernel";
+import { createLogger } from "@svc/runtime";
+import { systemClock } from "@svc/kit/system-clock";
 import { createLibrary } from "@svc/sop";
 import { median } from "../measure.ts";
 import { BODY, PATH, writeDefinitions } from "./definitions.ts";

@@ -2,7 +2,7 @@
 import { isAbsolute } from "node:path";
 import { SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
-import type { Home } from "@svc/kernel";
+import type { Home } from "@svc/config";
 import type { Store } from "@svc/store";
 import type { RestoredFiles } from "./restored-files.ts";
 

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
-import { systemClock } from "@svc/kernel/clock";
-import { type Home, homeOf } from "@svc/kernel/home";
+import { systemClock } from "@svc/kit/system-clock";
+import { type Home, homeOf } from "@svc/config/home";
 
 const ASK_EVERY_MS = 50;
 /** A few renames take no longer. */

@@ -1,7 +1,7 @@
 /** Which backup of a home is the newest, for those who ask whether there is one. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Home, replaceFile } from "@svc/kernel";
+import { type Home, replaceFile } from "@svc/config";
 
 export interface LastBackup {
   readonly file: string;

@@ -17,7 +17,7 @@ import { link, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { type Clock, SvcError } from "@svc/contract";
-import { type Home, nextKeyFile } from "@svc/kernel";
+import { type Home, nextKeyFile } from "@svc/config";
 import { type Opened, child, copyTree, isPrivateFolder, openPath, removePath } from "@svc/kit/files";
 import { checkDatabase, checkFeatureDatabase, copyDatabase as copyFeatureDatabase, lockHome } from "@svc/store";
 import { noteBackup } from "./last-backup.ts";

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, SvcError } from "@svc/contract";
-import { type Home, replaceFile } from "@svc/kernel";
+import { type Home, replaceFile } from "@svc/config";
 import {
   checkDatabase,
   checkFeatureDatabase,

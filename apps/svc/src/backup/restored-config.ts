@@ -1,7 +1,7 @@
 /** The config of a backup, loaded where it was unpacked: as this build and this environment would find it in its place. */
 import { join } from "node:path";
 import type { Composition } from "@svc/contract";
-import { type Home, homeOf, loadConfig, type LoadedConfig } from "@svc/kernel";
+import { type Home, type LoadedConfig, homeOf, loadConfig } from "@svc/config";
 import { CONFIG, KEY } from "./manifest.ts";
 import type { RestoredFiles } from "./restored-files.ts";
 

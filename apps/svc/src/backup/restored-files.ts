@@ -1,7 +1,7 @@
 /** Restored files that wait in a folder of the home for the moment when nobody has it open. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Home } from "@svc/kernel";
+import type { Home } from "@svc/config";
 import { damaged, type Manifest, MANIFEST, parseManifest } from "./manifest.ts";
 import { isRestoreFolder, keptFolder, swapIn } from "./swap.ts";
 

@@ -1,5 +1,6 @@
 /** Runs in a database that comes out of a backup: they may have gone on since, and a step that is done twice is worse than one that is not. */
-import { createLogger, systemClock } from "@svc/kernel";
+import { createLogger } from "@svc/runtime";
+import { systemClock } from "@svc/kit/system-clock";
 import { createLibrary, cronMarks } from "@svc/sop";
 import { openStore } from "@svc/store";
 import { loneEngine } from "../service/governance/lone-engine.ts";

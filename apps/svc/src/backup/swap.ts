@@ -9,7 +9,7 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SvcError } from "@svc/contract";
-import { replaceFile, syncDirectory } from "@svc/kernel";
+import { replaceFile, syncDirectory } from "@svc/config";
 import * as v from "valibot";
 import { CONFIG, DATABASE, FEATURE_DATABASES, KEY, NEXT_KEY, WORKSPACE } from "./manifest.ts";
 

@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { SvcError } from "@svc/contract";
-import { syncDirectory } from "@svc/kernel";
+import { syncDirectory } from "@svc/config";
 import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
 import { type BackupFile, damaged, type Manifest, MANIFEST, MAX_MANIFEST_BYTES, parseManifest } from "./manifest.ts";
 

@@ -2,7 +2,7 @@
 import { featureIdOf, trimEndOf } from "@svc/contract";
 import type { MessageAdmin } from "@svc/messaging";
 import type { ChannelReport } from "@svc/gateway";
-import { channelIdOf, type FeatureStatus } from "@svc/kernel";
+import { type FeatureStatus, channelIdOf } from "@svc/runtime";
 import type { Service } from "../service/service.ts";
 
 type ChannelLine = ChannelReport["channels"][number];

@@ -1,6 +1,6 @@
 /** A channel of a running service by its name; where there is none of that name, what is missing. */
 import { type CatalogueEntry, type Channel, type FeatureDefinition, featureIdOf, SvcError } from "@svc/contract";
-import { channelIdOf, channelIdsOf, type Registry } from "@svc/kernel";
+import { type Registry, channelIdOf, channelIdsOf } from "@svc/runtime";
 import type { Service } from "../service/service.ts";
 
 type Parts = Pick<Service, "context" | "lifecycle" | "generation">;

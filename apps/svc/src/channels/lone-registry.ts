@@ -1,6 +1,8 @@
 /** The channels of a config without a service around them: made and registered, never run. For commands and checks. */
 import { type Composition, featureIdOf, SvcError } from "@svc/contract";
-import { createLogger, type Home, Lifecycle, type LoadedConfig, type Registry, systemClock } from "@svc/kernel";
+import { Lifecycle, type Registry, createLogger } from "@svc/runtime";
+import type { Home, LoadedConfig } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { enabledFeatures, type FeatureDoors } from "../service/features.ts";
 
 export interface LoneChannels {

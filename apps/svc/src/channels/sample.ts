@@ -1,7 +1,7 @@
 /** A delivery as a channel's platform would make it, signed from the config, and what becomes of it. */
 import { randomUUID } from "node:crypto";
 import { type SampleMessage, SvcError, trimEndOf } from "@svc/contract";
-import type { Registry, RegisteredIngress } from "@svc/kernel";
+import type { RegisteredIngress, Registry } from "@svc/runtime";
 import { unknownChannel } from "./find-channel.ts";
 
 export interface SampleAnswer {

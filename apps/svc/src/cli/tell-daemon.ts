@@ -1,7 +1,7 @@
 /** After a change of the config: the running daemon is told, and what came of it is said. */
 import { type Json, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
-import { homeOf } from "@svc/kernel/home";
+import { homeOf } from "@svc/config/home";
 import type { ReloadReport } from "../service/reload.ts";
 import type { CommandContext } from "./command.ts";
 

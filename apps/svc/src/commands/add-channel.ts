@@ -1,16 +1,9 @@
 /** `svc channels add <name>`: writes a channel's section into the config that is there; its comments and everything else stay. */
 import { randomBytes } from "node:crypto";
 import { EXIT, SvcError } from "@svc/contract";
-import {
-  ConfigError,
-  type ConfigEdit,
-  formatProblems,
-  readText,
-  type SchemaKey,
-  systemClock,
-  typedKey,
-} from "@svc/kernel";
-import { ConfigEditor } from "@svc/kernel/settings";
+import { type ConfigEdit, ConfigError, type SchemaKey, formatProblems, readText, typedKey } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
+import { ConfigEditor } from "@svc/config/settings";
 import type { CommandContext } from "../cli/command.ts";
 import { askHidden, askText, atTerminal } from "../cli/prompts.ts";
 import { readSecretFile } from "../cli/secret-input.ts";

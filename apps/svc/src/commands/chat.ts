@@ -4,7 +4,7 @@ import type { CommandContext } from "../cli/command.ts";
 import { callAtTerminal, printable } from "../cli/question.ts";
 import { attach, type AttachedFile, idsOf } from "../cli/attached.ts";
 import { type Place, saidIn, waitingLine } from "../cli/converse.ts";
-import { homeOf } from "@svc/kernel/home";
+import { homeOf } from "@svc/config/home";
 import { type Backend, openBackend } from "../service/backend.ts";
 
 export async function run(context: CommandContext): Promise<number> {

@@ -1,6 +1,6 @@
 /** Names and keys for the shell: what fits the last word, one a line. It says nothing of what goes wrong: somebody is typing. */
 import { callDaemon } from "@svc/gateway/control";
-import { homeOf } from "@svc/kernel/home";
+import { homeOf } from "@svc/config/home";
 import type { CommandContext, CommandEntry } from "../cli/command.ts";
 import { actionWord, commandWord } from "../cli/options.ts";
 import { COMMANDS } from "../cli/table/index.ts";
@@ -60,7 +60,7 @@ const tools = listed<{ name: string }>("tools", "tools", ({ name }) => [name]);
 const keys =
   (isSecret: boolean | undefined): Names =>
   async ({ build }) => {
-    const [{ walkSchema }, { features }] = await Promise.all([import("@svc/kernel"), build.load()]);
+    const [{ walkSchema }, { features }] = await Promise.all([import("@svc/config"), build.load()]);
     return walkSchema(features)
       .filter(({ node }) => !node.entries && (isSecret === undefined || (node.marks.secret === true) === isSecret))
       .map(({ key }) => key)

@@ -1,9 +1,9 @@
 /** `svc config check|show|get|set|path|schema`. */
 import { existsSync } from "node:fs";
 import { EXIT, type Json, SvcError } from "@svc/contract";
-import type { LoadedConfig } from "@svc/kernel";
-import { loadConfig, typedKey } from "@svc/kernel/config";
-import { homeOf } from "@svc/kernel/home";
+import type { LoadedConfig } from "@svc/config";
+import { loadConfig, typedKey } from "@svc/config/load";
+import { homeOf } from "@svc/config/home";
 import type { CommandContext } from "../cli/command.ts";
 import { fileOption } from "../cli/config-option.ts";
 import { placeOf } from "../service/handlers/place.ts";
@@ -55,7 +55,7 @@ async function get(context: CommandContext): Promise<number> {
 async function set(context: CommandContext): Promise<number> {
   const [, key = "", value = ""] = context.args;
   const { home, config } = await placeOf(context);
-  const { setConfigKey } = await import("@svc/kernel");
+  const { setConfigKey } = await import("@svc/config");
   const done = await setConfigKey({ home, ...config, key, value });
   const { reloadDaemon } = await import("../cli/tell-daemon.ts");
   const { text, report } = await reloadDaemon(context);
@@ -78,7 +78,7 @@ function path(context: CommandContext): number {
 
 async function schema(context: CommandContext): Promise<number> {
   const { features } = await context.build.load();
-  const { configJsonSchema } = await import("@svc/kernel");
+  const { configJsonSchema } = await import("@svc/config");
   context.printJson(await configJsonSchema(features));
   return EXIT.ok;
 }

@@ -1,6 +1,6 @@
 /** `svc devices list|rename|revoke`: who is paired. Works on the database itself when no daemon runs. */
 import { EXIT, type Json } from "@svc/contract";
-import { homeOf } from "@svc/kernel/home";
+import { homeOf } from "@svc/config/home";
 import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { callHere } from "../service/handlers/call-here.ts";

@@ -8,7 +8,8 @@ import {
   SvcError,
 } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
-import { setConfigKey, systemClock } from "@svc/kernel";
+import { setConfigKey } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { createGuardedFetch } from "@svc/kit";
 import { absentCommand } from "../cli/absent-command.ts";
 import type { CommandContext, CommandModule } from "../cli/command.ts";

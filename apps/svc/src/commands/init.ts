@@ -4,7 +4,7 @@
  */
 import { lstatSync, readFileSync } from "node:fs";
 import { type Composition, EXIT, SvcError } from "@svc/contract";
-import { type Home, homeOf, loadConfig } from "@svc/kernel";
+import { type Home, homeOf, loadConfig } from "@svc/config";
 import type { CommandContext } from "../cli/command.ts";
 import { atTerminal, confirmed } from "../cli/prompts.ts";
 import { channelsOf } from "../setup/channels.ts";

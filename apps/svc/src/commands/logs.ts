@@ -1,16 +1,9 @@
 /** `svc logs`: the log files of the home, with or without a daemon; `-f` goes on as they grow. */
 import { styleText } from "node:util";
 import { EXIT, SvcError } from "@svc/contract";
-import {
-  homeOf,
-  jsonLine,
-  LOG_LEVELS,
-  logFilePath,
-  type LogLevel,
-  readableLine,
-  systemClock,
-  visible,
-} from "@svc/kernel";
+import { homeOf } from "@svc/config";
+import { LOG_LEVELS, type LogLevel, jsonLine, logFilePath, readableLine, visible } from "@svc/runtime";
+import { systemClock } from "@svc/kit/system-clock";
 import type { CommandContext } from "../cli/command.ts";
 import { fieldOf, matcher, traceIdOf } from "../logs/filters.ts";
 import { type LogLine, type Pause, readLog, type Wanted } from "../logs/read-log.ts";

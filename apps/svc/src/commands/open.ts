@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { EXIT, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
-import { type Home, systemClock } from "@svc/kernel";
-import { homeOf } from "@svc/kernel/home";
+import type { Home } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
+import { homeOf } from "@svc/config/home";
 import type { CommandContext } from "../cli/command.ts";
 
 interface Issued {

@@ -1,6 +1,6 @@
 /** `svc pair`: a pairing code from the running daemon. */
 import { callDaemon } from "@svc/gateway/control";
-import { homeOf } from "@svc/kernel/home";
+import { homeOf } from "@svc/config/home";
 import type { CommandContext } from "../cli/command.ts";
 import { deviceName } from "../service/handlers/device-name.ts";
 

@@ -1,7 +1,7 @@
 /** `svc reload`: the running daemon reads its config again and says what changed. */
 import { EXIT } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
-import { homeOf } from "@svc/kernel/home";
+import { homeOf } from "@svc/config/home";
 import type { CommandContext } from "../cli/command.ts";
 import { reloadText } from "../cli/tell-daemon.ts";
 import type { ReloadReport } from "../service/reload.ts";

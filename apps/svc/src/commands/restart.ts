@@ -1,7 +1,7 @@
 /** `svc restart`: for what a reload can't change. The process stays; a new binary needs the service manager. */
 import { EXIT, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
-import { homeOf } from "@svc/kernel/home";
+import { homeOf } from "@svc/config/home";
 import type { CommandContext } from "../cli/command.ts";
 import { untilReplaced } from "../service/until-replaced.ts";
 

@@ -2,7 +2,8 @@
 import { resolve } from "node:path";
 import { EXIT, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
-import { type Home, homeOf, systemClock } from "@svc/kernel";
+import { type Home, homeOf } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { lockHome } from "@svc/store";
 import type { Manifest } from "../backup/manifest.ts";
 import { prepareRestore, type PreparedRestore } from "../backup/prepare-restore.ts";

@@ -1,13 +1,13 @@
 /** `svc secrets set|encrypt|rotate|list`. A value comes from a prompt or a pipe, and goes into the config sealed. */
 import { EXIT, type Json, SvcError } from "@svc/contract";
 import {
-  listSecrets,
-  sealConfigFile,
   type SecretFileOptions,
   type SecretState,
+  listSecrets,
+  sealConfigFile,
   setConfigSecret,
   typedKey,
-} from "@svc/kernel";
+} from "@svc/config";
 import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { readSecret } from "../cli/secret-input.ts";

@@ -1,6 +1,6 @@
 /** `svc update [--check]`: replaces this binary with the newest release, after its signature and checksums were verified. */
 import { EXIT, SvcError } from "@svc/contract";
-import { homeOf } from "@svc/kernel/home";
+import { homeOf } from "@svc/config/home";
 import { compareVersions, type ReleaseManifest } from "@svc/kit/releases";
 import { schemaOfFile } from "@svc/store";
 import type { CommandContext } from "../cli/command.ts";

@@ -1,7 +1,7 @@
 /** `svc webhook send`: one delivery as the platform would make it, to try a set-up before the platform is connected. */
 import { EXIT, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
-import { loadConfig } from "@svc/kernel";
+import { loadConfig } from "@svc/config";
 import { channelName } from "../channels/find-channel.ts";
 import { type SampleAnswer, sendSample } from "../channels/sample.ts";
 import { withLoneChannels } from "../channels/lone-registry.ts";

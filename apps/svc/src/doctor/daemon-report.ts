@@ -3,7 +3,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import type { Json } from "@svc/contract";
 import type { Gateway } from "@svc/gateway";
 import type { ControlHandlers } from "@svc/gateway/control";
-import { homeOf, type LoadedConfig } from "@svc/kernel";
+import { type LoadedConfig, homeOf } from "@svc/config";
 import { changedSections, needRestart } from "../service/reload.ts";
 import type { Service } from "../service/service.ts";
 

@@ -1,6 +1,6 @@
 /** The checks, side by side, each within its time. Runs in a process of its own: see supervise.ts. */
 import { EXIT } from "@svc/contract";
-import { systemClock } from "@svc/kernel";
+import { systemClock } from "@svc/kit/system-clock";
 import type { CommandContext } from "../cli/command.ts";
 import { type Finding, warning } from "./finding.ts";
 import type { Check } from "./machine/check.ts";

@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { systemClock } from "@svc/kernel";
+import { systemClock } from "@svc/kit/system-clock";
 import { error, type Finding, findingsIn } from "./finding.ts";
 import { type Progress, unchecked } from "./progress.ts";
 import { DOCTOR_PART, selfCommand } from "../service/self-command.ts";

@@ -1,6 +1,6 @@
 /** Which lines of the log somebody wants to see. All that is asked for must hold. */
 import { isTraceparent, SvcError } from "@svc/contract";
-import { LOG_LEVELS, type LogEntry, type LogLevel } from "@svc/kernel";
+import { LOG_LEVELS, type LogEntry, type LogLevel } from "@svc/runtime";
 import type { LogLine } from "./read-log.ts";
 
 export interface LogFilters {

@@ -1,7 +1,7 @@
 /** The files of the log as a reader finds them: told apart by what they are, as their names change under it. */
 import { closeSync, constants, fstatSync, openSync, statSync, type Stats } from "node:fs";
 import { SvcError } from "@svc/contract";
-import { asideNumbers } from "@svc/kernel";
+import { asideNumbers } from "@svc/runtime";
 
 export interface OpenFile {
   readonly handle: number;

@@ -1,5 +1,5 @@
 /** A page of the log for readers that come again: the newest lines, then what was written since. Bounded in what it reads. */
-import { parseLogLine } from "@svc/kernel";
+import { parseLogLine } from "@svc/runtime";
 import { LineSplitter, linesBackwards, readOn } from "./lines.ts";
 import { closeFile, newestFirst, openFile, type OpenFile, sizeOf } from "./log-files.ts";
 import type { LogLine } from "./read-log.ts";

@@ -1,5 +1,5 @@
 /** The lines of the log that somebody wants to see: first where they begin is looked for, from the end; then they are read. */
-import { type LogEntry, parseLogLine } from "@svc/kernel";
+import { type LogEntry, parseLogLine } from "@svc/runtime";
 import { LineSplitter, linesBackwards, readOn } from "./lines.ts";
 import { closeFile, newestFirst, oldest, type OpenFile, sizeOf, successor } from "./log-files.ts";
 

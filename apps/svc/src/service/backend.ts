@@ -1,7 +1,7 @@
 /** Where a chat turn or a tool call runs: in the daemon when one is there, else here, with the home to ourselves. */
 import { type Json, SvcError } from "@svc/contract";
 import { callDaemon, type ControlCall } from "@svc/gateway/control";
-import { homeOf } from "@svc/kernel/home";
+import { homeOf } from "@svc/config/home";
 import type { CommandContext } from "../cli/command.ts";
 
 export type Call = (call: Omit<ControlCall, "socketFile">) => Promise<Json>;

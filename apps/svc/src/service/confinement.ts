@@ -2,7 +2,7 @@
 import { realpath } from "node:fs/promises";
 import { commandUser, confinementOf, movablePath, workspaceRoot } from "@svc/agent";
 import type { Confinement } from "@svc/contract";
-import { type Home, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/kernel";
+import { type Home, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/config";
 import { givePath, makeScratch } from "@svc/kit/files";
 import { hiddenPaths, workspaceFolder } from "./paths.ts";
 

@@ -1,8 +1,9 @@
 /** The home, its config and a logger: what every command that touches the service begins with. */
 import { existsSync } from "node:fs";
 import { type Composition, SvcError } from "@svc/contract";
-import { systemClock, homeOf, type Home, loadConfig, type LoadedConfig, writeDefaultConfig } from "@svc/kernel";
-import type { ConfigEditor } from "@svc/kernel/settings";
+import { systemClock } from "@svc/kit/system-clock";
+import { type Home, type LoadedConfig, homeOf, loadConfig, writeDefaultConfig } from "@svc/config";
+import type { ConfigEditor } from "@svc/config/settings";
 import type { CommandContext } from "../cli/command.ts";
 import { fileOption } from "../cli/config-option.ts";
 import { commandLog, daemonLog, type ServiceLog } from "./service-log.ts";
@@ -32,11 +33,11 @@ export async function openContext(context: CommandContext, lone = false): Promis
   const options = { home, ...file, env: context.env, features, catalogue };
   const load = (): Promise<LoadedConfig> => loadConfig(options);
   const edit: ServiceContext["edit"] = async (change) => {
-    const { editConfigFile } = await import("@svc/kernel");
+    const { editConfigFile } = await import("@svc/config");
     return editConfigFile(options, change);
   };
   const editor = async (): Promise<ConfigEditor> => {
-    const settings = await import("@svc/kernel/settings");
+    const settings = await import("@svc/config/settings");
     return new settings.ConfigEditor({ ...options, now: () => systemClock.now() });
   };
   const config = await load();

@@ -8,16 +8,9 @@ import {
   openWorkspace,
 } from "@svc/agent";
 import { type CatalogueEntry, SvcError, type Tool } from "@svc/contract";
-import {
-  type Instruments,
-  type LoadedConfig,
-  type Ongoing,
-  type Registry,
-  type ResolvedAgent,
-  absentBrowser,
-  currentScope,
-  systemClock,
-} from "@svc/kernel";
+import { type Instruments, type Ongoing, type Registry, currentScope } from "@svc/runtime";
+import { type LoadedConfig, type ResolvedAgent, absentBrowser } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { limitedClient } from "@svc/gateway/identity";
 import { createGuardedFetch } from "@svc/kit";
 import { SOP_TOOLS } from "@svc/sop";

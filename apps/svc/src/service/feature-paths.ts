@@ -1,7 +1,7 @@
 /** The paths that belong to features below `/api/`, and what to do where nobody serves them. */
 import { type CatalogueEntry, type Composition, featureIdOf } from "@svc/contract";
 import type { FeaturePath } from "@svc/gateway";
-import type { LoadedConfig } from "@svc/kernel";
+import type { LoadedConfig } from "@svc/config";
 
 /** By path; of every feature there is, in this build or not. */
 export const featurePathsOf = (

@@ -1,6 +1,6 @@
 /** The encrypted store of one feature: sealed with the home's key, kept in the database, seen by nobody else. */
 import { type SecretStore, SvcError } from "@svc/contract";
-import { type Home, openKeyRing } from "@svc/kernel";
+import { type Home, openKeyRing } from "@svc/config";
 import type { Store } from "@svc/store";
 
 /** `store` is asked for at each use: features are made before the database is open. */

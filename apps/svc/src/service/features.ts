@@ -14,7 +14,9 @@ import {
   featureIdOf,
   trimEndOf,
 } from "@svc/contract";
-import { type EnabledFeature, type LoadedConfig, channelIdOf, currentScope, systemClock } from "@svc/kernel";
+import { type EnabledFeature, channelIdOf, currentScope } from "@svc/runtime";
+import type { LoadedConfig } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { createGuardedFetch, createGuardedResolve } from "@svc/kit";
 import { type Store, ownerOfClient } from "@svc/store";
 import { childCommands } from "./child-commands.ts";

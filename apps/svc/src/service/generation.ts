@@ -8,14 +8,8 @@ import {
   type SandboxInForce,
 } from "@svc/agent";
 import { MAX_PROMPT_CONTEXT } from "@svc/contract";
-import {
-  type Instruments,
-  type LoadedConfig,
-  Ongoing,
-  type Registry,
-  type ResolvedAgent,
-  resolveAgents,
-} from "@svc/kernel";
+import { type Instruments, Ongoing, type Registry } from "@svc/runtime";
+import { type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/config";
 import type { Store } from "@svc/store";
 import type { ServiceContext } from "./context.ts";
 import { confinementOfAgent, isToConfine } from "./confinement.ts";

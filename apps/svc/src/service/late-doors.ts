@@ -16,7 +16,8 @@ import {
 } from "@svc/contract";
 import { proceduresIdentity } from "@svc/gateway/identity";
 import { receivedEvents } from "@svc/gateway/sop-events";
-import { DEFAULT_AGENT, type Registry } from "@svc/kernel";
+import { DEFAULT_AGENT } from "@svc/config";
+import type { Registry } from "@svc/runtime";
 import type { Approvals, SopToolDeps, Sops } from "@svc/sop";
 import type { Store } from "@svc/store";
 import { named } from "./feature-secrets.ts";

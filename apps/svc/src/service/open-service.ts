@@ -3,7 +3,9 @@ import { ActionHistories, Attachments, createAgent, noneBackend } from "@svc/age
 import { channelSendTool, removeLeftovers } from "@svc/messaging";
 import { limitedClient } from "@svc/gateway/identity";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
-import { Lifecycle, NO_INSTRUMENTS, currentScope, logBackend, removeDrafts, systemClock } from "@svc/kernel";
+import { Lifecycle, NO_INSTRUMENTS, currentScope, logBackend } from "@svc/runtime";
+import { removeDrafts } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { sopTools } from "@svc/sop";
 import { type Store, lockHome, openStore } from "@svc/store";
 import { clearKilledRestore } from "../backup/interrupted.ts";

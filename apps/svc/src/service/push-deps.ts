@@ -1,6 +1,7 @@
 /** What push messages go out by, and where their subscriptions are kept. */
 import type { GatewayDeps } from "@svc/gateway";
-import { type LoadedConfig, systemClock } from "@svc/kernel";
+import type { LoadedConfig } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { createGuardedFetch, createGuardedResolve, type GuardedFetch } from "@svc/kit";
 import { featureSecrets } from "./feature-secrets.ts";
 import type { Service } from "./service.ts";

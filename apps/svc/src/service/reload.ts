@@ -7,15 +7,8 @@
  */
 import { type Composition, SvcError } from "@svc/contract";
 import { type Gateway, type GatewaySettings, type RequestsBefore, ingressPathsOf } from "@svc/gateway";
-import {
-  type EnabledFeature,
-  type LifecycleChange,
-  type LoadedConfig,
-  type Registry,
-  listSecrets,
-  sealConfigFile,
-  walkSchema,
-} from "@svc/kernel";
+import type { EnabledFeature, LifecycleChange, Registry } from "@svc/runtime";
+import { type LoadedConfig, listSecrets, sealConfigFile, walkSchema } from "@svc/config";
 import type { ServiceContext } from "./context.ts";
 import { enabledFeatures, otherPartsOf } from "./features.ts";
 import { type Generation, makeGeneration } from "./generation.ts";

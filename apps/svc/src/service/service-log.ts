@@ -1,8 +1,10 @@
 /** The log of a process: standard error, and for the daemon the log file too. */
-import { createLogger, type Home, type KernelLogger, type LoadedConfig, openLogFile, systemClock } from "@svc/kernel";
+import { type RuntimeLogger, createLogger, openLogFile } from "@svc/runtime";
+import type { Home, LoadedConfig } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 
 export interface ServiceLog {
-  readonly log: KernelLogger;
+  readonly log: RuntimeLogger;
   /** Level and file as this config says, from the next line on. */
   follow(config: LoadedConfig): void;
 }
@@ -28,7 +30,7 @@ export function commandLog(config: LoadedConfig): ServiceLog {
   return { log, follow: () => {} };
 }
 
-const logAt = (level: LoadedConfig["core"]["log"]["level"]): KernelLogger =>
+const logAt = (level: LoadedConfig["core"]["log"]["level"]): RuntimeLogger =>
   createLogger({
     level,
     write: (line) => process.stderr.write(`${line}\n`),

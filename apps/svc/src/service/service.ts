@@ -12,19 +12,17 @@ import {
 import { channelIdentity, proceduresIdentity } from "@svc/gateway/identity";
 import {
   Activity,
-  type CoreConfig,
   type EventHub,
   type FeatureStatus,
-  type Home,
   type Lifecycle,
-  type LoadedConfig,
   type Registry,
   type StampedEvent,
   channelIdOf,
   createEventHub,
   currentScope,
-  systemClock,
-} from "@svc/kernel";
+} from "@svc/runtime";
+import type { CoreConfig, Home, LoadedConfig } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import type { SopLibrary } from "@svc/sop";
 import type { Store } from "@svc/store";
 import type { OpenedContext, ServiceContext } from "./context.ts";

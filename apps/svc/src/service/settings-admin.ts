@@ -1,9 +1,9 @@
 /** Settings for the page: the file is edited, put into force by a reload, and put back when that is refused. */
 import { type Composition, type Json, SvcError } from "@svc/contract";
 import type { SettingsAdmin } from "@svc/gateway";
-import { createRedactor, ConfigError, formatProblems, type LoadedConfig, type Problem } from "@svc/kernel";
+import { ConfigError, type LoadedConfig, type Problem, createRedactor, formatProblems } from "@svc/config";
 import { Semaphore } from "@svc/kit/async";
-import type { ConfigEditor, SettingsChange } from "@svc/kernel/settings";
+import type { ConfigEditor, SettingsChange } from "@svc/config/settings";
 import type { ReloadReport } from "./reload.ts";
 import type { Service } from "./service.ts";
 
@@ -27,7 +27,7 @@ export class SettingsDesk implements SettingsAdmin {
 
   async read(): Promise<Called<"read">> {
     const { composition } = this.#service.context;
-    const [editor, { formSchema }] = await Promise.all([this.#editor(), import("@svc/kernel/settings")]);
+    const [editor, { formSchema }] = await Promise.all([this.#editor(), import("@svc/config/settings")]);
     const { file, revision, unwritable, values, secrets, environment, problems } = await editor.state();
     return {
       file,

@@ -3,7 +3,9 @@ import { type SandboxChoice, approvalOf, choosableNames, isPriceKnown, modelName
 import { type CatalogueEntry, type Tool, featureIdOf } from "@svc/contract";
 import type { FeatureReport, Gateway, Health, HealthUnit, StatusReport, ToolReport } from "@svc/gateway";
 import type { Build } from "../main.ts";
-import { DEFAULT_AGENT, type FeatureState, type ResolvedAgent, resolveAgents, systemClock } from "@svc/kernel";
+import { DEFAULT_AGENT, type ResolvedAgent, resolveAgents } from "@svc/config";
+import type { FeatureState } from "@svc/runtime";
+import { systemClock } from "@svc/kit/system-clock";
 import { channelList, lastFailure, unsignedChannels } from "../channels/channel-list.ts";
 import { sandboxFeatureState, sandboxState } from "./sandbox-state.ts";
 import type { Service } from "./service.ts";

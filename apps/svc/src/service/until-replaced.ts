@@ -1,7 +1,7 @@
 /** Waits for a daemon that said it would come again. It drains first, so that may take as long as daemon.drain_secs. */
 import { SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
-import { systemClock } from "@svc/kernel/clock";
+import { systemClock } from "@svc/kit/system-clock";
 
 export interface NewDaemon {
   readonly instance: string;

@@ -3,7 +3,7 @@
  * schemas, so that a channel that is built in later needs no line here.
  */
 import { type CatalogueEntry, type FeatureDefinition, featureIdOf } from "@svc/contract";
-import { type SchemaKey, walkSchema } from "@svc/kernel";
+import { type SchemaKey, walkSchema } from "@svc/config";
 
 export interface ChannelSetup {
   /** What `--channel` takes. */

@@ -5,18 +5,18 @@
 import type { Composition } from "@svc/contract";
 import { PASSKEYS } from "../service/context.ts";
 import {
-  applyConfigEdits,
   type ConfigEdit,
   ConfigError,
   type ConfigValue,
-  defaultConfigText,
   type DefaultModel,
   type Home,
-  loadConfig,
   type LoadedConfig,
+  applyConfigEdits,
+  defaultConfigText,
+  loadConfig,
   setConfigValues,
   walkSchema,
-} from "@svc/kernel";
+} from "@svc/config";
 
 export type Setting = ConfigValue;
 

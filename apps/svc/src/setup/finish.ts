@@ -1,6 +1,7 @@
 /** The end of `svc init`: the config is written once, whole, and read again as the service will read it; or changed in place. */
 import { SvcError } from "@svc/contract";
-import { ConfigError, formatProblems, loadConfig, openKeyRing, systemClock, writeFirstConfig } from "@svc/kernel";
+import { ConfigError, formatProblems, loadConfig, openKeyRing, writeFirstConfig } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { reloadDaemon, type Told } from "../cli/tell-daemon.ts";
 import type { Setup } from "./setup.ts";
 
@@ -31,7 +32,7 @@ export async function writeAnswers({ home, context, composition, draft }: Setup)
 
 /** Undefined: the config says so already. Throws SETTINGS_INVALID, SETTINGS_REFUSED, CONFIG_*; the file is as it was then. */
 export async function changeConfig({ home, context, composition, draft }: Setup): Promise<Told | undefined> {
-  const { ConfigEditor } = await import("@svc/kernel/settings");
+  const { ConfigEditor } = await import("@svc/config/settings");
   const { features, catalogue } = composition;
   const editor = new ConfigEditor({ home, env: context.env, features, catalogue, now: () => systemClock.now() });
   const { revision } = await editor.state();

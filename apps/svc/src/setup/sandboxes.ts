@@ -1,6 +1,8 @@
 /** The sandboxes that commands could run in on this machine, and why the others could not. Each is tried, not guessed. */
 import { type CatalogueEntry, type Confinement, type SandboxBackend, SvcError } from "@svc/contract";
-import { createLogger, Lifecycle, type LoadedConfig, systemClock } from "@svc/kernel";
+import { Lifecycle, createLogger } from "@svc/runtime";
+import type { LoadedConfig } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { trialConfinement } from "../service/confinement.ts";
 import { type FeatureDoors, handedTo } from "../service/features.ts";
 import type { Setup } from "./setup.ts";

@@ -1,6 +1,6 @@
 /** Answers as text, made what their key takes. */
 import { type FeatureDefinition, SvcError } from "@svc/contract";
-import { expectation, readText, type SchemaNode, walkSchema } from "@svc/kernel";
+import { type SchemaNode, expectation, readText, walkSchema } from "@svc/config";
 import type { Setting } from "./draft.ts";
 
 /** Text that can't be read so stays text, and the schema says what is wrong with it. */

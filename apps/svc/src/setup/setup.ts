@@ -1,6 +1,6 @@
 /** What `svc init` works with while it asks: the draft of the config, and what is to be said when it is written. */
 import type { Composition } from "@svc/contract";
-import type { Home } from "@svc/kernel";
+import type { Home } from "@svc/config";
 import type { CommandContext } from "../cli/command.ts";
 import type { Draft } from "./draft.ts";
 

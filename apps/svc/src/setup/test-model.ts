@@ -1,7 +1,9 @@
 /** Whether the model of a config that is not written yet answers: an agent of its own, which keeps nothing. */
 import { SvcError } from "@svc/contract";
 import { createAgent, type ToolEnvironment } from "@svc/agent";
-import { createLogger, DEFAULT_AGENT, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
+import { createLogger } from "@svc/runtime";
+import { DEFAULT_AGENT, type LoadedConfig, resolveAgents } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { openStore } from "@svc/store";
 import type { ModelReport } from "../cli/model-report.ts";
 import { modelReport } from "../service/handlers/model.ts";

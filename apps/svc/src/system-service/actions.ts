@@ -1,7 +1,7 @@
 /** install, status and uninstall, each told as data. */
 import { SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
-import { homeOf } from "@svc/kernel";
+import { homeOf } from "@svc/config";
 import type { CommandContext } from "../cli/command.ts";
 import type { Manager, ServiceState } from "./manager.ts";
 import type { Origin } from "./marker.ts";

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { isSea } from "node:sea";
 import { join, relative, resolve, sep } from "node:path";
 import { SvcError } from "@svc/contract";
-import { type Home, homeOf, loadConfig, type LoadedConfig, resolveAgents } from "@svc/kernel";
+import { type Home, type LoadedConfig, homeOf, loadConfig, resolveAgents } from "@svc/config";
 import type { CommandContext } from "../cli/command.ts";
 import type { ServicePlan } from "./plan.ts";
 import { tryCommand } from "./run-command.ts";

@@ -25,7 +25,7 @@ import { basename, dirname, join } from "node:path";
 import { isSea } from "node:sea";
 import { promisify } from "node:util";
 import { SvcError } from "@svc/contract";
-import { syncDirectory } from "@svc/kernel";
+import { syncDirectory } from "@svc/config";
 import { lockHome } from "@svc/store";
 
 const run = promisify(execFile);

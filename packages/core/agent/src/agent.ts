@@ -10,7 +10,8 @@ import {
   SvcError,
   type TurnEvent,
 } from "@svc/contract";
-import { DEFAULT_AGENT, type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
+import { DEFAULT_AGENT } from "@svc/config";
+import { type Instruments, NO_INSTRUMENTS } from "@svc/runtime";
 import type { Store } from "@svc/store";
 import { answerCommand } from "./commands/answer-command.ts";
 import { type Command, commandOf } from "./commands/command.ts";

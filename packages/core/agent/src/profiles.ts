@@ -1,5 +1,5 @@
 /** Who answers, as one config makes them. A reload makes another set; nothing in one changes. */
-import type { ResolvedAgent, ToolPair } from "@svc/kernel";
+import type { ResolvedAgent, ToolPair } from "@svc/config";
 import type { ToolEnvironment } from "./tools/environment.ts";
 
 export interface AgentSet {

@@ -7,7 +7,8 @@ import type {
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
 import { type ClientId, defineTool, type SessionEvent, SvcError, type Tool, type TurnEvent } from "@svc/contract";
-import { type CoreConfig, currentScope, DEFAULT_AGENT } from "@svc/kernel";
+import { type CoreConfig, DEFAULT_AGENT } from "@svc/config";
+import { currentScope } from "@svc/runtime";
 import { openStore, type Store } from "@svc/store";
 import { captureLogger, type CapturedLogger } from "@svc/testkit/capture-logger";
 import { type FakeClock, fakeClock } from "@svc/testkit/fake-clock";

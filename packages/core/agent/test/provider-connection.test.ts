@@ -2,7 +2,7 @@
 import { getEventListeners } from "node:events";
 import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
-import { currentScope, inScope } from "@svc/kernel";
+import { currentScope, inScope } from "@svc/runtime";
 import { describe, expect, test } from "vitest";
 import { ChatCompletionsModel } from "../src/models/chat-completions.ts";
 import { isPushing } from "../src/models/pushing-model.ts";

@@ -4,7 +4,7 @@ import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
 import type { RecordingOptions } from "@svc/testkit/observe/recording-observer";
 import { describe, expect, test } from "vitest";
 import { providerFetch } from "../src/models/open-model.ts";
-import { inScope } from "@svc/kernel";
+import { inScope } from "@svc/runtime";
 import { ask } from "./agent-fixture.ts";
 import { against, PROVIDERS, rawServer } from "./provider-fixture.ts";
 

@@ -1,6 +1,6 @@
 // A configured secret that a model repeats, or that a tool reads, must not go out: not whole, not in two halves.
 import { defineTool, type Json, SvcError } from "@svc/contract";
-import { createRedactor, DOTS, redactJson } from "@svc/kernel";
+import { DOTS, createRedactor, redactJson } from "@svc/config";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import * as v from "valibot";

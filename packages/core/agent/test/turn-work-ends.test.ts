@@ -1,6 +1,6 @@
 // Work without an end, or an end without its reason: nobody could tell a turn that failed from one that hangs.
 import { SvcError } from "@svc/contract";
-import { createInstruments } from "@svc/kernel";
+import { createInstruments } from "@svc/runtime";
 import { fakeClock, settled } from "@svc/testkit/fake-clock";
 import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
 import type { RecordedWork } from "@svc/testkit/observe/recording-observer";

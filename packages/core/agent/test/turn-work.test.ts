@@ -1,5 +1,5 @@
 // What observers are told of a turn: what is part of it, what it cost, and whose its lines of the log are.
-import { currentScope, inScope } from "@svc/kernel";
+import { currentScope, inScope } from "@svc/runtime";
 import { describe, expect, test } from "vitest";
 import { ask, call, counting, failure, gate, agentFixture, read, scripted, text } from "./agent-fixture.ts";
 import { watchedAgent } from "./watched-agent.ts";

@@ -233,7 +233,7 @@ export type FeatureExport = FeatureDefinition | readonly FeatureDefinition[];
 /** The feature's id in its manifest and the catalogue; the same for each of its parts. */
 export const featureIdOf = ({ id, partOf }: Pick<FeatureDefinition, "id" | "partOf">): string => partOf ?? id;
 
-/** Checks the id at the door; everything else is the kernel's to check, with all problems told at once. */
+/** Checks the id at the door; everything else is checked by the runtime, with all problems told at once. */
 export function defineFeature<Schema extends GenericSchema>(
   definition: FeatureDefinition<Schema>,
 ): FeatureDefinition<Schema> {

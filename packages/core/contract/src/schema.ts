@@ -1,4 +1,4 @@
-/** Schema pieces for config sections. Pure valibot; what they mark is read back by the kernel's one schema walk. */
+/** Schema pieces for config sections. Pure valibot; what they mark is read back by the one schema walk of `@svc/config`. */
 import * as v from "valibot";
 
 /** Marks on a schema, kept as valibot metadata. */

@@ -152,3 +152,6 @@ export interface FetchResult {
 
 /** Identity; exists so that a tool's input type is inferred from its schema. */
 export const defineTool = <Schema extends GenericSchema>(tool: Tool<Schema>): Tool<Schema> => tool;
+
+/** What a tool's name must match. */
+export const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;

@@ -6,7 +6,7 @@ import { httpUrl, integer, type Marks, secret } from "../src/index.ts";
 
 type Piece = { readonly wrapped?: Piece; readonly pipe?: readonly object[]; readonly metadata?: Marks };
 
-/** Marks as the kernel finds them: through whatever wraps a schema, and through pipes in pipes. */
+/** Marks as `@svc/config` finds them: through whatever wraps a schema, and through pipes in pipes. */
 function marksOf(schema: unknown): Marks {
   const { wrapped, pipe = [], metadata } = schema as Piece;
   const below = [...(wrapped ? [wrapped] : []), ...pipe.filter((piece) => piece !== schema)];

@@ -11,7 +11,7 @@
  */
 import type { RequestListener } from "node:http";
 import { type ClientId, SvcError } from "@svc/contract";
-import { Ongoing } from "@svc/kernel";
+import { Ongoing } from "@svc/runtime";
 import { upgradeCredentials } from "./auth/authenticator.ts";
 import { type PairingLinks, pairingLinks } from "./auth/pairing.ts";
 import { allowHeader, errorReply, notAllowed, optionsReply, Reply } from "./http/reply.ts";

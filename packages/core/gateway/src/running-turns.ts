@@ -1,6 +1,6 @@
 /** The turns that run because of a request. Shutdown waits for them; whether their client is still there is no matter. */
 import { SvcError } from "@svc/contract";
-import { LinkedList } from "@svc/kernel";
+import { LinkedList } from "@svc/runtime";
 
 export class RunningTurns {
   readonly #running = new LinkedList<Running>();

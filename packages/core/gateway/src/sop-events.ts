@@ -1,7 +1,7 @@
 /** Messages of channels and requests as events that start procedures. */
 import type { Alongside } from "@svc/messaging";
 import type { Logger } from "@svc/contract";
-import type { RegisteredIngress } from "@svc/kernel";
+import type { RegisteredIngress } from "@svc/runtime";
 import type { Dispatched, Sops } from "@svc/sop";
 import type { IdempotencyClaim } from "@svc/store";
 import type { IdempotencyStore } from "./middleware/idempotency.ts";

@@ -2,7 +2,8 @@
 import type { Attachments, SessionService, TurnRunner } from "@svc/agent";
 import type { MessageAdmin, Messaging } from "@svc/messaging";
 import type { ClientId, Clock, Logger, Speech } from "@svc/contract";
-import type { CoreConfig, EventHub, Instruments, RegisteredIngress, RegisteredRoute } from "@svc/kernel";
+import type { CoreConfig } from "@svc/config";
+import type { EventHub, Instruments, RegisteredIngress, RegisteredRoute } from "@svc/runtime";
 import type { ChannelEvents } from "@svc/sop";
 import type { DeviceStore, PairedDevices } from "./auth/devices.ts";
 import type { PageSessionStore } from "./auth/page-sessions.ts";

@@ -1,7 +1,7 @@
 /** A channel whose platform signs what it sends, as small as one can be, and deliveries of that platform. */
 import { createHmac } from "node:crypto";
 import { type Ingress, type Parsed, type RawRequest, SvcError } from "@svc/contract";
-import type { RegisteredIngress } from "@svc/kernel";
+import type { RegisteredIngress } from "@svc/runtime";
 import { parseJson } from "@svc/kit";
 import type { Call } from "./http.ts";
 

@@ -1,5 +1,5 @@
 // Whose request it is, for limits and lockouts: never whom a stranger names, and nobody pays for what another one did.
-import { coreSections } from "@svc/kernel";
+import { coreSections } from "@svc/config";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";

@@ -1,6 +1,6 @@
 // A stream that loses an event, shows it to the wrong one, or goes on for somebody who was shut out: nobody would notice
 // before a page shows what is not so.
-import { createEventHub } from "@svc/kernel";
+import { createEventHub } from "@svc/runtime";
 import { describe, expect, test } from "vitest";
 import { bearer, delta, EventReader, socketOf, SocketReader } from "./event-stream.ts";
 import { Harness, type HarnessOptions, route } from "./harness.ts";

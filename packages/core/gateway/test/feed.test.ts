@@ -1,5 +1,5 @@
 // A client that says what it has seen last while it is too slow to be told anything: what it missed must be told when it reads again.
-import { createEventHub, type StampedEvent } from "@svc/kernel";
+import { type StampedEvent, createEventHub } from "@svc/runtime";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { expect, test } from "vitest";
 import { Feed } from "../src/streams/subscribers.ts";

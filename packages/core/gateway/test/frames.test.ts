@@ -1,5 +1,5 @@
 // Whoever comes back and does not read is owed what it missed: a thousand of them were each owed a copy of it, in memory.
-import { createEventHub } from "@svc/kernel";
+import { createEventHub } from "@svc/runtime";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { expect, test } from "vitest";
 import { Frames } from "../src/streams/subscribers.ts";

@@ -4,13 +4,13 @@ import { type ClientId, type Clock, type Exposition, type Logger, type Route, Sv
 import type { SearchRequest, SessionInfo, SessionMessage, SessionService, TurnRequest, TurnResult } from "@svc/agent";
 import type { Messaging } from "@svc/messaging";
 import {
-  createEventHub,
-  hashedSecret,
   type Instruments,
   NO_INSTRUMENTS,
   type RegisteredIngress,
   type RegisteredRoute,
-} from "@svc/kernel";
+  createEventHub,
+} from "@svc/runtime";
+import { hashedSecret } from "@svc/config";
 import type { Arrival, Arrived, Delivery, Device, IdempotencyClaim, Scope } from "@svc/store";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";

@@ -1,7 +1,7 @@
 // A phone is told that an approval is waiting while no page is open. Who may be told, what stands in it, where it goes and
 // when it ends is checked against a push service that opens each message as the browser would.
 import { SvcError, type SvcEvent } from "@svc/contract";
-import { createEventHub } from "@svc/kernel";
+import { createEventHub } from "@svc/runtime";
 import { describe, expect, test } from "vitest";
 import { type BrowserKeys, decryptPush, makeBrowserKeys, subscriptionOf } from "@svc/testkit/web-push";
 import type { Harness } from "./harness.ts";

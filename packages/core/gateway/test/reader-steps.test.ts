@@ -14,7 +14,7 @@ import { forwardedAddress, hasForwardingHeader, hopAddress } from "../src/middle
 import { hostRules } from "../src/middleware/host-check.ts";
 import { browserName } from "../src/auth/page-sign-in.ts";
 import { prefersAsync } from "../src/routes/webhook.ts";
-import { hashedSecret } from "@svc/kernel";
+import { hashedSecret } from "@svc/config";
 import { secretCheck } from "../src/middleware/webhook-admission.ts";
 
 const rules = hostRules({ allowedHosts: ["a"], publicUrl: "https://b", port: 1 });

@@ -1,7 +1,7 @@
 // Whoever has an answer with an id finds every line of the log about it, and no line of anybody else's: also when hundreds
 // of requests run side by side on a few connections, and end in another order than they began in.
 import { Agent, type IncomingMessage, request } from "node:http";
-import { createLogger, currentScope, type KernelLogger } from "@svc/kernel";
+import { type RuntimeLogger, createLogger, currentScope } from "@svc/runtime";
 import { SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { bearer, SocketReader } from "./event-stream.ts";
@@ -13,7 +13,7 @@ type Line = Readonly<Record<string, unknown>>;
 
 /** A gateway with the logger that a service has. */
 class Logging extends Harness {
-  declare logger: KernelLogger;
+  declare logger: RuntimeLogger;
   readonly written: Line[] = [];
   readonly headers = { ...bearer(this.device("operator")), "content-type": "application/json" };
 

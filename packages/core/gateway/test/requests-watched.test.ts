@@ -1,6 +1,6 @@
 // Every request is a piece of work for whoever watches: begun once, ended once, by a route from a bounded set, whatever is
 // asked for; a stream must not count as a request of hours; and where nobody watches nothing is made.
-import { currentScope, type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
+import { type Instruments, NO_INSTRUMENTS, currentScope } from "@svc/runtime";
 import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
 import type { RecordedWork } from "@svc/testkit/observe/recording-observer";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
 // A reader that does not read must cost neither memory nor the others' time, and must not go on as if it had missed nothing.
-import { createEventHub } from "@svc/kernel";
+import { createEventHub } from "@svc/runtime";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,7 +1,7 @@
 // The two optional layers of POST /webhook: the X-Webhook-Secret and the Standard Webhooks signature.
 import { createHmac } from "node:crypto";
 import { SvcError } from "@svc/contract";
-import { hashedSecret } from "@svc/kernel";
+import { hashedSecret } from "@svc/config";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { REMEMBER_MS, secretCheck, SeenIds, SignatureCheck } from "../src/middleware/webhook-admission.ts";

@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { type ClientId, type Inbound, type Json, type Logger, SvcError } from "@svc/contract";
 import type { Delivery, EndedPage, InboxMessage, MessageCounts, Store, WaitingMessage } from "@svc/store";
-import { redactJson } from "@svc/kernel";
+import { redactJson } from "@svc/config";
 import { incomingId, messageUnknown, outgoingId, parseMessageId } from "./message-id.ts";
 import type { OutboxDispatcher } from "./outbox.ts";
 import { lanesOfOwner } from "@svc/agent";

@@ -4,7 +4,7 @@
  * message is read from disk when its turn has come.
  */
 import type { Clock } from "@svc/contract";
-import { LinkedList, inScope } from "@svc/kernel";
+import { LinkedList, inScope } from "@svc/runtime";
 import type { Attempted, Permit } from "./attempt.ts";
 import { MAX_CRASHES } from "@svc/store";
 

@@ -12,7 +12,7 @@ import {
   type Receipt,
   SvcError,
 } from "@svc/contract";
-import { codeOf, inScope, type Instruments, watched } from "@svc/kernel";
+import { type Instruments, codeOf, inScope, watched } from "@svc/runtime";
 import { retryDelayMs, unlessAborted } from "@svc/kit/async";
 import { type Delivery, MAX_CRASHES, type Store, type WaitingDelivery } from "@svc/store";
 import { BACKOFF } from "./attempt.ts";

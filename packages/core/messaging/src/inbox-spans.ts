@@ -3,7 +3,7 @@
  * before that does not end the span, and a later one begins no other.
  */
 import type { ErrorCode } from "@svc/contract";
-import type { Instruments, OpenWork, Scope } from "@svc/kernel";
+import type { Instruments, OpenWork, Scope } from "@svc/runtime";
 import type { InboxMessage } from "@svc/store";
 import { incomingId } from "./message-id.ts";
 

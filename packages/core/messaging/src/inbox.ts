@@ -1,6 +1,6 @@
 /** Messages that came in, from the transaction that stores them to the attempts that end them. */
 import { type Channel, DEDUPE_MS, type Inbound, type Json, SvcError } from "@svc/contract";
-import { inScope, Ongoing, type Scope } from "@svc/kernel";
+import { Ongoing, type Scope, inScope } from "@svc/runtime";
 import { laneOf } from "@svc/kit";
 import type { Arrival, Arrived, InboxMessage, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
 import { isStopCommand } from "@svc/agent";

@@ -1,6 +1,6 @@
 /** Inbox, outbox and message admin, put together. */
 import { randomInt } from "node:crypto";
-import { type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
+import { type Instruments, NO_INSTRUMENTS } from "@svc/runtime";
 import { fieldsOf, laneOf } from "@svc/kit";
 import type { Store } from "@svc/store";
 import { StoredMessageAdmin } from "./admin.ts";

@@ -4,7 +4,7 @@
  * that hangs holds up only itself. Nothing is sent while the disk refuses writes.
  */
 import { SvcError } from "@svc/contract";
-import { Ongoing } from "@svc/kernel";
+import { Ongoing } from "@svc/runtime";
 import type { Delivery, Store } from "@svc/store";
 import type { Attempted } from "./attempt.ts";
 import { ConversationQueue } from "./conversation-queue.ts";

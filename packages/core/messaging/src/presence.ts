@@ -1,6 +1,6 @@
 /** What the sender sees while a message is answered: that it was read, and "… is writing". Nothing waits for either. */
 import { type Channel, type Clock, type Inbound, type Logger, SvcError } from "@svc/contract";
-import { keepScope, LinkedList } from "@svc/kernel";
+import { LinkedList, keepScope } from "@svc/runtime";
 import { unlessAborted } from "@svc/kit/async";
 import type { InboxMessage } from "@svc/store";
 

@@ -3,7 +3,7 @@
  * which the turn before it may be waiting for; and a reply that a person writes in place of the model.
  */
 import { type Inbound, SvcError } from "@svc/contract";
-import { inScope } from "@svc/kernel";
+import { inScope } from "@svc/runtime";
 import { laneOf } from "@svc/kit";
 import type { Delivery, InboxMessage, WaitingMessage } from "@svc/store";
 import { newTurnId } from "@svc/store/turn-id";

@@ -18,7 +18,8 @@ import {
   SvcError,
   type Workspace,
 } from "@svc/contract";
-import { DEFAULT_AGENT, type Instruments, type Scope } from "@svc/kernel";
+import { DEFAULT_AGENT } from "@svc/config";
+import type { Instruments, Scope } from "@svc/runtime";
 import { retryDelayMs, unlessAborted } from "@svc/kit/async";
 import type { Author, Delivery, InboxMessage, NewDelivery, Store } from "@svc/store";
 import {

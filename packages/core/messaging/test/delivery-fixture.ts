@@ -1,7 +1,7 @@
 /** An outbox on disk with its dispatcher, and a platform whose moods a test chooses. */
 import { join } from "node:path";
 import { type Channel, type Conversation, type MessageEvent, type OutgoingMessage, SvcError } from "@svc/contract";
-import { currentScope, type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
+import { type Instruments, NO_INSTRUMENTS, currentScope } from "@svc/runtime";
 import { laneOf } from "@svc/kit";
 import { type Delivery, type NewDelivery, openStore, type Store } from "@svc/store";
 import { captureLogger, type CapturedLogger } from "@svc/testkit/capture-logger";

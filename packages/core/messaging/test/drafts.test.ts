@@ -1,6 +1,6 @@
 // An answer that is seen being written: too often, torn, out of order, or with a secret in it.
 import { SvcError } from "@svc/contract";
-import { createRedactor, DOTS } from "@svc/kernel";
+import { DOTS, createRedactor } from "@svc/config";
 import { describe, expect, test } from "vitest";
 import { act, call, read } from "@svc/agent/agent-fixture";
 import { quiet, said } from "./messaging-fixture.ts";

@@ -1,7 +1,7 @@
 // One trace from what brought a message to the delivery of its answer: broken by a restart, a retry or a neighbour, nobody could
 // follow one person's message through the service; and a wait that is told twice, or never ends, would be counted as two.
 import type { ClientId } from "@svc/contract";
-import { inScope } from "@svc/kernel";
+import { inScope } from "@svc/runtime";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
 import { temporaryHome } from "@svc/testkit/temporary-home";

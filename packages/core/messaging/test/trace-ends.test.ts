@@ -1,6 +1,6 @@
 // A wait or a delivery without an end would be counted for ever as one that runs; one with the wrong end as a success.
 import { SvcError } from "@svc/contract";
-import { currentScope, inScope, type Scope } from "@svc/kernel";
+import { type Scope, currentScope, inScope } from "@svc/runtime";
 import type { Store } from "@svc/store";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { fakeWorkspace } from "@svc/testkit/fake-workspace";

@@ -1,7 +1,7 @@
 // A kill must not cut a trace in two: what the next process does for a message is part of what the last one began.
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { inScope } from "@svc/kernel";
+import { inScope } from "@svc/runtime";
 import { openStore } from "@svc/store";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";

@@ -1,5 +1,5 @@
 // What one message is worked on for must not be told as another's: its lines of the log, its trace, its requests.
-import { currentScope, inScope, type Scope } from "@svc/kernel";
+import { type Scope, currentScope, inScope } from "@svc/runtime";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { describe, expect, test } from "vitest";

@@ -2,7 +2,7 @@
 // what was written; and what is right must be loaded as it stands.
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
-import { formatProblems } from "@svc/kernel";
+import { formatProblems } from "@svc/config";
 import { describe, expect, test } from "vitest";
 import { checkSop, type DefinitionRules } from "../src/library/definition.ts";
 

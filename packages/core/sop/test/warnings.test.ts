@@ -1,5 +1,5 @@
 // What is allowed and will not do what its author thinks: a trigger that is never due, a tool that is not there.
-import { formatProblems } from "@svc/kernel";
+import { formatProblems } from "@svc/config";
 import { expect, test } from "vitest";
 import { type Known, checkSop } from "../src/library/definition.ts";
 

@@ -18,7 +18,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "svc-bootstrap-"));
   file("pnpm-workspace.yaml", "packages:\n  - apps/*\n  - packages/core/*\n  - bench\n\npmOnFail: ignore\n");
   file("pnpm-lock.yaml", "lockfileVersion: '9.0'\n");
-  for (const name of ["apps/svc", "packages/core/kernel", "bench"]) file(`${name}/package.json`);
+  for (const name of ["apps/svc", "packages/core/runtime", "bench"]) file(`${name}/package.json`);
   file("packages/core/notes.txt");
   for (const name of [".pnpm", ".bin"]) mkdirSync(join(folder, "node_modules", name), { recursive: true });
   mkdirSync(join(folder, "apps/svc/node_modules"));
@@ -27,7 +27,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("stamp", () => {
   test("knows the workspace's packages without a YAML parser", () => {
-    expect(workspacePackages(folder)).toEqual(["apps/svc", "bench", "packages/core/kernel"].map((dir) => join(dir)));
+    expect(workspacePackages(folder)).toEqual(["apps/svc", "bench", "packages/core/runtime"].map((dir) => join(dir)));
   });
 
   test("is good after an install, and only then", () => {

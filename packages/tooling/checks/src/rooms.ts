@@ -14,24 +14,25 @@ export interface Room {
   readonly never?: readonly string[];
 }
 
-const CORE = ["contract", "kit", "kernel", "store", "agent", "messaging", "sop", "gateway"];
+const CORE = ["contract", "kit", "config", "runtime", "store", "agent", "messaging", "sop", "gateway"];
 
 export const ROOMS: readonly Room[] = [
   { name: "contract", folder: "packages/core/contract", imports: [], never: ["node:"] },
   { name: "kit", folder: "packages/core/kit", imports: ["contract"] },
-  { name: "kernel", folder: "packages/core/kernel", imports: ["contract", "kit"] },
+  { name: "config", folder: "packages/core/config", imports: ["contract", "kit"] },
+  { name: "runtime", folder: "packages/core/runtime", imports: ["contract", "kit", "config"] },
   { name: "store", folder: "packages/core/store", imports: ["contract"] },
-  { name: "agent", folder: "packages/core/agent", imports: ["contract", "kit", "kernel", "store"] },
+  { name: "agent", folder: "packages/core/agent", imports: ["contract", "kit", "config", "runtime", "store"] },
   {
     name: "messaging",
     folder: "packages/core/messaging",
-    imports: ["contract", "kit", "kernel", "store", "agent"],
+    imports: ["contract", "kit", "config", "runtime", "store", "agent"],
   },
-  { name: "sop", folder: "packages/core/sop", imports: ["contract", "kit", "kernel", "store"] },
+  { name: "sop", folder: "packages/core/sop", imports: ["contract", "kit", "config", "runtime", "store"] },
   {
     name: "gateway",
     folder: "packages/core/gateway",
-    imports: ["contract", "kit", "kernel", "store", "agent", "messaging", "sop"],
+    imports: ["contract", "kit", "config", "runtime", "store", "agent", "messaging", "sop"],
     owns: ["hono", "@hono/"],
   },
   { name: "features", folder: "packages/features/*", imports: ["contract", "kit"] },

@@ -58,9 +58,9 @@ describe("dependencies", () => {
       ...uses("app", "dependencies", "kit"),
     };
     expect(judge(dependencies, files)).toEqual([
-      "packages/core/kernel/package.json:4 @svc/kernel depends on @svc/kit, which depends on it.",
+      "packages/core/runtime/package.json:4 @svc/runtime depends on @svc/kit, which depends on it.",
       "packages/core/kit/package.json:4 @svc/kit depends on @svc/testkit, which depends on it.",
-      "packages/core/testkit/package.json:4 @svc/testkit depends on @svc/kernel, which depends on it.",
+      "packages/core/testkit/package.json:4 @svc/testkit depends on @svc/runtime, which depends on it.",
     ]);
   });
 

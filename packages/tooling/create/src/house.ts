@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import toml from "@iarna/toml";
-import { coreSections } from "@svc/kernel";
+import { coreSections } from "@svc/config";
 
 export interface House {
   readonly root: string;

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
-import { channelIdOf } from "@svc/kernel";
+import { channelIdOf } from "@svc/runtime";
 import { adopt } from "./adopt.ts";
 import type { House, Planned } from "./house.ts";
 import { type Kind, PREFIX } from "./kinds.ts";

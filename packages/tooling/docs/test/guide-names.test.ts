@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ERRORS } from "@svc/contract";
-import { walkSchema } from "@svc/kernel";
+import { walkSchema } from "@svc/config";
 import { expect, test } from "vitest";
 import { readCommands } from "../src/code/commands.ts";
 import { readFeatures } from "../src/code/features.ts";

@@ -11,7 +11,7 @@ import {
   type TriggerEvent,
   type SvcEvent,
 } from "@svc/contract";
-import { FeatureStates } from "@svc/kernel";
+import { FeatureStates } from "@svc/runtime";
 import { captureLogger, type CapturedLogger } from "./capture-logger.ts";
 import { fakeClock, type FakeClock } from "./fake-clock.ts";
 import { fakeSpeech } from "./fake-speech.ts";

@@ -1,5 +1,5 @@
 /** The config: valid, readable, and the one that is in force. */
-import { ConfigError, formatProblems, type Problem } from "@svc/kernel";
+import { ConfigError, type Problem, formatProblems } from "@svc/config";
 import { error, type Finding, ok, warning } from "../finding.ts";
 import type { Check } from "./check.ts";
 import { keyFile } from "./modes.ts";

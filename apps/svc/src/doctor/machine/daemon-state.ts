@@ -1,7 +1,7 @@
 /** How the daemon of a home is: asked over its socket, for a second at most; and who holds the home when nobody answers. */
 import { type Clock, type Json, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
-import type { Home } from "@svc/kernel";
+import type { Home } from "@svc/config";
 import type { DaemonReport } from "../daemon-report.ts";
 import { lockHolder } from "./lock-holder.ts";
 

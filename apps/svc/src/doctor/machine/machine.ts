@@ -1,7 +1,7 @@
 /** What the checks of this machine look at. Everything is found out once, when it is asked for first. */
 import { stat } from "node:fs/promises";
 import { type CatalogueEntry, type Clock, type Composition, SvcError } from "@svc/contract";
-import { type Home, homeOf, loadConfig, type LoadedConfig, PAGE_SESSION_DAYS } from "@svc/kernel";
+import { type Home, type LoadedConfig, PAGE_SESSION_DAYS, homeOf, loadConfig } from "@svc/config";
 import type { CheckedSop } from "@svc/sop";
 import type { Paired } from "@svc/store";
 import type { CommandContext } from "../../cli/command.ts";

@@ -2,7 +2,8 @@
 import { realpath } from "node:fs/promises";
 import { chooseSandbox, type SandboxChoice } from "@svc/agent";
 import { type Composition, SvcError } from "@svc/contract";
-import { createLogger, type Home, homeOf, Lifecycle, type LoadedConfig, resolveAgents } from "@svc/kernel";
+import { Lifecycle, createLogger } from "@svc/runtime";
+import { type Home, type LoadedConfig, homeOf, resolveAgents } from "@svc/config";
 import { withLoneChannels } from "../../channels/lone-registry.ts";
 import { trialConfinement } from "../../service/confinement.ts";
 import { enabledFeatures, type FeatureDoors } from "../../service/features.ts";

@@ -10,7 +10,7 @@ import { speechFindings } from "./speech.ts";
 import { webhookFindings } from "./webhook.ts";
 import { writerFindings } from "./writers.ts";
 import { type Settings, agentsOf, isConfined, keyOf, mayUse } from "./settings.ts";
-import { DEFAULT_AGENT, LEAST_CHOSEN_CHARS, type ResolvedAgent, absentBrowser } from "@svc/kernel";
+import { DEFAULT_AGENT, LEAST_CHOSEN_CHARS, type ResolvedAgent, absentBrowser } from "@svc/config";
 import { isAbsolute, relative, sep } from "node:path";
 import { LIMIT_KEYS, type SandboxChoice } from "@svc/agent";
 import { sandboxState } from "../../service/sandbox-state.ts";

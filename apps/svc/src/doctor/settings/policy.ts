@@ -1,5 +1,5 @@
 /** What the agents may do unasked. */
-import type { ResolvedAgent } from "@svc/kernel";
+import type { ResolvedAgent } from "@svc/config";
 import { error, type Finding, note, ok, warning } from "../finding.ts";
 import { agentsOf, isConfined, keyOf, mayUse, type Settings } from "./settings.ts";
 

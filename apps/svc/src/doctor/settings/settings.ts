@@ -4,14 +4,8 @@
  */
 import type { SandboxChoice } from "@svc/agent";
 import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
-import {
-  DEFAULT_AGENT,
-  type Home,
-  type LoadedConfig,
-  type RegisteredIngress,
-  type ResolvedAgent,
-  resolveAgents,
-} from "@svc/kernel";
+import { DEFAULT_AGENT, type Home, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/config";
+import type { RegisteredIngress } from "@svc/runtime";
 
 export interface Settings {
   /** Symbolic links resolved, as far as they can be. */

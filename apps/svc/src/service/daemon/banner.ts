@@ -2,7 +2,7 @@
 import type { Gateway } from "@svc/gateway";
 import { linkLines } from "../pairing-text.ts";
 import type { Build } from "../../main.ts";
-import { type CoreConfig, DEFAULT_AGENT, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/kernel";
+import { type CoreConfig, DEFAULT_AGENT, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/config";
 import { unsignedChannels } from "../../channels/channel-list.ts";
 import { PASSKEYS } from "../context.ts";
 import { sandboxState } from "../sandbox-state.ts";

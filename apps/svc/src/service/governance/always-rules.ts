@@ -2,7 +2,7 @@
 import { type AlwaysRule, ruleIdOf, ruleTextOf } from "@svc/agent";
 import { SvcError } from "@svc/contract";
 import type { PolicyRule, PolicyRules } from "@svc/gateway";
-import { addConfigItem, type LoadedConfig, removeConfigItems } from "@svc/kernel";
+import { type LoadedConfig, addConfigItem, removeConfigItems } from "@svc/config";
 import type { AuditLog } from "@svc/sop";
 import type { Approval, Store } from "@svc/store";
 import * as v from "valibot";

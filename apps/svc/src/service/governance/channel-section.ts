@@ -1,6 +1,6 @@
 /** What the section of a channel says of approvals, notifications, and whom the agent may write to. */
 import type { Conversation } from "@svc/contract";
-import type { LoadedConfig } from "@svc/kernel";
+import type { LoadedConfig } from "@svc/config";
 
 type Config = Pick<LoadedConfig, "section" | "sectionNames">;
 

@@ -5,7 +5,9 @@
 import type { AskPlace, Messaging, PromptSource } from "@svc/messaging";
 import type { SopAuthor } from "@svc/gateway";
 import { type ClientId, type Conversation, DEFAULT_MAX_CHARS } from "@svc/contract";
-import { type LoadedConfig, channelIdsOf, systemClock } from "@svc/kernel";
+import type { LoadedConfig } from "@svc/config";
+import { channelIdsOf } from "@svc/runtime";
+import { systemClock } from "@svc/kit/system-clock";
 import {
   type ApprovalRegistry,
   type AskForToolParts,

@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
-import { DEFAULT_AGENT, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
+import { DEFAULT_AGENT, type LoadedConfig, resolveAgents } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { type CheckedSop, createLibrary, type LibraryOptions, PENDING, rulesOf, type SopLibrary } from "@svc/sop";
 import type { ServiceContext } from "../context.ts";
 

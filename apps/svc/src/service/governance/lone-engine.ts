@@ -3,7 +3,7 @@
  * channels are told, come with the next start.
  */
 import { type Conversation, DEFAULT_MAX_CHARS, type Json, type Logger, SvcError } from "@svc/contract";
-import { systemClock } from "@svc/kernel";
+import { systemClock } from "@svc/kit/system-clock";
 import {
   type Approvals,
   createApprovals,

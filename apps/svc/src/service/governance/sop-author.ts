@@ -1,7 +1,8 @@
 /** Where procedures are written, loaded with the first of them: most services are asked for none. */
 import { dirname, join } from "node:path";
 import type { SopAuthor } from "@svc/gateway";
-import { type Home, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
+import { type Home, type LoadedConfig, resolveAgents } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { rulesOf, type SopEdit, type SopLibrary, type Sops } from "@svc/sop";
 import type { SopDesk } from "@svc/sop/desk";
 import type { Store } from "@svc/store";

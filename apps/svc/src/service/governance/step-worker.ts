@@ -1,7 +1,7 @@
 /** The steps of procedures, done by the agents of the config. */
 import { approvalOf, type AskPerson, callTool, type ToolEnvironment } from "@svc/agent";
 import { type ClientId, type Json, SvcError } from "@svc/contract";
-import { DEFAULT_AGENT } from "@svc/kernel";
+import { DEFAULT_AGENT } from "@svc/config";
 import type { StepWorker, TurnStepWork } from "@svc/sop";
 import type { Store } from "@svc/store";
 import * as v from "valibot";

@@ -2,7 +2,9 @@
 import { existsSync } from "node:fs";
 import { type Agent, createAgent } from "@svc/agent";
 import type { Logger } from "@svc/contract";
-import { createLogger, createRedactor, loadConfig, systemClock } from "@svc/kernel";
+import { createLogger } from "@svc/runtime";
+import { createRedactor, loadConfig } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import type { Store } from "@svc/store";
 import type { Place } from "./place.ts";
 

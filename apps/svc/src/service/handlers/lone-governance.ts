@@ -1,7 +1,9 @@
 /** Procedures and approvals of a service that does not run. */
 import type { ControlHandlers } from "@svc/gateway/control";
 import type { Json } from "@svc/contract";
-import { createLogger, createRedactor, editConfigFile, loadConfig, systemClock } from "@svc/kernel";
+import { createLogger } from "@svc/runtime";
+import { createRedactor, editConfigFile, loadConfig } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import type { Approval, Store } from "@svc/store";
 import { AlwaysRules } from "../governance/always-rules.ts";
 import { approversOf, targetsOf } from "../governance/channel-section.ts";

@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlCall, ControlHandlers } from "@svc/gateway/control";
-import { type Home, systemClock } from "@svc/kernel";
+import type { Home } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { lockHome, openStore, type Store } from "@svc/store";
 import type { Place } from "./place.ts";
 import { deviceHandlers } from "./devices.ts";

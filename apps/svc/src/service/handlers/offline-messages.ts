@@ -3,7 +3,7 @@ import { createMessaging, type MessagingSettings } from "@svc/messaging";
 import { SvcError } from "@svc/contract";
 import { channelIdentity } from "@svc/gateway/identity";
 import type { ControlHandlers } from "@svc/gateway/control";
-import { systemClock } from "@svc/kernel";
+import { systemClock } from "@svc/kit/system-clock";
 import type { Store } from "@svc/store";
 import { loneAgent } from "./lone-agent.ts";
 import { messageHandlers } from "./messages.ts";

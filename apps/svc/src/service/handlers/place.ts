@@ -1,6 +1,6 @@
 /** Where a command that needs no whole service finds what it needs. */
-import type { Home, LoadConfigOptions } from "@svc/kernel";
-import { homeOf } from "@svc/kernel/home";
+import type { Home, LoadConfigOptions } from "@svc/config";
+import { homeOf } from "@svc/config/home";
 import type { CommandContext } from "../../cli/command.ts";
 import { fileOption } from "../../cli/config-option.ts";
 

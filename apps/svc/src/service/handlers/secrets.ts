@@ -1,7 +1,7 @@
 /** `svc secrets rotate`: by whoever has the home to itself. */
 import type { FeatureDefinition, Json } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
-import { type Home, type Rotated, rotateSecretKey, type Vault } from "@svc/kernel";
+import { type Home, type Rotated, type Vault, rotateSecretKey } from "@svc/config";
 
 export interface SecretDeps {
   readonly home: Home;

@@ -2,7 +2,8 @@
 import { messageDetailJson, type MessageDetail, sendByPerson } from "@svc/messaging";
 import { ERRORS, type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
-import { DEFAULT_AGENT, systemClock } from "@svc/kernel";
+import { DEFAULT_AGENT } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { findChannel } from "../../channels/find-channel.ts";
 import type { Service } from "../service.ts";
 import { text } from "./fields.ts";

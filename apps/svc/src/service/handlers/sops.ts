@@ -2,7 +2,8 @@
 import { type Json, SvcError, type SvcEvent } from "@svc/contract";
 import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
 import type { SopAuthor } from "@svc/gateway";
-import { type EventHub, formatProblems } from "@svc/kernel";
+import type { EventHub } from "@svc/runtime";
+import { formatProblems } from "@svc/config";
 import {
   type Approvals,
   type CheckedSop,

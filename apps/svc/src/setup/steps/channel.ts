@@ -1,6 +1,6 @@
 /** The first way in. What a channel must be told is read from its schema. */
 import { randomBytes } from "node:crypto";
-import type { SchemaKey } from "@svc/kernel";
+import type { SchemaKey } from "@svc/config";
 import { askHidden, askText, choose, confirmed } from "../../cli/prompts.ts";
 import { type ChannelSetup, channelsOf } from "../channels.ts";
 import { readSetting } from "../settings.ts";

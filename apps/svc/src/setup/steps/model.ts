@@ -1,6 +1,6 @@
 /** Who answers: provider, name, key, price; and whether it does, tried at once. */
 import { SvcError } from "@svc/contract";
-import { variableName } from "@svc/kernel";
+import { variableName } from "@svc/config";
 import { type ModelReport, modelReportText } from "../../cli/model-report.ts";
 import { askHidden, askText, type Choice, choose, clack, confirmed } from "../../cli/prompts.ts";
 import type { Setup } from "../setup.ts";

@@ -1,6 +1,7 @@
 /** The models of a provider, for a person who chooses one; where it lists none, why. */
 import { SvcError } from "@svc/contract";
-import { DEFAULT_AGENT, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
+import { DEFAULT_AGENT, type LoadedConfig, resolveAgents } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import { baseUrlOf } from "./open-model.ts";
 import { networkCodeOf } from "./provider-error.ts";
 import { modelNames, NotListed } from "./provider-words.ts";

@@ -4,7 +4,7 @@
  * short; it is for operators only. No cause is kept: the library hangs the request on its errors, conversation and all.
  */
 import { type ModelFailureReason, SvcError, waitText } from "@svc/contract";
-import { DEFAULT_AGENT } from "@svc/kernel";
+import { DEFAULT_AGENT } from "@svc/config";
 import { fieldsOf, networkCodeOf, providerText, rawBody, statusOf } from "./provider-error.ts";
 import { type ModelContext, quotedWithoutSecrets } from "./provider-words.ts";
 

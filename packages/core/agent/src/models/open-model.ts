@@ -8,7 +8,8 @@ import type {
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
 import { SvcError } from "@svc/contract";
-import { type CoreConfig, currentScope } from "@svc/kernel";
+import type { CoreConfig } from "@svc/config";
+import { currentScope } from "@svc/runtime";
 import { estimateTokens } from "./tokens.ts";
 
 export type ModelConfig = Omit<CoreConfig["model"], "choices">;

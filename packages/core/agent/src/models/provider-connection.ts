@@ -8,7 +8,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { urlToHttpOptions } from "node:url";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { APICallError } from "@ai-sdk/provider";
-import { currentScope } from "@svc/kernel";
+import { currentScope } from "@svc/runtime";
 
 export interface ConnectionOptions {
   readonly baseUrl: string;

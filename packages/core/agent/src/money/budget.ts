@@ -7,7 +7,7 @@
  * what the calls cost that are under way when it is reached; no further call begins.
  */
 import { type ClientId, type Clock, SvcError } from "@svc/contract";
-import { DEFAULT_AGENT } from "@svc/kernel";
+import { DEFAULT_AGENT } from "@svc/config";
 import type { ModelConfig } from "../models/open-model.ts";
 import { DAY_MS, untilNextDayMs, utcDay } from "./utc-day.ts";
 

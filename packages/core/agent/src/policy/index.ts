@@ -1,6 +1,6 @@
 /** `[security.policy]`: which tool calls run, which ask a person first, and which are refused (one agent's policy). */
 import { type ClientId, SvcError, type Tool } from "@svc/contract";
-import type { CoreConfig } from "@svc/kernel";
+import type { CoreConfig } from "@svc/config";
 import type { ActionCount, ActionHistory } from "./action-history.ts";
 import { judgeLine } from "./command-line.ts";
 import { isAlwaysAllowed, type Lasting, type LastingPlace, lastingOf } from "./lasting.ts";

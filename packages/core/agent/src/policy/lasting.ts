@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Json, Tool } from "@svc/contract";
-import type { CoreConfig } from "@svc/kernel";
+import type { CoreConfig } from "@svc/config";
 import { exactLine, type LineRules } from "./command-line.ts";
 
 /** A line of `security.policy.always`. */

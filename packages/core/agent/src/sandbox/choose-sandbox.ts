@@ -7,7 +7,7 @@ import {
   type SandboxProbe,
   SvcError,
 } from "@svc/contract";
-import type { CoreConfig } from "@svc/kernel";
+import type { CoreConfig } from "@svc/config";
 import { LIMIT_KEYS, writtenLimits } from "./confinement.ts";
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";

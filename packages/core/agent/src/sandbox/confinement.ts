@@ -1,6 +1,6 @@
 /** What `[security.sandbox]` asks of whatever confines the commands of one workspace. */
 import type { Confinement, SandboxLimit } from "@svc/contract";
-import type { CoreConfig } from "@svc/kernel";
+import type { CoreConfig } from "@svc/config";
 
 export interface ConfinementParts {
   readonly config: CoreConfig["security.sandbox"];

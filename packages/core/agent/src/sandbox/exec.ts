@@ -1,6 +1,6 @@
 /** What tools are given to run commands: each call gets a session of its own, closed with everything that it started. */
 import { type ExecRequest, type ExecResult, SvcError, type WorkResults } from "@svc/contract";
-import { type Instruments, NO_INSTRUMENTS, watched } from "@svc/kernel";
+import { type Instruments, NO_INSTRUMENTS, watched } from "@svc/runtime";
 import { type SandboxChoice, noneBackend } from "./choose-sandbox.ts";
 import { confinementOf, type ConfinementParts, without } from "./confinement.ts";
 

@@ -1,6 +1,6 @@
 /** The conversations of all owners, on disk and under way. Who may see which is for the caller to decide. */
 import { type Clock, type Conversation, type Inbound, type Json, type SessionEvent, SvcError } from "@svc/contract";
-import { DEFAULT_AGENT } from "@svc/kernel";
+import { DEFAULT_AGENT } from "@svc/config";
 import { type ListPosition, type SessionSummary, spokenTexts, type Store, titleOf } from "@svc/store";
 import { authorOfSender, laneOfSession } from "./session-message.ts";
 import { choosableNames } from "../models/chosen-models.ts";

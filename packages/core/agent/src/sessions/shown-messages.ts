@@ -3,7 +3,7 @@ import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from "@ai-
 import type { Json } from "@svc/contract";
 import type { Author, StoredTurn, TurnMeta } from "@svc/store";
 import { wordsIn } from "../attachments/question.ts";
-import { redactJson } from "@svc/kernel";
+import { redactJson } from "@svc/config";
 import type { SessionMessage, SessionToolCall } from "./types.ts";
 
 type Redact = (text: string) => string;

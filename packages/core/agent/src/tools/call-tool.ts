@@ -3,7 +3,8 @@
  * What goes wrong is an answer for the model, never an exception; only a lost disk and an abort end the turn.
  */
 import { type Json, SvcError } from "@svc/contract";
-import { codeOf, type Instruments, NO_INSTRUMENTS, redactJson, watched } from "@svc/kernel";
+import { type Instruments, NO_INSTRUMENTS, codeOf, watched } from "@svc/runtime";
+import { redactJson } from "@svc/config";
 import type { CoreToolContext } from "./core-tool-context.ts";
 import type { ToolEnvironment } from "./environment.ts";
 import { type CallRequest, type PermittedCall, recordOf, whenPermitted } from "./permit.ts";

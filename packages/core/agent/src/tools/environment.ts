@@ -10,7 +10,7 @@ import type {
   Tool,
   Workspace,
 } from "@svc/contract";
-import type { Instruments } from "@svc/kernel";
+import type { Instruments } from "@svc/runtime";
 import type { Store } from "@svc/store";
 import type { LimitedClient } from "../money/budget.ts";
 import type { Policy } from "../policy/index.ts";

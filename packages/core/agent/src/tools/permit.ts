@@ -1,6 +1,6 @@
 /** Whether a call may run: what the policy says, and the person whom it sends the call to. */
 import { type ClientId, type FileChange, type Json, SvcError, type Tool } from "@svc/contract";
-import { redactJson } from "@svc/kernel";
+import { redactJson } from "@svc/config";
 import type { ToolCallRecord } from "@svc/store";
 import * as v from "valibot";
 import type { Lasting } from "../policy/lasting.ts";

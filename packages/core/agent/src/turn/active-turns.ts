@@ -1,6 +1,6 @@
 /** The turns that run or wait: whoever stops one need not know where it came from. */
 import { type ClientId, type Clock, postponed, SvcError, type TurnEvent } from "@svc/contract";
-import { DEFAULT_AGENT } from "@svc/kernel";
+import { DEFAULT_AGENT } from "@svc/config";
 import type { PartialAnswer, SentFile } from "@svc/store";
 import { newTurnId } from "@svc/store/turn-id";
 import type { TurnRequest } from "../types.ts";

@@ -1,6 +1,6 @@
 /** One turn, from the moment its conversation is free to its end on disk: loop, events, time limit, and what is stored. */
 import { type Clock, type Logger, SvcError, type TurnEvent } from "@svc/contract";
-import { type Instruments, watched, within } from "@svc/kernel";
+import { type Instruments, watched, within } from "@svc/runtime";
 import type { OpenTurn, PartialAnswer, SentFile, Store } from "@svc/store";
 import type { Attachments } from "../attachments/attachments.ts";
 import { questionWith } from "../attachments/question.ts";

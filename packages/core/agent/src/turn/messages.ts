@@ -8,7 +8,7 @@ import type {
 } from "@ai-sdk/provider";
 import type { Json } from "@svc/contract";
 import type { StoredTurn } from "@svc/store";
-import { redactJson } from "@svc/kernel";
+import { redactJson } from "@svc/config";
 
 /** What the model is told of a call that started, and of which nobody knows how it ended. */
 export const INTERRUPTED = "interrupted, outcome unknown";

@@ -1,7 +1,8 @@
 /** One step's call of the model: what is sent, who reads the answer as it comes, and what it cost. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
 import { type Clock, type Json, SvcError, type TurnEvent } from "@svc/contract";
-import { type Instruments, redactJson, watched } from "@svc/kernel";
+import { type Instruments, watched } from "@svc/runtime";
+import { redactJson } from "@svc/config";
 import type { TurnSettings } from "../models/agent-models.ts";
 import {
   type AnswerListener,

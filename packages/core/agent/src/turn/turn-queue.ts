@@ -1,6 +1,6 @@
 /** The queue of turns: one of a conversation at a time, conversations side by side up to a limit, in the order of arrival. */
 import { SvcError } from "@svc/contract";
-import { type Link, LinkedList } from "@svc/kernel";
+import { type Link, LinkedList } from "@svc/runtime";
 
 /** Jobs waiting beyond this are refused with BUSY: memory must not grow with the callers' impatience. */
 const MAX_WAITING = 10_000;

@@ -4,7 +4,7 @@
  */
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { type Clock, type Json, type Logger, type SvcError, turnFailure } from "@svc/contract";
-import { DEFAULT_AGENT } from "@svc/kernel";
+import { DEFAULT_AGENT } from "@svc/config";
 import type { SentFile, Store, TurnMeta, TurnProblem, TurnState } from "@svc/store";
 import { isRefusedContent } from "../models/model-error.ts";
 import { modelName } from "../models/open-model.ts";

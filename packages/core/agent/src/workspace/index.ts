@@ -5,7 +5,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { SvcError, type Workspace } from "@svc/contract";
-import { makeFolder } from "@svc/kernel";
+import { makeFolder } from "@svc/config";
 import { type Opener, openerFor, type Owner } from "@svc/kit/files";
 import { listFolder } from "./list-folder.ts";
 import { createPathRules, type PathRuleOptions } from "./path-rules.ts";

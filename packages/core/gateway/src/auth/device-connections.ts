@@ -3,7 +3,7 @@
  * page's.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { LinkedList } from "@svc/kernel";
+import { LinkedList } from "@svc/runtime";
 import type { Device } from "@svc/store";
 import { errorReply, type Reply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";

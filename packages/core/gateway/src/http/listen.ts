@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type Clock, type ErrorCode, SvcError } from "@svc/contract";
-import { systemClock } from "@svc/kernel";
+import { systemClock } from "@svc/kit/system-clock";
 import { OTHER, type Requests, type Watch } from "./tracing.ts";
 import { isAnsweredAlready, responseInFlight } from "./connections.ts";
 import { errorReply, type Reply } from "./reply.ts";

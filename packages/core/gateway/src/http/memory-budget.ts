@@ -4,7 +4,7 @@
  * take, so a bound on one of them bounds nothing. Past the bound the oldest holder gives up its share: honest work ends
  * within moments.
  */
-import { type Link, LinkedList } from "@svc/kernel";
+import { type Link, LinkedList } from "@svc/runtime";
 
 const MOST_BYTES = 64 * 1_048_576;
 

@@ -10,7 +10,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
-import { type Link, LinkedList } from "@svc/kernel";
+import { type Link, LinkedList } from "@svc/runtime";
 import { peerOf } from "./peer.ts";
 import { ThrottledLog } from "../throttled-log.ts";
 import { hasParser, isPausedByNode } from "./connections.ts";

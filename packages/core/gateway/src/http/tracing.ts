@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isTraceparent } from "@svc/contract";
-import { currentScope, fromOutside, type Instruments, type OpenWork } from "@svc/kernel";
+import { type Instruments, type OpenWork, currentScope, fromOutside } from "@svc/runtime";
 import { pathPattern } from "./request.ts";
 
 /** The route name of a path that no route matches. */

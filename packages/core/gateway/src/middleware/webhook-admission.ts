@@ -2,7 +2,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { type ClientId, type Clock, trimOf } from "@svc/contract";
-import type { CoreConfig, HashedSecret } from "@svc/kernel";
+import type { CoreConfig, HashedSecret } from "@svc/config";
 import { verifyWebhook, WEBHOOK_TOLERANCE_SECS, webhookKeyOf } from "@svc/kit";
 import { type Authenticator, tokenOnly } from "../auth/authenticator.ts";
 import { errorReply, Reply } from "../http/reply.ts";

@@ -10,7 +10,7 @@ import {
   type SecretStore,
   SvcError,
 } from "@svc/contract";
-import type { EventHub, StampedEvent, Subscription as Listening } from "@svc/kernel";
+import type { EventHub, StampedEvent, Subscription as Listening } from "@svc/runtime";
 import { makeVapidKey, readVapidKey, type VapidKey } from "./encryption.ts";
 import { codeOf, PushSender, readReceiver, type Receiver, receiverText, type WantedPush } from "./push-sender.ts";
 

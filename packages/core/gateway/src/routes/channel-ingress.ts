@@ -20,7 +20,7 @@ import {
   SvcError,
   type Verdict,
 } from "@svc/contract";
-import type { Ongoing, RegisteredIngress } from "@svc/kernel";
+import type { Ongoing, RegisteredIngress } from "@svc/runtime";
 import type { Sops } from "@svc/sop";
 import type { Arrival, NewMessage } from "@svc/store";
 import { MEMORY_FULL, readBody } from "../http/body.ts";

@@ -9,7 +9,7 @@ import {
   type RouteResult,
   SvcError,
 } from "@svc/contract";
-import { isRoutePath, type Ongoing, pathsMeet, type RegisteredRoute } from "@svc/kernel";
+import { type Ongoing, type RegisteredRoute, isRoutePath, pathsMeet } from "@svc/runtime";
 import * as v from "valibot";
 import { opens, type Principal } from "../auth/authenticator.ts";
 import type { Devices } from "../auth/devices.ts";

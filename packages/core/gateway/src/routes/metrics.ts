@@ -1,6 +1,6 @@
 /** `GET /metrics`: the numbers of the feature that has them, or a comment that says how to have them. */
 import type { Exposition, Logger } from "@svc/contract";
-import type { Ongoing } from "@svc/kernel";
+import type { Ongoing } from "@svc/runtime";
 import * as v from "valibot";
 import type { Handle } from "../middleware/pipeline.ts";
 import { errorReply, Reply } from "../http/reply.ts";

@@ -1,6 +1,6 @@
 /** `/api/session`: signs a page in and out. A foreign Origin was refused by the host check. */
 import type { IncomingHttpHeaders } from "node:http";
-import type { RegisteredRoute } from "@svc/kernel";
+import type { RegisteredRoute } from "@svc/runtime";
 import type { Device } from "@svc/store";
 import * as v from "valibot";
 import { type Authenticator, type Principal, tokenOnly } from "../auth/authenticator.ts";

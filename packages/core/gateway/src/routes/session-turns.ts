@@ -19,7 +19,7 @@ import { authorOf } from "../auth/authenticator.ts";
 import { jsonReply, Reply } from "../http/reply.ts";
 import { proceduresIdentity } from "../identity.ts";
 import type { RunningTurns } from "../running-turns.ts";
-import type { CoreConfig } from "@svc/kernel";
+import type { CoreConfig } from "@svc/config";
 import { name } from "./fields.ts";
 import { FILE_IDS } from "./files.ts";
 import { type ApiRequest, type ApiRoute, type ApiSpec, type BodyLimits, jsonBody } from "./route.ts";

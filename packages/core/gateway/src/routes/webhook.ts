@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { newSessionName, sessionMessageOf, type TurnRunner } from "@svc/agent";
 import { type Messaging } from "@svc/messaging";
 import { type Logger, SvcError } from "@svc/contract";
-import type { CoreConfig } from "@svc/kernel";
+import type { CoreConfig } from "@svc/config";
 import { parseJson, replaceQuoted } from "@svc/kit";
 import type { Arrived, KeptMessage } from "@svc/store";
 import * as v from "valibot";

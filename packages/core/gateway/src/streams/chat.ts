@@ -11,7 +11,7 @@ import type { SlidingWindow } from "../rate-limit.ts";
 import type { Client } from "../middleware/client.ts";
 import type { Requests } from "../http/tracing.ts";
 import type { RunningTurns } from "../running-turns.ts";
-import type { CoreConfig } from "@svc/kernel";
+import type { CoreConfig } from "@svc/config";
 
 export interface ChatDeps {
   readonly turns: TurnRunner;

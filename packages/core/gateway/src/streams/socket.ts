@@ -1,7 +1,7 @@
 /** One WebSocket: events out, chat in and out. */
 import type { Socket } from "node:net";
 import type { Clock } from "@svc/contract";
-import type { StampedEvent } from "@svc/kernel";
+import type { StampedEvent } from "@svc/runtime";
 import { parseJson } from "@svc/kit";
 import * as v from "valibot";
 import type { WebSocket } from "ws";

@@ -1,6 +1,6 @@
 /** `GET /api/events`: server-sent events, written to the raw response. */
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
-import type { StampedEvent } from "@svc/kernel";
+import type { StampedEvent } from "@svc/runtime";
 import * as v from "valibot";
 import type { Principal } from "../auth/authenticator.ts";
 import type { DeviceConnections } from "../auth/device-connections.ts";

@@ -10,7 +10,7 @@ import {
   type Subscriber,
   type Subscription,
   timestamp,
-} from "@svc/kernel";
+} from "@svc/runtime";
 import type { Device } from "@svc/store";
 import { errorReply, type Reply } from "../http/reply.ts";
 

@@ -8,7 +8,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
-import type { OpenWork } from "@svc/kernel";
+import type { OpenWork } from "@svc/runtime";
 import * as v from "valibot";
 import type { WebSocket, WebSocketServer } from "ws";
 import { type Authenticator, type Principal, upgradeCredentials } from "../auth/authenticator.ts";

@@ -7,7 +7,7 @@ import { expired, outcomeText, refusalOf, resolvedEvent } from "./outcome.ts";
 import type { Answer, ApprovalKey, Approvals, Pending } from "./types.ts";
 import { cut, oneLine, wellFormed } from "./plain-text.ts";
 import { type Reading, readReply } from "./reply-reading.ts";
-import { inScope } from "@svc/kernel";
+import { inScope } from "@svc/runtime";
 import { laneOf } from "@svc/kit";
 
 /** What the parts of this package ask of it beside. */

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Json, SvcError, type Workspace } from "@svc/contract";
 import { Semaphore } from "@svc/kit";
-import { formatProblems, type Problem } from "@svc/kernel";
+import { type Problem, formatProblems } from "@svc/config";
 import type { DefinitionRules, Known } from "../library/definition.ts";
 import { NAME_RULE, SOP_MD, SOP_NAME, SOP_TOML } from "../library/file-names.ts";
 import { workspaceOf } from "../library/folders.ts";

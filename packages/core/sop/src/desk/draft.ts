@@ -1,7 +1,7 @@
 /** A procedure while somebody writes it: its text with the edits of a form, what is wrong with it, and the form that it fills. */
 import { join } from "node:path";
 import { type Json, SvcError } from "@svc/contract";
-import { applyConfigEdits, type ConfigValue, isTable, type Problem, type Table } from "@svc/kernel";
+import { type ConfigValue, type Problem, type Table, applyConfigEdits, isTable } from "@svc/config";
 import { type DefinitionRules, type Known, type SopFiles, examineSop } from "../library/definition.ts";
 import { NAME_RULE, SOP_NAME } from "../library/file-names.ts";
 import type { ReadSteps } from "../library/steps-md.ts";

@@ -1,5 +1,5 @@
 /** Procedures as they were before each change that was saved. */
-import { diffOf, type DiffLine, type Version, VersionStore } from "@svc/kernel/versions";
+import { diffOf, type DiffLine, type Version, VersionStore } from "@svc/config/versions";
 import { SOP_MD, SOP_TOML } from "../library/file-names.ts";
 import type { FileTexts, PendingChange } from "../library/pending.ts";
 

@@ -1,5 +1,5 @@
 /** What the desk takes and gives. */
-import type { Problem } from "@svc/kernel";
+import type { Problem } from "@svc/config";
 import type { SopDraft, SopText } from "./draft.ts";
 
 /** A procedure's files as they are, with what is wrong with them. */

@@ -1,7 +1,7 @@
 /** A procedure that is being written, as /api and `svc sop --json` show it. */
 import { basename } from "node:path";
 import type { Json } from "@svc/contract";
-import type { Problem } from "@svc/kernel";
+import type { Problem } from "@svc/config";
 import type { SavedSop, SopSource } from "../desk/types.ts";
 import type { SopVersion, SopVersionDetail } from "../desk/history.ts";
 import type { SopDraft } from "../desk/draft.ts";

@@ -1,6 +1,6 @@
 /** Procedures checked for a person, apart from what is loaded: `svc sop validate`. Every problem, every warning. */
 import { basename, join } from "node:path";
-import type { Problem } from "@svc/kernel";
+import type { Problem } from "@svc/config";
 import { type CheckedSop, type DefinitionRules, type Known, checkSop } from "./definition.ts";
 import { NAME_RULE, SOP_NAME } from "./file-names.ts";
 import { listFolders, workspaceOf } from "./folders.ts";

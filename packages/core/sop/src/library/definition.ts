@@ -9,7 +9,7 @@ import {
   badKey,
   badValue,
   checkDocument,
-} from "@svc/kernel";
+} from "@svc/config";
 import { SOP_MD, SOP_TOML } from "./file-names.ts";
 import type { Remark } from "./markdown-lines.ts";
 import type { ReservedPaths } from "./path-rules.ts";

@@ -1,6 +1,6 @@
 /** Reads both files of a procedure as one: as they were before a change that is being written, or as they are after it. */
 import { basename, dirname, join } from "node:path";
-import type { Problem } from "@svc/kernel";
+import type { Problem } from "@svc/config";
 import type { SopFiles } from "./definition.ts";
 import { SOP_MD, SOP_TOML } from "./file-names.ts";
 import { type FileTexts, isInForce, PENDING, readPending } from "./pending.ts";

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, realpath, stat } from "node:fs/promises";
 import { sep } from "node:path";
-import type { Problem } from "@svc/kernel";
+import type { Problem } from "@svc/config";
 
 export interface ReadText {
   readonly text?: string;

@@ -1,5 +1,5 @@
 /** What SOP.toml must fulfil beyond its schema. The table need not fit the schema: each rule looks for itself. */
-import { badKey, badValue, type Finding, isTable, type Path, type Table, type ToolPair } from "@svc/kernel";
+import { type Finding, type Path, type Table, type ToolPair, badKey, badValue, isTable } from "@svc/config";
 import { readCondition } from "../triggers/condition.ts";
 import { cronTimes, isTimeZone } from "../triggers/cron-time.ts";
 import { topicFilterFault } from "../triggers/topic-filter.ts";

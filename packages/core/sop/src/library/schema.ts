@@ -1,6 +1,5 @@
 /** The keys of SOP.toml. What depends on more than one of them is in `rules.ts`. */
-import { integer } from "@svc/contract";
-import { TOOL_NAME } from "@svc/kernel";
+import { TOOL_NAME, integer } from "@svc/contract";
 import * as v from "valibot";
 
 export const MOST_STEPS = 200;

@@ -1,6 +1,6 @@
 /** What is known of each procedure: its last good version, and what is wrong with the newest. */
 import { isDeepStrictEqual } from "node:util";
-import { formatProblems, type Problem } from "@svc/kernel";
+import { type Problem, formatProblems } from "@svc/config";
 import { indexTriggers, type TriggerIndex } from "../triggers/trigger-index.ts";
 import type { CheckedSop } from "./definition.ts";
 import type { BrokenSop, LoadedSop, SopDefinition } from "./types.ts";

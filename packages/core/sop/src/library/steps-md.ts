@@ -5,7 +5,8 @@
 import { type Heading, type MarkdownLine, type Remark, headingOf, markdownLines } from "./markdown-lines.ts";
 import { CHILD_AGENT, LONGEST_TITLE, STEP_KINDS, isOneLine } from "./schema.ts";
 import type { SopStep } from "./types.ts";
-import { TOOL_NAME, nearest } from "@svc/kernel";
+import { TOOL_NAME } from "@svc/contract";
+import { nearest } from "@svc/config";
 
 export interface ReadSteps {
   readonly steps: readonly SopStep[];

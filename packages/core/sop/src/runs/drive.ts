@@ -1,6 +1,6 @@
 /** Takes one run from where it stands on disk to where it waits or ends. */
 import { type Json, SvcError, isPostponed } from "@svc/contract";
-import { inScope } from "@svc/kernel";
+import { inScope } from "@svc/runtime";
 import type { Approval, JournalledCall, SopRun } from "@svc/store";
 import { type After, commit, pendingOf } from "./after-commit.ts";
 import { definitionOf, gateId, stepOf, stepTurnId } from "./definition.ts";

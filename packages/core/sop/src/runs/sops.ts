@@ -17,7 +17,7 @@ import { refusalOf } from "./admission.ts";
 import { beginRun } from "./begin.ts";
 import { gateId, interruptedId, stepOf, stepTurnId } from "./definition.ts";
 import { cancelRun, completeStep, enterStep, runStep } from "./transitions.ts";
-import { Ongoing, inScope } from "@svc/kernel";
+import { Ongoing, inScope } from "@svc/runtime";
 
 /** `approvals` are made with the hooks of what comes back here. */
 export interface SopsOptions extends Omit<RunParts, "lines" | "wake"> {

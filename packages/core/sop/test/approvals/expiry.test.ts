@@ -1,6 +1,6 @@
 // An approval that waits for ever, ends too early, or is given by a clock.
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { currentScope, inScope } from "@svc/kernel";
+import { currentScope, inScope } from "@svc/runtime";
 import { describe, expect, test } from "vitest";
 import {
   approvals,

@@ -1,7 +1,7 @@
 /** Runs as a process has them: a store on disk, the real approvals, an agent that does what a test says. */
 import { join } from "node:path";
 import { type ClientId, type Conversation, type Json, type SvcEvent } from "@svc/contract";
-import { currentScope } from "@svc/kernel";
+import { currentScope } from "@svc/runtime";
 import { openStore, type SopRun, type Store } from "@svc/store";
 import { type CapturedLogger, captureLogger } from "@svc/testkit/capture-logger";
 import { type FakeClock, fakeClock, settled } from "@svc/testkit/fake-clock";

@@ -1,6 +1,6 @@
 // A run goes on after whoever began it, and is part of that all the same: over its gates, and over a restart.
 import { SvcError } from "@svc/contract";
-import { currentScope, inScope, type Scope } from "@svc/kernel";
+import { type Scope, currentScope, inScope } from "@svc/runtime";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import { calling, house, type HouseOptions, quiet, sop, STARTER, step, webhook } from "./house.ts";

@@ -49,19 +49,19 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
     why: "lists staging folders (0700), in a folder that no other user can change: isPrivateFolder",
   },
   {
-    path: /^packages\/core\/kernel\/src\/config\/write-config\.ts$/,
+    path: /^packages\/core\/config\/src\/write-config\.ts$/,
     why: "keeps the owner of config.toml for the draft beside it, by the descriptor with which O_EXCL made it",
   },
   {
-    path: /^packages\/core\/kernel\/src\/exclusive-file\.ts$/,
+    path: /^packages\/core\/config\/src\/exclusive-file\.ts$/,
     why: "lists names beside a file that it writes and removes single drafts of its own by name; unlink follows no link",
   },
   {
-    path: /^packages\/core\/kernel\/src\/versions\/version-store\.ts$/,
+    path: /^packages\/core\/config\/src\/versions\/version-store\.ts$/,
     why: "lists names in versions of $SVC_HOME (0700) and removes single files",
   },
   {
-    path: /^packages\/core\/kernel\/src\/log-rotation\.ts$/,
+    path: /^packages\/core\/runtime\/src\/log-file\.ts$/,
     why: "lists names in the log folder of $SVC_HOME (0700) and removes single files",
   },
   {

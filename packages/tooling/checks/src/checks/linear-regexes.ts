@@ -43,17 +43,17 @@ const MADE: readonly Made[] = [
     like: "/^\\/api\\/sops\\/[^/]+\\/runs\\/[^/]+$/",
   },
   {
-    file: "packages/core/kernel/src/config/key-text.ts",
+    file: "packages/core/config/src/key-text.ts",
     made: 'PART, "y"',
     because: "PART is judged where it is written",
   },
   {
-    file: "packages/core/kernel/src/config/toml.ts",
+    file: "packages/core/config/src/toml.ts",
     made: 'Object.getOwnPropertyNames(Object.prototype) .filter((name) => name !== "__proto__") .concat(String.raw`\\\\[uU]`) .join("|")',
     like: "/constructor|toString|\\\\[uU]/",
   },
   {
-    file: "packages/core/kernel/src/redact.ts",
+    file: "packages/core/config/src/secrets/redact.ts",
     made: 'forms.map((form) => RegExp.escape(form)).join("|"), "g"',
     like: "/secret|token/g",
   },

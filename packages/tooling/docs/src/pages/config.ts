@@ -1,6 +1,6 @@
 /** docs/reference/config.md: every key of the config, from the one walk that the loader and the redaction use too. */
 import type { FeatureDefinition } from "@svc/contract";
-import { allowedValues, expectation, type SchemaKey, variableName, walkSchema } from "@svc/kernel";
+import { type SchemaKey, allowedValues, expectation, variableName, walkSchema } from "@svc/config";
 import { type GeneratedPage, literal, madeFrom, prose } from "./page.ts";
 
 export const configPage = (features: readonly FeatureDefinition[]): GeneratedPage => ({
@@ -13,7 +13,7 @@ export const configPage = (features: readonly FeatureDefinition[]): GeneratedPag
 
 const INTRODUCTION = `# Config
 
-${madeFrom("the schemas of the kernel and of the features")}
+${madeFrom("the schemas of the core and of the features")}
 
 Everything that \`config.toml\` may say. The file is \`$SVC_HOME/config.toml\` (default \`~/.svc/config.toml\`); \`--config\` of a
 command names another. \`svc config check\` tells every problem with its line, \`svc config show\` what is in force.

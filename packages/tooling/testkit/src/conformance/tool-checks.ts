@@ -1,6 +1,5 @@
 /** The rules of a tool, as checks. */
-import { SvcError, type Tool } from "@svc/contract";
-import { TOOL_NAME } from "@svc/kernel";
+import { SvcError, TOOL_NAME, type Tool } from "@svc/contract";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";

@@ -1,6 +1,6 @@
 /** What a feature is handed at construction, where it may touch nothing of it but its states, the log, and the clock's time. */
 import type { FeatureContext, FeatureDefinition } from "@svc/contract";
-import { FeatureStates } from "@svc/kernel";
+import { FeatureStates } from "@svc/runtime";
 import * as v from "valibot";
 
 /** `violation`: records what was touched; the error to throw. */

@@ -1,6 +1,6 @@
 /** Instruments that one recording observer watches, for parts of the house that are handed them. */
 import type { Clock } from "@svc/contract";
-import { createInstruments, type Instruments } from "@svc/kernel";
+import { type Instruments, createInstruments } from "@svc/runtime";
 import { type RecordingObserver, type RecordingOptions, recordingObserver } from "./recording-observer.ts";
 
 export interface RecordedInstruments {

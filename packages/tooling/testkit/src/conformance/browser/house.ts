@@ -11,7 +11,7 @@ import {
   type ToolContext,
   type Workspace,
 } from "@svc/contract";
-import { systemClock } from "@svc/kernel";
+import { systemClock } from "@svc/kit/system-clock";
 import * as v from "valibot";
 import { demand, outcomeOf, told } from "../../check.ts";
 import { fakeFeatureContext } from "../../feature-context.ts";

@@ -7,7 +7,7 @@ import type {
   Ingress,
   OutgoingMessage,
 } from "@svc/contract";
-import { channelIdOf } from "@svc/kernel";
+import { channelIdOf } from "@svc/runtime";
 import { createGuardedFetch, createGuardedResolve } from "@svc/kit";
 import * as v from "valibot";
 import { captureLogger, type CapturedLogger } from "../../capture-logger.ts";

@@ -1,6 +1,6 @@
 /** The secrets of a section: found by the schema's marks, looked for in all that a channel says. */
 import type { FeatureDefinition } from "@svc/contract";
-import { walkSchema } from "@svc/kernel";
+import { walkSchema } from "@svc/config";
 import { inspect } from "node:util";
 import * as v from "valibot";
 import { demand } from "../../check.ts";

@@ -1,0 +1,15 @@
+/** A secret that is only ever compared: its SHA-256 takes its place as soon as the config is read. */
+import { trimOf } from "@svc/contract";
+import { nodeCrypto } from "./node-crypto.ts";
+
+export interface HashedSecret {
+  /** Hex, of the UTF-8 text without blanks around it. */
+  readonly sha256: string;
+}
+
+/** Undefined for a blank one, which counts as unset. */
+export function hashedSecret(text: string): HashedSecret | undefined {
+  // As a header's value is read: `trim` would take more characters off than HTTP does.
+  const secret = trimOf(text, " \t");
+  return secret === "" ? undefined : { sha256: nodeCrypto().createHash("sha256").update(secret).digest("hex") };
+}

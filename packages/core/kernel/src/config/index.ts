@@ -1,3 +1,0 @@
-/** `@svc/kernel/config`: reading the config, for the commands that do no more and must start fast. */
-export * from "./load-config.ts";
-export * from "./typed-key.ts";
