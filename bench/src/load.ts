@@ -79,13 +79,13 @@ function work(port: number, phase: Phase, next: Next): Promise<void> {
       const request = phase.take(next);
       if (!request) return resolve();
       const socket = connect({ host: "127.0.0.1", port, noDelay: true });
-      converse(socket, request, phase, next, open, resolve);
+      exchange(socket, request, phase, next, open, resolve);
     };
     open();
   });
 }
 
-function converse(socket: Socket, first: Buffer, phase: Phase, next: Next, again: () => void, done: () => void): void {
+function exchange(socket: Socket, first: Buffer, phase: Phase, next: Next, again: () => void, done: () => void): void {
   let received = "";
   let startedAt = 0;
   const send = (request: Buffer): void => {

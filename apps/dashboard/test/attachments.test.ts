@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { seriousFindings } from "./house/axe.ts";
-import { hasChromium, launchWithMicrophone, needChromium } from "./house/browser.ts";
-import { type House, openHouse } from "./house/house.ts";
-import { type Person, signedIn } from "./house/person.ts";
+import { seriousFindings } from "./fixture/axe.ts";
+import { hasChromium, launchWithMicrophone, needChromium } from "./fixture/browser.ts";
+import { type Fixture, openFixture } from "./fixture/fixture.ts";
+import { type Person, signedIn } from "./fixture/person.ts";
 
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
@@ -21,7 +21,7 @@ const picture = { name: "cat.png", mimeType: "image/png", buffer: PNG };
 const paper = { name: "paper.pdf", mimeType: "application/pdf", buffer: PDF };
 
 let browser: Browser | undefined;
-let house: House;
+let fixture: Fixture;
 const heard: string[] = [];
 const speech = createServer(async (request, response) => {
   heard.push((await buffer(request)).toString("latin1"));
@@ -33,20 +33,20 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => speech.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(speech.address() as AddressInfo).port}/v1`;
   const section = `\n[transcription]\nenabled = true\nbase_url = "${url}"\nmodel = "whisper-1"\n`;
-  [browser, house] = await Promise.all([
+  [browser, fixture] = await Promise.all([
     launchWithMicrophone(),
-    openHouse((home) => appendFileSync(join(home, "config.toml"), section)),
+    openFixture((home) => appendFileSync(join(home, "config.toml"), section)),
   ]);
 });
 beforeEach(needChromium);
 afterAll(async () => {
   await browser?.close();
-  await house?.[Symbol.asyncDispose]();
+  await fixture?.[Symbol.asyncDispose]();
   speech.close();
 });
 
 async function newChat(options: Parameters<typeof signedIn>[2] = {}): Promise<Person> {
-  const person = await signedIn(browser!, house, options);
+  const person = await signedIn(browser!, fixture, options);
   await person.go("chat", "New chat");
   return person;
 }
@@ -155,7 +155,7 @@ test("what is attached is removed again, is there after a reload, and what can't
   expect((await deleted).status()).toBe(200);
   expect(await picked(page).getByRole("listitem").count()).toBe(1);
   // A gigabyte, without one on the disk.
-  const huge = join(house.home, "huge.bin");
+  const huge = join(fixture.home, "huge.bin");
   writeFileSync(huge, "");
   truncateSync(huge, 2 ** 30);
   await choose(page, huge);
@@ -200,19 +200,19 @@ test("a file that is a picture, a page and a script at once, and is called ../..
   await thread(page)
     .getByText(/You said: look at this file/)
     .waitFor();
-  const media = join(house.home, "workspace", "media");
+  const media = join(fixture.home, "workspace", "media");
   const placed = readdirSync(media, { recursive: true, encoding: "utf8" }).filter((name) => /-x(?:\.gif)?$/.test(name));
   expect(placed).toHaveLength(1);
   expect(readFileSync(join(media, placed[0]!))).toEqual(polyglot);
-  expect(["x", "../x", "../../x"].some((path) => existsSync(join(house.home, path)))).toBe(false);
+  expect(["x", "../x", "../../x"].some((path) => existsSync(join(fixture.home, path)))).toBe(false);
 
   // Opened as a page of its own, loaded as a script, or framed: nothing of it runs.
   const id = /sessions\/([^?]+)/.exec(page.url())![1]!;
-  const { messages } = await house.api<{ messages: readonly { files: readonly { id: string }[] }[] }>(
+  const { messages } = await fixture.api<{ messages: readonly { files: readonly { id: string }[] }[] }>(
     `/api/sessions/${id}/messages`,
   );
   const file = messages.flatMap(({ files }) => files)[0]!.id;
-  const answer = await house.daemon.request(`/api/sessions/${id}/files/${file}`, { token: house.token });
+  const answer = await fixture.daemon.request(`/api/sessions/${id}/files/${file}`, { token: fixture.token });
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     "content-type": "image/gif",
     "x-content-type-options": "nosniff",
@@ -226,7 +226,7 @@ test("a file that is a picture, a page and a script at once, and is called ../..
 test("a message that failed is sent again, and edited, with its picture", async () => {
   await using person = await newChat();
   const { page } = person;
-  house.refused.add("please fail once");
+  fixture.refused.add("please fail once");
   await choose(page, picture);
   await box(page).fill("please fail once");
   await expect.poll(() => sendButton(page).isEnabled()).toBe(true);

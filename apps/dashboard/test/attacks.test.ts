@@ -2,7 +2,7 @@
 import { abuseCases } from "./cases/abuse.ts";
 import { hostileCases } from "./cases/hostile.ts";
 import { otherSiteCases } from "./cases/other-sites.ts";
-import { sharedScene } from "./house/scene.ts";
+import { sharedScene } from "./fixture/scene.ts";
 
 const scene = sharedScene();
 

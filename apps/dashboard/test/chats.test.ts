@@ -4,7 +4,7 @@ import { emptyStartCases } from "./cases/empty-start.ts";
 import { homeCases } from "./cases/home.ts";
 import { modelErrorCases } from "./cases/model-errors.ts";
 import { reachCases } from "./cases/reach.ts";
-import { sharedScene } from "./house/scene.ts";
+import { sharedScene } from "./fixture/scene.ts";
 
 const scene = sharedScene();
 

@@ -5,8 +5,8 @@ import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
 import { startBinary } from "@svc/testkit/binary/start-binary";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { beforeEach, expect, test } from "vitest";
-import { launch, needChromium } from "./house/browser.ts";
-import { signedIn } from "./house/person.ts";
+import { launch, needChromium } from "./fixture/browser.ts";
+import { signedIn } from "./fixture/person.ts";
 
 beforeEach(needChromium);
 

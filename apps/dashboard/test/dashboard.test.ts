@@ -8,7 +8,7 @@ import { procedureCases } from "./cases/procedures.ts";
 import { restartCases } from "./cases/restart.ts";
 import { signInCases } from "./cases/sign-in.ts";
 import { workCases } from "./cases/work.ts";
-import { sharedScene } from "./house/scene.ts";
+import { sharedScene } from "./fixture/scene.ts";
 
 const scene = sharedScene();
 

@@ -8,8 +8,8 @@ import { temporaryHome } from "@svc/testkit/temporary-home";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { launch, needChromium } from "./house/browser.ts";
-import { signedIn } from "./house/person.ts";
+import { launch, needChromium } from "./fixture/browser.ts";
+import { signedIn } from "./fixture/person.ts";
 
 beforeEach(needChromium);
 

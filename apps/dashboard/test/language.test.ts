@@ -1,14 +1,14 @@
 // The page speaks the browser's language before anybody has signed in, another one as soon as it is chosen, and the same after a reload;
 // what a page in one language says must not stand on in another.
 import { expect, test } from "vitest";
-import { meet } from "./house/person.ts";
-import { sharedScene } from "./house/scene.ts";
+import { meet } from "./fixture/person.ts";
+import { sharedScene } from "./fixture/scene.ts";
 
 const scene = sharedScene();
 
 test("a German browser is signed in in German, and goes on in Chinese without a reload", async () => {
-  const { browser, house } = scene();
-  await using person = await meet(browser, house, { locale: "de-DE" });
+  const { browser, fixture } = scene();
+  await using person = await meet(browser, fixture, { locale: "de-DE" });
   const { page } = person;
   await page.getByText("Stattdessen ein Token verwenden").click();
   expect(await page.title()).toBe("Anmelden · svc");
@@ -16,7 +16,7 @@ test("a German browser is signed in in German, and goes on in Chinese without a 
   await page.keyboard.press("Enter");
   // An error of the service, by its code.
   await page.getByRole("alert").getByText("Dafür ist ein gültiges Token nötig.").waitFor();
-  await page.getByLabel("Token").fill(house.token);
+  await page.getByLabel("Token").fill(fixture.token);
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Chats", exact: true }).waitFor();
 
@@ -38,11 +38,11 @@ test("a German browser is signed in in German, and goes on in Chinese without a 
 });
 
 test("forms have labels and help in the language; what the service says is marked as English", async () => {
-  const { browser, house } = scene();
-  await using person = await meet(browser, house, { locale: "de-DE" });
+  const { browser, fixture } = scene();
+  await using person = await meet(browser, fixture, { locale: "de-DE" });
   const { page } = person;
   await page.getByText("Stattdessen ein Token verwenden").click();
-  await page.getByLabel("Token").fill(house.token);
+  await page.getByLabel("Token").fill(fixture.token);
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Chats", exact: true }).waitFor();
   await person.go("settings/gateway", "Netzwerk");

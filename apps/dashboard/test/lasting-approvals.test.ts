@@ -6,10 +6,10 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { ModelRequest } from "@svc/testkit/fake-model/server";
 import type { ModelStep } from "@svc/testkit/fake-model/step";
-import { seriousFindings } from "./house/axe.ts";
-import { hasChromium, launch, needChromium } from "./house/browser.ts";
-import { type House, openHouse } from "./house/house.ts";
-import { type Person, signedIn } from "./house/person.ts";
+import { seriousFindings } from "./fixture/axe.ts";
+import { hasChromium, launch, needChromium } from "./fixture/browser.ts";
+import { type Fixture, openFixture } from "./fixture/fixture.ts";
+import { type Person, signedIn } from "./fixture/person.ts";
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 const COMMAND = "echo from-the-tool";
@@ -26,7 +26,7 @@ function answers({ body }: ModelRequest): ModelStep {
 }
 
 let browser: Browser;
-let house: House;
+let fixture: Fixture;
 
 beforeAll(async () => {
   if (!hasChromium()) return;
@@ -34,12 +34,12 @@ beforeAll(async () => {
     appendFileSync(join(home, "config.toml"), '\n[security.sandbox]\nbackend = "none"\n');
     writeFileSync(join(home, "workspace", "notes.md"), "one\ntwo\nthree\n");
   };
-  [browser, house] = await Promise.all([launch(), openHouse(seed, answers)]);
+  [browser, fixture] = await Promise.all([launch(), openFixture(seed, answers)]);
 });
 beforeEach(needChromium);
 afterAll(async () => {
   await browser?.close();
-  await house?.[Symbol.asyncDispose]();
+  await fixture?.[Symbol.asyncDispose]();
 });
 
 const say = async ({ page }: Person, text: string): Promise<void> => {
@@ -51,8 +51,8 @@ const answered = (person: Person, text: string, times: number): Promise<void> =>
   expect.poll(() => person.page.getByRole("list", { name: "Messages" }).getByText(text).count()).toBe(times);
 
 test("asked on the desktop, always allowed on the phone, not asked again; revoked on the phone, asked again", async () => {
-  await using desktop = await signedIn(browser, house, { name: "desktop" });
-  await using phone = await signedIn(browser, house, { name: "phone", ...PHONE });
+  await using desktop = await signedIn(browser, fixture, { name: "desktop" });
+  await using phone = await signedIn(browser, fixture, { name: "phone", ...PHONE });
   await phone.go("approvals", "Approvals");
   await desktop.go("chat", "New chat");
   await say(desktop, "run it");
@@ -93,7 +93,7 @@ test("asked on the desktop, always allowed on the phone, not asked again; revoke
 });
 
 test("a file is shown as a diff, and allowed for the conversation without being asked about again there", async () => {
-  await using person = await signedIn(browser, house);
+  await using person = await signedIn(browser, fixture);
   const { page } = person;
   await person.go("chat", "New chat");
   await say(person, "write the file");
@@ -112,7 +112,7 @@ test("a file is shown as a diff, and allowed for the conversation without being 
 });
 
 test("what can't be seen in a command is shown by its number, and no key or tag of it does anything", async () => {
-  await using person = await signedIn(browser, house);
+  await using person = await signedIn(browser, fixture);
   const { page } = person;
   await person.go("chat", "New chat");
   await say(person, "hide something");
@@ -132,15 +132,15 @@ test("what can't be seen in a command is shown by its number, and no key or tag 
 });
 
 test("the page can be installed, and its worker keeps nothing and answers no request", async () => {
-  const manifest = await house.daemon.request("/manifest.webmanifest");
+  const manifest = await fixture.daemon.request("/manifest.webmanifest");
   expect(manifest.headers.get("content-type")).toBe("application/manifest+json");
   const { icons } = (await manifest.json()) as { icons: { src: string; type: string }[] };
   for (const { src, type } of icons) {
-    const icon = await house.daemon.request(src);
+    const icon = await fixture.daemon.request(src);
     expect([icon.status, icon.headers.get("content-type")]).toEqual([200, type]);
   }
-  await using person = await signedIn(browser, house);
-  await person.context.grantPermissions(["notifications"], { origin: house.url });
+  await using person = await signedIn(browser, fixture);
+  await person.context.grantPermissions(["notifications"], { origin: fixture.url });
   await person.go("approvals", "Approvals");
   await person.page.reload();
   await person.page.getByRole("button", { name: "Notify me in this browser" }).click();
@@ -152,7 +152,7 @@ test("the page can be installed, and its worker keeps nothing and answers no req
     isControlled: navigator.serviceWorker.controller !== null,
   }));
   expect(kept.caches).toEqual([]);
-  const worker = await (await house.daemon.request("/sw.js")).text();
+  const worker = await (await fixture.daemon.request("/sw.js")).text();
   expect(worker).not.toMatch(/addEventListener\("fetch"|caches|indexedDB/);
   person.expectCalm();
 });

@@ -8,8 +8,8 @@ import { PERSON, startWebPlatform } from "@svc/testkit/platforms/provider-a-web/
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import type { Browser, Locator } from "playwright-core";
 import { beforeEach, expect, test } from "vitest";
-import { launch, needChromium } from "./house/browser.ts";
-import { signedIn } from "./house/person.ts";
+import { launch, needChromium } from "./fixture/browser.ts";
+import { signedIn } from "./fixture/person.ts";
 
 beforeEach(needChromium);
 

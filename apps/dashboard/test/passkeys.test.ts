@@ -6,8 +6,8 @@ import { passkeyAttackCases } from "./cases/passkey-attacks.ts";
 import { passkeyCareCases } from "./cases/passkey-care.ts";
 import { passkeyLibraryCases } from "./cases/passkey-library.ts";
 import { passkeySignInCases } from "./cases/passkey-sign-in.ts";
-import { hasChromium, launch, needChromium } from "./house/browser.ts";
-import type { BrowserScene } from "./house/scene.ts";
+import { hasChromium, launch, needChromium } from "./fixture/browser.ts";
+import type { BrowserScene } from "./fixture/scene.ts";
 
 let scene: BrowserScene | undefined;
 const here = (): BrowserScene => {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import type { Worker } from "playwright-core";
 import { makeBrowserKeys, subscriptionOf } from "@svc/testkit/web-push";
 import { expect, test } from "vitest";
-import { type Person, signedIn } from "./house/person.ts";
-import { sharedScene } from "./house/scene.ts";
+import { type Person, signedIn } from "./fixture/person.ts";
+import { sharedScene } from "./fixture/scene.ts";
 
 /** Nothing listens there: what is sent fails, and nothing leaves this machine. */
 const NOWHERE = "127.0.0.1:9";
@@ -27,8 +27,8 @@ const SUBSCRIBE = `{
 }`;
 
 async function subscriber(): Promise<Person> {
-  const { browser, house } = scene();
-  const person = await signedIn(browser, house, { permissions: ["notifications"] });
+  const { browser, fixture } = scene();
+  const person = await signedIn(browser, fixture, { permissions: ["notifications"] });
   person.context.setDefaultTimeout(15_000);
   await person.page.addInitScript({ content: SUBSCRIBE });
   await person.page.reload();

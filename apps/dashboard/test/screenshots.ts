@@ -8,16 +8,16 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { BrowserContextOptions, Page, Route } from "playwright-core";
 import { type Language, LANGUAGES } from "../src/texts/texts.ts";
-import { Authenticator } from "./house/authenticator.ts";
-import { launch } from "./house/browser.ts";
-import { addPasskey } from "./house/passkey-acts.ts";
-import { openPasskeyHouse } from "./house/passkey-house.ts";
-import { openHouse } from "./house/house.ts";
-import { signedIn } from "./house/person.ts";
-import { seedProcedures } from "./house/procedures.ts";
-import { seedActivity } from "./house/seed.ts";
-import { show, speak } from "./house/speak.ts";
-import { VIEWS } from "./house/views.ts";
+import { Authenticator } from "./fixture/authenticator.ts";
+import { launch } from "./fixture/browser.ts";
+import { addPasskey } from "./fixture/passkey-acts.ts";
+import { openPasskeyFixture } from "./fixture/passkey-fixture.ts";
+import { openFixture } from "./fixture/fixture.ts";
+import { signedIn } from "./fixture/person.ts";
+import { seedProcedures } from "./fixture/procedures.ts";
+import { seedActivity } from "./fixture/seed.ts";
+import { show, speak } from "./fixture/speak.ts";
+import { VIEWS } from "./fixture/views.ts";
 
 const DOCS = join(import.meta.dirname, "../../../docs/images/dashboard");
 const { values } = parseArgs({ options: { language: { type: "string" }, folder: { type: "string" } } });
@@ -27,10 +27,10 @@ const FOLDER = values.folder ?? DOCS;
 const DESK = { width: 1080, height: 760 };
 const PHONE = { width: 360, height: 720 };
 
-const [browser, house] = await Promise.all([launch(), openHouse(seedProcedures)]);
+const [browser, fixture] = await Promise.all([launch(), openFixture(seedProcedures)]);
 try {
-  await house.rename("Laptop");
-  await seedActivity(house);
+  await fixture.rename("Laptop");
+  await seedActivity(fixture);
   if (FOLDER === DOCS) rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   for (const language of languages) {
@@ -43,11 +43,11 @@ try {
   }
 } finally {
   await browser.close();
-  await house[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 }
 
 async function pictures(suffix: string, language: Language, options: BrowserContextOptions): Promise<void> {
-  await using person = await signedIn(browser, house, { reducedMotion: "reduce", ...options });
+  await using person = await signedIn(browser, fixture, { reducedMotion: "reduce", ...options });
   const { page } = person;
   await person.context.route("**/api/status", withBusyHour);
   await speak(page, language);
@@ -94,7 +94,7 @@ async function takeConversation(page: Page, suffix: string): Promise<void> {
 
 /** On a daemon of the build that has them, and by its name. */
 async function picturePasskeys(colorScheme: "light" | "dark"): Promise<void> {
-  await using withPasskeys = await openPasskeyHouse();
+  await using withPasskeys = await openPasskeyFixture();
   const options = { reducedMotion: "reduce", colorScheme, viewport: { ...DESK, height: 420 } } as const;
   await using person = await signedIn(browser, withPasskeys, { name: "Laptop", ...options });
   const authenticator = await Authenticator.plugInto(person.page);

@@ -7,10 +7,10 @@ import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { startTelegram, TELEGRAM_TOKEN } from "@svc/testkit/platforms/telegram/server";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { seriousFindings } from "./house/axe.ts";
-import { hasChromium, launch, needChromium } from "./house/browser.ts";
-import { openEmptyHouse } from "./house/empty-house.ts";
-import { signedIn } from "./house/person.ts";
+import { seriousFindings } from "./fixture/axe.ts";
+import { hasChromium, launch, needChromium } from "./fixture/browser.ts";
+import { openEmptyFixture } from "./fixture/empty-fixture.ts";
+import { signedIn } from "./fixture/person.ts";
 
 const DESK = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 800 };
@@ -43,8 +43,8 @@ describe.each([
     await using model = await fakeModelServer({ script: () => ({ text: "Hello from the model" }) });
     await using platform = await startTelegram();
     platform.chats.note({ id: 42, type: "private", first_name: "Ada" }, 1);
-    await using house = await openEmptyHouse();
-    await using person = await signedIn(browser, house, { viewport });
+    await using fixture = await openEmptyFixture();
+    await using person = await signedIn(browser, fixture, { viewport });
     const { page } = person;
     await person.go("overview", "Overview");
     const health = page.getByRole("region", { name: "Health" });
@@ -80,8 +80,8 @@ describe.each([
     await page.getByRole("status").getByText("Sent.").waitFor();
     expect(platform.sent).toMatchObject([{ chatId: 42 }]);
 
-    const file = readFileSync(join(house.home, "config.toml"), "utf8");
-    expect(file).toContain("# of the house");
+    const file = readFileSync(join(fixture.home, "config.toml"), "utf8");
+    expect(file).toContain("# of the fixture");
     expect(file).not.toMatch(new RegExp(`sk-of-the-journey|${TELEGRAM_TOKEN}`));
     expect(await page.content()).not.toMatch(new RegExp(`sk-of-the-journey|${TELEGRAM_TOKEN}`));
     await person.go("setup", "Set up");
@@ -92,10 +92,10 @@ describe.each([
   });
 
   test("a policy is changed, seen as a diff, saved and undone; an editor that was quicker is not overwritten", async () => {
-    await using house = await openEmptyHouse('\n[security.policy]\nautonomy = "supervised" # asks\n');
-    await using person = await signedIn(browser, house, { viewport });
+    await using fixture = await openEmptyFixture('\n[security.policy]\nautonomy = "supervised" # asks\n');
+    await using person = await signedIn(browser, fixture, { viewport });
     const { page } = person;
-    const file = join(house.home, "config.toml");
+    const file = join(fixture.home, "config.toml");
     const before = readFileSync(file, "utf8");
     await person.go("settings/security.policy", "Policy");
     await page.getByLabel("Autonomy").selectOption("read_only");
@@ -123,8 +123,8 @@ describe.each([
   test("why a channel is down is said on its page, and corrected there", async () => {
     await using platform = await startTelegram();
     const section = `bot_token = "1:wrong"\nallowed_users = ["*"]\napi_url = "${platform.apiUrl}"\n`;
-    await using house = await openEmptyHouse(`\n[channels_config.telegram]\n${section}`);
-    await using person = await signedIn(browser, house, { viewport });
+    await using fixture = await openEmptyFixture(`\n[channels_config.telegram]\n${section}`);
+    await using person = await signedIn(browser, fixture, { viewport });
     const { page } = person;
     await person.go("overview", "Overview");
     const trouble = page.getByRole("region", { name: "Health" }).getByRole("listitem").filter({ hasText: /token/i });
@@ -153,8 +153,8 @@ output_per_million = 1
 agent = "default"
 tool = "${attack}"
 `;
-  await using house = await openEmptyHouse(config);
-  await using person = await signedIn(browser, house, { viewport: DESK });
+  await using fixture = await openEmptyFixture(config);
+  await using person = await signedIn(browser, fixture, { viewport: DESK });
   const { page } = person;
   for (const [view, heading] of [
     ["settings/agents", "Agents"],
@@ -183,8 +183,8 @@ test("a provider's models are listed and chosen; its words and its errors are te
   });
   await new Promise<void>((resolve) => provider.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void provider.close());
-  await using house = await openEmptyHouse();
-  await using person = await signedIn(browser, house, { viewport: DESK });
+  await using fixture = await openEmptyFixture();
+  await using person = await signedIn(browser, fixture, { viewport: DESK });
   const { page } = person;
   await person.go("model", "Model");
   await page.getByLabel(/^Other compatible/).check();
@@ -199,15 +199,15 @@ test("a provider's models are listed and chosen; its words and its errors are te
   expect(await seriousFindings(page)).toEqual([]);
   await listed.getByRole("button", { name: "plain-model" }).click();
   await save(page);
-  expect(readFileSync(join(house.home, "config.toml"), "utf8")).toContain('name = "plain-model"');
+  expect(readFileSync(join(fixture.home, "config.toml"), "utf8")).toContain('name = "plain-model"');
   expect(await page.locator("main img").count()).toBe(0);
   expect(await page.evaluate("window.hacked")).toBe(undefined);
   person.expectCalm();
 });
 
 test("what is being typed stays, whatever the check of an earlier field answers meanwhile", async () => {
-  await using house = await openEmptyHouse();
-  await using person = await signedIn(browser, house, { viewport: DESK });
+  await using fixture = await openEmptyFixture();
+  await using person = await signedIn(browser, fixture, { viewport: DESK });
   const { page } = person;
   const checked = Promise.withResolvers<void>();
   await page.route("**/api/settings/preview", async (route) => {
@@ -229,8 +229,8 @@ test("what is being typed stays, whatever the check of an earlier field answers 
 });
 
 test("a reader is offered no settings", async () => {
-  await using house = await openEmptyHouse();
-  await using person = await signedIn(browser, house, { viewport: DESK, name: "reader", scope: "read" });
+  await using fixture = await openEmptyFixture();
+  await using person = await signedIn(browser, fixture, { viewport: DESK, name: "reader", scope: "read" });
   await person.go("settings", "Not for this device");
   expect(await person.page.getByRole("link", { name: "Model" }).count()).toBe(0);
 });

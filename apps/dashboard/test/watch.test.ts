@@ -3,31 +3,31 @@ import { appendFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { seriousFindings } from "./house/axe.ts";
-import { hasChromium, launch, needChromium } from "./house/browser.ts";
-import { type House, openHouse } from "./house/house.ts";
-import { signedIn } from "./house/person.ts";
+import { seriousFindings } from "./fixture/axe.ts";
+import { hasChromium, launch, needChromium } from "./fixture/browser.ts";
+import { type Fixture, openFixture } from "./fixture/fixture.ts";
+import { signedIn } from "./fixture/person.ts";
 
 const DESK = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 800 };
 const HOSTILE = "<img src=x onerror=window.hacked=1>\u202e";
 
 let browser: Browser;
-let house: House;
+let fixture: Fixture;
 beforeAll(async () => {
   if (!hasChromium()) return;
-  [browser, house] = await Promise.all([launch(), openHouse()]);
-  await house.write({ name: "Robin", text: "Are you open on Saturday?" });
+  [browser, fixture] = await Promise.all([launch(), openFixture()]);
+  await fixture.write({ name: "Robin", text: "Are you open on Saturday?" });
   const body = { message: "What is on today?" };
-  await house.daemon.request("/webhook", { token: house.token, body });
+  await fixture.daemon.request("/webhook", { token: fixture.token, body });
   // As a file of the log that something else wrote to.
   const line = { time: new Date().toISOString(), level: "error", message: HOSTILE, "on<b>": HOSTILE };
-  appendFileSync(join(house.home, "logs", "svc.log"), `${JSON.stringify(line)}\n${HOSTILE}\n`);
+  appendFileSync(join(fixture.home, "logs", "svc.log"), `${JSON.stringify(line)}\n${HOSTILE}\n`);
 });
 beforeEach(needChromium);
 afterAll(async () => {
   await browser?.close();
-  await house?.[Symbol.asyncDispose]();
+  await fixture?.[Symbol.asyncDispose]();
 });
 
 const noMarkup = async (page: Page): Promise<void> => {
@@ -40,7 +40,7 @@ describe.each([
   ["a phone", PHONE],
 ])("on %s", (_where, viewport) => {
   test("tokens are charted by day, and told apart by model, agent and channel", async () => {
-    await using person = await signedIn(browser, house, { viewport });
+    await using person = await signedIn(browser, fixture, { viewport });
     const { page } = person;
     await person.go("usage", "Usage");
     const table = page.getByRole("table");
@@ -57,7 +57,7 @@ describe.each([
   });
 
   test("the log is filtered by level and text, goes on by itself, and stays text", async () => {
-    await using person = await signedIn(browser, house, { viewport });
+    await using person = await signedIn(browser, fixture, { viewport });
     const { page } = person;
     await person.go("logs", "Logs");
     const lines = page.getByRole("list", { name: /^Lines of the log/ });
@@ -71,14 +71,14 @@ describe.each([
     await page.getByLabel("Contains").fill(`FRESH-${viewport.width}`);
     await page.getByText("No line fits the filter.").waitFor();
     const line = { time: new Date().toISOString(), level: "info", message: `a fresh-${viewport.width} line` };
-    appendFileSync(join(house.home, "logs", "svc.log"), `${JSON.stringify(line)}\n`);
+    appendFileSync(join(fixture.home, "logs", "svc.log"), `${JSON.stringify(line)}\n`);
     await lines.getByText(`a fresh-${viewport.width} line`).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     person.expectCalm();
   });
 
   test("a check that fails leads to the setting that fixes it", async () => {
-    await using person = await signedIn(browser, house, { viewport });
+    await using person = await signedIn(browser, fixture, { viewport });
     const { page } = person;
     await person.go("doctor", "Checks");
     const card = page.getByRole("listitem").filter({ hasText: "The price of local is UNKNOWN" });
@@ -93,14 +93,14 @@ describe.each([
 });
 
 test("a backup is made from the first steps, and is not sent to the page", async () => {
-  await using person = await signedIn(browser, house, { viewport: DESK });
+  await using person = await signedIn(browser, fixture, { viewport: DESK });
   const { page } = person;
   await person.go("setup", "Set up");
   const step = page.getByRole("listitem").filter({ hasText: "Back up" });
   await step.getByText("to do", { exact: true }).waitFor();
   await step.getByRole("button", { name: "Back up now" }).click();
   await step.getByText("done", { exact: true }).waitFor();
-  const [name, ...others] = readdirSync(join(house.home, "backups"));
+  const [name, ...others] = readdirSync(join(fixture.home, "backups"));
   expect(others).toEqual([]);
   expect(await step.innerText()).toContain(name!);
   expect(await seriousFindings(page)).toEqual([]);
@@ -108,9 +108,9 @@ test("a backup is made from the first steps, and is not sent to the page", async
 });
 
 test("a channel's page has its last messages and leads to its log", async () => {
-  await using person = await signedIn(browser, house, { viewport: DESK });
+  await using person = await signedIn(browser, fixture, { viewport: DESK });
   const { page } = person;
-  await page.goto(`${house.url}/#/channels/provider_a`);
+  await page.goto(`${fixture.url}/#/channels/provider_a`);
   await expect.poll(() => page.getByRole("table", { name: "Last messages" }).innerText()).toContain("Saturday");
   await page.getByRole("link", { name: "Its log" }).click();
   await page.getByRole("heading", { level: 1, name: "Logs" }).waitFor();
@@ -119,7 +119,7 @@ test("a channel's page has its last messages and leads to its log", async () => 
 });
 
 test("a reader is offered none of it", async () => {
-  await using person = await signedIn(browser, house, { viewport: DESK, name: "watcher", scope: "read" });
+  await using person = await signedIn(browser, fixture, { viewport: DESK, name: "watcher", scope: "read" });
   for (const view of ["usage", "logs", "doctor", "setup"]) await person.go(view, "Not for this device");
   await person.go("overview", "Overview");
   expect(await person.page.getByRole("link", { name: "Logs" }).count()).toBe(0);

@@ -2,14 +2,14 @@
 // scrolls sideways, cuts a text off, or has a serious finding of axe.
 import { beforeAll, expect, test } from "vitest";
 import { LANGUAGES } from "../src/texts/texts.ts";
-import { seriousFindings } from "./house/axe.ts";
-import { signedIn } from "./house/person.ts";
-import { hasChromium } from "./house/browser.ts";
-import { layoutTroubles } from "./house/layout.ts";
-import { sharedScene } from "./house/scene.ts";
-import { seedActivity } from "./house/seed.ts";
-import { show, speak } from "./house/speak.ts";
-import { VIEWS } from "./house/views.ts";
+import { seriousFindings } from "./fixture/axe.ts";
+import { signedIn } from "./fixture/person.ts";
+import { hasChromium } from "./fixture/browser.ts";
+import { layoutTroubles } from "./fixture/layout.ts";
+import { sharedScene } from "./fixture/scene.ts";
+import { seedActivity } from "./fixture/seed.ts";
+import { show, speak } from "./fixture/speak.ts";
+import { VIEWS } from "./fixture/views.ts";
 
 const scene = sharedScene();
 const WIDTHS = [2560, 1440, 1024, 768, 320];
@@ -17,12 +17,12 @@ const WIDTHS = [2560, 1440, 1024, 768, 320];
 const WIDTH_OF_AXE = 320;
 
 beforeAll(async () => {
-  if (hasChromium()) await seedActivity(scene().house);
+  if (hasChromium()) await seedActivity(scene().fixture);
 });
 
 test.each(LANGUAGES)("every view fits every width in %s", async (language) => {
-  const { browser, house } = scene();
-  await using person = await signedIn(browser, house, { reducedMotion: "reduce" });
+  const { browser, fixture } = scene();
+  await using person = await signedIn(browser, fixture, { reducedMotion: "reduce" });
   const { page } = person;
   await speak(page, language);
   const found: string[] = [];

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { startBinary } from "@svc/testkit/binary/start-binary";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 
 test("a start removes the temporary folders of processes that were killed, and follows no link", async (context) => {
   context.skip(process.platform !== "linux", "looks into /proc");

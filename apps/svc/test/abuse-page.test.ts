@@ -4,8 +4,8 @@ import { request } from "node:http";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
 import { expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
-import { startProcedures, manual, steps } from "./procedures-house.ts";
+import { eventually } from "./channel-fixture.ts";
+import { startProcedures, manual, steps } from "./procedures-fixture.ts";
 
 interface Page {
   readonly cookie: string;
@@ -135,13 +135,13 @@ test("a token for messages signs no page in, nor does its code, and a cookie tha
 });
 
 test("a device that is revoked loses its stream, its socket, its turn, its page and its click at once", async () => {
-  await using house = await startProcedures({ script: () => ({ fault: "hang" }) });
-  const { daemon } = house.chat;
-  await house.write({ gated: { toml: manual('execution_mode = "supervised"'), md: steps("Look.") } });
-  const run = await house.run("gated");
-  await house.becomes(run, "waiting_approval");
-  const [gate] = await house.approvals("waiting");
-  const token = await daemon.pair(await newCode(house.home));
+  await using fixture = await startProcedures({ script: () => ({ fault: "hang" }) });
+  const { daemon } = fixture.chat;
+  await fixture.write({ gated: { toml: manual('execution_mode = "supervised"'), md: steps("Look.") } });
+  const run = await fixture.run("gated");
+  await fixture.becomes(run, "waiting_approval");
+  const [gate] = await fixture.approvals("waiting");
+  const token = await daemon.pair(await newCode(fixture.home));
   const signed = await daemon.request("/api/session", {
     method: "POST",
     token,
@@ -163,7 +163,7 @@ test("a device that is revoked loses its stream, its socket, its turn, its page 
   ws.addEventListener("close", ({ code }) => ended.push(`socket ${code}`));
   const turn = daemon.request("/webhook", { token, body: { message: "think long" } }).then(({ status }) => status);
   await eventually(
-    () => house.model.requests.length,
+    () => fixture.model.requests.length,
     (count) => count > 0,
   );
   // The click: its body comes in halves, and the end of it after the revocation.
@@ -177,7 +177,7 @@ test("a device that is revoked loses its stream, its socket, its turn, its page 
     asked.on("error", reject);
     asked.write(body.slice(0, 5));
     setTimeout(() => {
-      void runBinary(["devices", "revoke", device.id], { home: house.home }).then(() => asked.end(body.slice(5)));
+      void runBinary(["devices", "revoke", device.id], { home: fixture.home }).then(() => asked.end(body.slice(5)));
     }, 200);
   });
   expect([await click, await turn]).toEqual([401, 401]);
@@ -189,26 +189,28 @@ test("a device that is revoked loses its stream, its socket, its turn, its page 
   expect(await statusOf(daemon, "GET", "/api/session", both)).toBe(401);
   expect(await statusOf(daemon, "GET", "/api/status", { authorization: `Bearer ${token}` })).toBe(401);
   // Nobody has answered: the run waits.
-  expect((await house.show(run)).status).toBe("waiting_approval");
+  expect((await fixture.show(run)).status).toBe("waiting_approval");
 });
 
 test("a token that may only read is told nothing that others write, ask or answer", async () => {
-  await using house = await startProcedures();
-  const { daemon } = house.chat;
-  const token = await daemon.pair(await newCode(house.home, "read"));
+  await using fixture = await startProcedures();
+  const { daemon } = fixture.chat;
+  const token = await daemon.pair(await newCode(fixture.home, "read"));
   const stream = await daemon.request("/api/events", { token });
   let told = "";
   void stream
     .body!.pipeThrough(new TextDecoderStream())
     .pipeTo(new WritableStream({ write: (text) => void (told += text) }))
     .catch(() => {});
-  await house.api("/webhook", { message: "word-of-another" }, { "X-Session-Id": "theirs" });
-  await house.chat.write({ text: "word-in-a-chat" });
-  await house.write({ gated: { toml: manual('execution_mode = "supervised"'), md: steps("Look at word-of-a-step.") } });
-  const run = await house.run("gated", { text: "word-of-a-payload" });
-  await house.becomes(run, "waiting_approval");
-  const [gate] = await house.approvals("waiting");
-  await house.answer(run, gate!.step_id, false, "word-of-feedback");
+  await fixture.api("/webhook", { message: "word-of-another" }, { "X-Session-Id": "theirs" });
+  await fixture.chat.write({ text: "word-in-a-chat" });
+  await fixture.write({
+    gated: { toml: manual('execution_mode = "supervised"'), md: steps("Look at word-of-a-step.") },
+  });
+  const run = await fixture.run("gated", { text: "word-of-a-payload" });
+  await fixture.becomes(run, "waiting_approval");
+  const [gate] = await fixture.approvals("waiting");
+  await fixture.answer(run, gate!.step_id, false, "word-of-feedback");
   await daemon.request("/api/channel-events", {
     method: "POST",
     body: { type: "x", content: { title: "word-of-a-program" } },
@@ -220,7 +222,7 @@ test("a token that may only read is told nothing that others write, ask or answe
   const paths = (await operationsOf(daemon)).filter(
     ([method, path]) => method === "GET" && !/\/x\b|events|ws/.test(path),
   );
-  const { sessions } = (await house.api<{ sessions: { id: string }[] }>("/api/sessions")).body;
+  const { sessions } = (await fixture.api<{ sessions: { id: string }[] }>("/api/sessions")).body;
   const ids = sessions.map(({ id }) => `/api/sessions/${encodeURIComponent(id)}/messages`);
   const answers = await Promise.all(
     [...paths.map(([, path]) => path), ...ids, `/api/sop-runs/${run}`].map(async (path) => {

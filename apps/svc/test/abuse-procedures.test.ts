@@ -3,9 +3,9 @@
 import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 import { UNGUARDED } from "./daemon.ts";
-import { manual, type ProceduresHouse, startProcedures, steps } from "./procedures-house.ts";
+import { manual, type ProceduresFixture, startProcedures, steps } from "./procedures-fixture.ts";
 
 const EVIL = "x; touch owned; $(touch owned) `touch owned`\ntouch owned\n\u0000";
 
@@ -22,18 +22,18 @@ ${calls.map((call) => `[[steps]]\ntitle = "Step"\n${call}\n`).join("\n")}`,
 });
 
 /** As a request of the world comes; the answer. */
-async function sends(house: ProceduresHouse, path: string, payload: object) {
+async function sends(fixture: ProceduresFixture, path: string, payload: object) {
   type Answer = { runs: { run_id: string }[]; skipped: { reason: string }[] };
   return eventually(
-    () => house.api<Answer>(path, payload),
+    () => fixture.api<Answer>(path, payload),
     ({ status }) => status === 202,
   );
 }
 
 test("whatever a payload says, no command line has a word of it, also where everything runs unasked", async () => {
-  await using house = await startProcedures({ config: `${UNGUARDED}\n[sop]\nmax_concurrent_total = 100\n` });
+  await using fixture = await startProcedures({ config: `${UNGUARDED}\n[sop]\nmax_concurrent_total = 100\n` });
   const noted = 'tool = "file_write"\nargs = { path = "note.txt", content = "$.text" }\ntrusted_input = true';
-  await house.write({
+  await fixture.write({
     whole: noting(
       "whole",
       'tool = "shell"\nargs = { command = "$.text" }\ntrusted_input = true\nrequires_confirmation = true',
@@ -46,24 +46,24 @@ test("whatever a payload says, no command line has a word of it, also where ever
     ),
   });
   for (const name of ["whole", "other"]) {
-    expect((await sends(house, `/sop/${name}`, { text: EVIL })).body).toMatchObject({
+    expect((await sends(fixture, `/sop/${name}`, { text: EVIL })).body).toMatchObject({
       runs: [],
       skipped: [{ reason: "unsafe_arguments" }],
     });
   }
-  const { body } = await sends(house, "/sop/inside", { text: EVIL.replace("\u0000", "") });
-  await house.becomes(body.runs[0]!.run_id, "completed", "failed");
-  expect(house.file("note.txt")).toBe(EVIL.replace("\u0000", ""));
-  expect(house.file("echoed.txt")).not.toContain("touch");
-  expect(existsSync(join(house.home, "workspace", "owned"))).toBe(false);
+  const { body } = await sends(fixture, "/sop/inside", { text: EVIL.replace("\u0000", "") });
+  await fixture.becomes(body.runs[0]!.run_id, "completed", "failed");
+  expect(fixture.file("note.txt")).toBe(EVIL.replace("\u0000", ""));
+  expect(fixture.file("echoed.txt")).not.toContain("touch");
+  expect(existsSync(join(fixture.home, "workspace", "owned"))).toBe(false);
 });
 
 test("no name of a procedure leads to another folder", async () => {
-  await using house = await startProcedures();
-  await house.write({ real: { toml: manual('execution_mode = "supervised"'), md: steps("Look.") } });
-  mkdirSync(join(house.home, "elsewhere", "evil"), { recursive: true });
-  writeFileSync(join(house.home, "elsewhere", "evil", "SOP.toml"), manual('execution_mode = "auto"'));
-  writeFileSync(join(house.home, "elsewhere", "evil", "SOP.md"), steps("Look."));
+  await using fixture = await startProcedures();
+  await fixture.write({ real: { toml: manual('execution_mode = "supervised"'), md: steps("Look.") } });
+  mkdirSync(join(fixture.home, "elsewhere", "evil"), { recursive: true });
+  writeFileSync(join(fixture.home, "elsewhere", "evil", "SOP.toml"), manual('execution_mode = "auto"'));
+  writeFileSync(join(fixture.home, "elsewhere", "evil", "SOP.md"), steps("Look."));
   const names = [
     "..",
     ".",
@@ -79,22 +79,22 @@ test("no name of a procedure leads to another folder", async () => {
     "%ff",
   ];
   for (const name of names) {
-    const { status, body } = await house.api(`/api/sops/${name}/runs`, {});
+    const { status, body } = await fixture.api(`/api/sops/${name}/runs`, {});
     expect([name, status, typeof body.code]).toEqual([name, expect.toBeOneOf([400, 404, 405]), "string"]);
   }
-  expect((await house.api<{ runs: object[] }>("/api/sop-runs")).body.runs).toEqual([]);
+  expect((await fixture.api<{ runs: object[] }>("/api/sop-runs")).body.runs).toEqual([]);
 });
 
 test("a folder of procedures that is a link out of the workspace gives none, and the last good ones are not replaced by it", async () => {
-  await using house = await startProcedures();
-  await house.write({ real: { toml: manual('execution_mode = "supervised"'), md: steps("Look.") } });
-  const sops = join(house.home, "workspace", "sops");
-  renameSync(sops, join(house.home, "elsewhere"));
-  writeFileSync(join(house.home, "elsewhere", "real", "SOP.toml"), manual('execution_mode = "auto"'));
-  symlinkSync(join(house.home, "elsewhere"), sops);
-  await house.chat.svc("reload");
+  await using fixture = await startProcedures();
+  await fixture.write({ real: { toml: manual('execution_mode = "supervised"'), md: steps("Look.") } });
+  const sops = join(fixture.home, "workspace", "sops");
+  renameSync(sops, join(fixture.home, "elsewhere"));
+  writeFileSync(join(fixture.home, "elsewhere", "real", "SOP.toml"), manual('execution_mode = "auto"'));
+  symlinkSync(join(fixture.home, "elsewhere"), sops);
+  await fixture.chat.svc("reload");
   type List = { sops: { name: string; execution_mode: string; problem: string | null }[] };
-  const { sops: found } = (await house.api<List>("/api/sops")).body;
+  const { sops: found } = (await fixture.api<List>("/api/sops")).body;
   expect(found.map(({ execution_mode: mode }) => mode)).not.toContain("auto");
   expect(found.every(({ problem }) => problem?.includes("leads out of the workspace"))).toBe(true);
 });
@@ -102,28 +102,28 @@ test("a folder of procedures that is a link out of the workspace gives none, and
 const WRITES = `Call file_write ${JSON.stringify({ path: "sops/mine/SOP.toml", content: manual('execution_mode = "auto"') })}`;
 
 test("an agent that writes a procedure is asked about; under full it may, unless sops is a forbidden path", async () => {
-  const written = (house: ProceduresHouse): string => house.file("sops/mine/SOP.toml");
-  const asks = (house: ProceduresHouse) => house.api("/webhook", { message: WRITES });
+  const written = (fixture: ProceduresFixture): string => fixture.file("sops/mine/SOP.toml");
+  const asks = (fixture: ProceduresFixture) => fixture.api("/webhook", { message: WRITES });
   {
-    await using house = await startProcedures();
-    const turn = asks(house);
+    await using fixture = await startProcedures();
+    const turn = asks(fixture);
     const [question] = await eventually(
-      () => house.approvals("waiting"),
+      () => fixture.approvals("waiting"),
       ({ length }) => length > 0,
     );
     expect(question!.message).toContain("sops/mine/SOP.toml");
-    await house.answer(question!.run_id, question!.step_id, false);
+    await fixture.answer(question!.run_id, question!.step_id, false);
     await turn;
-    expect(written(house)).toBe("");
+    expect(written(fixture)).toBe("");
   }
   {
-    await using house = await startProcedures({ config: UNGUARDED });
-    await asks(house);
-    expect(written(house)).toContain("auto");
+    await using fixture = await startProcedures({ config: UNGUARDED });
+    await asks(fixture);
+    expect(written(fixture)).toContain("auto");
   }
-  await using house = await startProcedures({
+  await using fixture = await startProcedures({
     config: UNGUARDED.replace("[security.policy]", '[security.policy]\nforbidden_paths = ["sops"]'),
   });
-  await asks(house);
-  expect(written(house)).toBe("");
+  await asks(fixture);
+  expect(written(fixture)).toBe("");
 });

@@ -2,12 +2,12 @@
 // out again at any of the places where all of that is told.
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
-import { EventReader } from "./governed-house.ts";
-import { filesBelow, leaksIn, type Told } from "./leak-house.ts";
-import { manual, type ProceduresHouse, startProcedures } from "./procedures-house.ts";
+import { eventually } from "./channel-fixture.ts";
+import { EventReader } from "./governed-fixture.ts";
+import { filesBelow, leaksIn, type Told } from "./leak-fixture.ts";
+import { manual, type ProceduresFixture, startProcedures } from "./procedures-fixture.ts";
 
-/** Of the house's own config, and two beside them. */
+/** Of the fixture's own config, and two beside them. */
 const SECRETS = [
   "app-secret-of-the-test",
   "EAAB-access-token-of-the-test",
@@ -43,9 +43,12 @@ event = "build"
 };
 
 /** Told to whoever follows a WebSocket. */
-async function listen(house: ProceduresHouse): Promise<() => string> {
+async function listen(fixture: ProceduresFixture): Promise<() => string> {
   let text = "";
-  const ws = new WebSocket(`${house.chat.daemon.url.replace("http", "ws")}/ws`, ["svc.v1", `bearer.${house.token}`]);
+  const ws = new WebSocket(`${fixture.chat.daemon.url.replace("http", "ws")}/ws`, [
+    "svc.v1",
+    `bearer.${fixture.token}`,
+  ]);
   ws.addEventListener("message", ({ data }) => (text += String(data)));
   await new Promise((resolve) => ws.addEventListener("open", resolve));
   ws.send(JSON.stringify({ type: "resume" }));
@@ -53,40 +56,40 @@ async function listen(house: ProceduresHouse): Promise<() => string> {
 }
 
 test("a secret that stands in what is sent, asked, answered or written comes out nowhere", async () => {
-  await using house = await startProcedures({ config: CONFIG, script: () => ({ text: `I was told ${ALL}` }) });
-  const { daemon } = house.chat;
-  const { devices } = (await house.api<{ devices: { id: string }[] }>("/api/devices")).body;
-  const renamed = { method: "PUT", token: house.token, body: { name: SECRETS[0]!.slice(0, 64) } };
+  await using fixture = await startProcedures({ config: CONFIG, script: () => ({ text: `I was told ${ALL}` }) });
+  const { daemon } = fixture.chat;
+  const { devices } = (await fixture.api<{ devices: { id: string }[] }>("/api/devices")).body;
+  const renamed = { method: "PUT", token: fixture.token, body: { name: SECRETS[0]!.slice(0, 64) } };
   await daemon.request(`/api/devices/${devices[0]!.id}/name`, renamed);
-  await using stream = await EventReader.open(daemon.url, house.token);
-  const heard = await listen(house);
+  await using stream = await EventReader.open(daemon.url, fixture.token);
+  const heard = await listen(fixture);
   const told: Told[] = [];
   const tell = async (where: string, response: Response): Promise<void> =>
     void told.push({ where, text: JSON.stringify([...response.headers]) + (await response.text()) });
   const program = (body: object) =>
     daemon.request("/api/channel-events", { method: "POST", body: { content: { title: ALL, message: ALL }, ...body } });
 
-  await house.write({ leaky: LEAKY });
+  await fixture.write({ leaky: LEAKY });
   await tell("an event", await program({ type: "build", channels: ["provider_a", "dashboard"] }));
-  const [first] = (await house.api<{ runs: { id: string }[] }>("/api/sop-runs")).body.runs;
-  await house.becomes(first!.id, "waiting_approval");
-  await house.answer(first!.id, "step-1", false, ALL);
-  await house.becomes(first!.id, "cancelled");
-  const hook = await house.api<{ runs: { run_id: string }[] }>("/sop/leaky", { text: ALL, [SECRETS[1]!]: 1 });
+  const [first] = (await fixture.api<{ runs: { id: string }[] }>("/api/sop-runs")).body.runs;
+  await fixture.becomes(first!.id, "waiting_approval");
+  await fixture.answer(first!.id, "step-1", false, ALL);
+  await fixture.becomes(first!.id, "cancelled");
+  const hook = await fixture.api<{ runs: { run_id: string }[] }>("/sop/leaky", { text: ALL, [SECRETS[1]!]: 1 });
   const run = hook.body.runs[0]!.run_id;
-  await house.becomes(run, "waiting_approval");
-  await house.answer(run, "step-1", true, ALL);
-  await house.becomes(run, "completed", "failed");
+  await fixture.becomes(run, "waiting_approval");
+  await fixture.answer(run, "step-1", true, ALL);
+  await fixture.becomes(run, "completed", "failed");
   const asked = { type: "human_approval_request", run_id: "r", step_id: "s", channels: ["provider_a"] };
   await tell("a request", await program(asked));
-  await house.delivered();
-  await house.chat.write({ text: `yes ${ALL}` });
+  await fixture.delivered();
+  await fixture.chat.write({ text: `yes ${ALL}` });
   await eventually(
-    () => house.approvals("waiting"),
+    () => fixture.approvals("waiting"),
     ({ length }) => length === 0,
   );
-  await house.chat.write({ text: "tell me" });
-  await house.delivered();
+  await fixture.chat.write({ text: "tell me" });
+  await fixture.delivered();
   await eventually(heard, (text) => text.includes("human_approval_resolved") && text.includes("sop-run-end"));
 
   const document = (await (await daemon.request("/openapi.json")).json()) as {
@@ -96,7 +99,7 @@ test("a secret that stands in what is sent, asked, answered or written comes out
     get && !/[{]|events|ws/.test(path) ? [path] : [],
   );
   for (const path of [...paths, `/api/sop-runs/${run}`, `/api/sop-runs/${first!.id}`]) {
-    await tell(path, await daemon.request(path, { token: house.token }));
+    await tell(path, await daemon.request(path, { token: fixture.token }));
   }
   for (const command of [
     "approvals list --status all",
@@ -110,15 +113,15 @@ test("a secret that stands in what is sent, asked, answered or written comes out
     "logs -n 1000",
   ]) {
     for (const args of [command.split(" "), [...command.split(" "), "--json"]]) {
-      const { stdout, stderr } = await runBinary(args, { home: house.home });
+      const { stdout, stderr } = await runBinary(args, { home: fixture.home });
       told.push({ where: `svc ${args.join(" ")}`, text: stdout + stderr });
     }
   }
   told.push({ where: "the stream", text: JSON.stringify(stream.events) }, { where: "the socket", text: heard() });
-  told.push({ where: "the chat", text: JSON.stringify(house.chat.platform.sent) });
-  told.push({ where: "the model", text: JSON.stringify(house.model.requests.map(({ body }) => body)) });
-  told.push({ where: "the daemon's output", text: daemon.output() }, ...filesBelow(house.home, "logs"));
-  expect(house.model.requests.length).toBeGreaterThan(0);
+  told.push({ where: "the chat", text: JSON.stringify(fixture.chat.platform.sent) });
+  told.push({ where: "the model", text: JSON.stringify(fixture.model.requests.map(({ body }) => body)) });
+  told.push({ where: "the daemon's output", text: daemon.output() }, ...filesBelow(fixture.home, "logs"));
+  expect(fixture.model.requests.length).toBeGreaterThan(0);
   // What its owner calls a device, the list of devices says; nothing else does that tells what it has done.
   const others = told.filter(({ where }) => !/devices|^\/api\/session$/.test(where));
   expect(leaksIn(others, SECRETS)).toEqual([]);

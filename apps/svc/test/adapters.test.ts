@@ -9,7 +9,7 @@ import { findProgram } from "@svc/kit/process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 import { homeWith, localModel, post, startPaired } from "./daemon.ts";
 
 const binary = fullestBinaryPath();

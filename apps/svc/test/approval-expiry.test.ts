@@ -2,10 +2,10 @@
 // never be taken for a yes, whatever is killed or posted again meanwhile.
 import { requireReal } from "@svc/testkit/require-real";
 import { expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
-import { EventReader } from "./governed-house.ts";
+import { eventually } from "./channel-fixture.ts";
+import { EventReader } from "./governed-fixture.ts";
 import { missingWallClock, wallClock } from "./procedures-clock.ts";
-import { type Answered, manual, startProcedures, steps } from "./procedures-house.ts";
+import { type Answered, manual, startProcedures, steps } from "./procedures-fixture.ts";
 
 const request = (runId: string, title = "Release") => ({
   type: "human_approval_request",
@@ -18,35 +18,38 @@ const request = (runId: string, title = "Release") => ({
 test("a question that nobody answers expires: 410, an event, a line of the log; the same again is nothing new", async (context) => {
   const missing = missingWallClock();
   if (missing) requireReal(context, missing);
-  await using house = await startProcedures({ config: "[approvals]\nexpire_secs = 60\n" });
-  const clock = wallClock(house.home);
-  const post = (body: object): Promise<Answered<{ event_id?: string }>> => house.api("/api/channel-events", body);
-  await house.killed();
+  await using fixture = await startProcedures({ config: "[approvals]\nexpire_secs = 60\n" });
+  const clock = wallClock(fixture.home);
+  const post = (body: object): Promise<Answered<{ event_id?: string }>> => fixture.api("/api/channel-events", body);
+  await fixture.killed();
   clock.set("2027-03-10T12:00:00Z");
-  await house.begin(clock.env);
-  await house.write({ gated: { toml: manual('execution_mode = "supervised"'), md: steps("Say so.") } });
+  await fixture.begin(clock.env);
+  await fixture.write({ gated: { toml: manual('execution_mode = "supervised"'), md: steps("Say so.") } });
 
   const first = await post(request("one"));
   expect([first.status, await post(request("one"))]).toEqual([200, first]);
   expect(await post(request("one", "Another"))).toMatchObject({ status: 409, body: { code: "APPROVAL_EXISTS" } });
-  const gate = await house.run("gated");
-  await house.becomes(gate, "waiting_approval");
-  await house.delivered();
-  await house.killed();
-  await house.begin();
+  const gate = await fixture.run("gated");
+  await fixture.becomes(gate, "waiting_approval");
+  await fixture.delivered();
+  await fixture.killed();
+  await fixture.begin();
   expect(await post(request("one"))).toEqual(first);
-  await house.delivered();
-  const questions = (): number => house.chat.platform.sent.filter(({ replies }) => replies.length > 0).length;
+  await fixture.delivered();
+  const questions = (): number => fixture.chat.platform.sent.filter(({ replies }) => replies.length > 0).length;
   expect(questions()).toBe(2);
 
-  await using events = await EventReader.open(house.chat.daemon.url, house.token);
+  await using events = await EventReader.open(fixture.chat.daemon.url, fixture.token);
   clock.set("2027-03-10T12:05:20Z");
   // Nobody has looked at the time yet: late is late all the same.
-  expect(await house.answer("one", "release", true)).toMatchObject({ status: 410, body: { code: "APPROVAL_EXPIRED" } });
-  expect((await house.chat.svc("approvals", "approve", "one", "release")).stderr).toContain("APPROVAL_EXPIRED");
+  expect(await fixture.answer("one", "release", true)).toMatchObject({
+    status: 410,
+    body: { code: "APPROVAL_EXPIRED" },
+  });
+  expect((await fixture.chat.svc("approvals", "approve", "one", "release")).stderr).toContain("APPROVAL_EXPIRED");
   // A new one has the registry look.
   expect((await post(request("two"))).status).toBe(200);
-  expect(await house.becomes(gate, "cancelled")).toMatchObject({ error: "APPROVAL_EXPIRED" });
+  expect(await fixture.becomes(gate, "cancelled")).toMatchObject({ error: "APPROVAL_EXPIRED" });
   await eventually(
     () => events.ofType("human_approval_resolved"),
     ({ length }) => length === 2,
@@ -56,28 +59,28 @@ test("a question that nobody answers expires: 410, an event, a line of the log; 
     expect.objectContaining({ run_id: "one", approved: false, outcome: "expired" }),
     expect.objectContaining({ run_id: gate, approved: false, outcome: "expired" }),
   ]);
-  const logged = house.chat.daemon.output().match(/approval request expired/g);
+  const logged = fixture.chat.daemon.output().match(/approval request expired/g);
   expect(logged).toHaveLength(2);
   // Who was asked is told, and a late word there is answered with how it ended.
-  await house.delivered();
-  const said = house.chat.platform.sent.map(({ text }) => text);
+  await fixture.delivered();
+  const said = fixture.chat.platform.sent.map(({ text }) => text);
   expect(said.filter((text) => text.includes("not approved: no answer in time"))).toHaveLength(2);
-  await house.chat.write({ text: "approve #1", atMs: Date.parse("2027-03-10T12:05:21Z") });
+  await fixture.chat.write({ text: "approve #1", atMs: Date.parse("2027-03-10T12:05:21Z") });
   const late = await eventually(
-    () => house.chat.platform.sent.at(-1)!.text,
+    () => fixture.chat.platform.sent.at(-1)!.text,
     (text) => text.startsWith("No answer"),
   );
   expect(late).toMatch(/^No answer in time: it expired at 2027-03-10 12:05 UTC/);
 
-  await house.killed();
-  await house.begin();
-  expect((await house.answer("one", "release", true)).status).toBe(410);
+  await fixture.killed();
+  await fixture.begin();
+  expect((await fixture.answer("one", "release", true)).status).toBe(410);
   expect((await post(request("one"))).body.code).toBe("APPROVAL_EXISTS");
   // Set back: what was over stays over, and what waits is not kept waiting for ever.
   clock.set("2027-03-10T11:00:00Z");
-  expect((await house.answer("one", "release", true)).status).toBe(410);
-  expect((await house.answer("two", "release", true)).status).toBe(200);
-  expect((await house.approvals()).map(({ run_id: id, status }) => `${id} ${status}`)).toEqual([
+  expect((await fixture.answer("one", "release", true)).status).toBe(410);
+  expect((await fixture.answer("two", "release", true)).status).toBe(200);
+  expect((await fixture.approvals()).map(({ run_id: id, status }) => `${id} ${status}`)).toEqual([
     "two approved",
     `${gate} expired`,
     "one expired",

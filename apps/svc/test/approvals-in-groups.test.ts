@@ -1,7 +1,7 @@
 // Approvals in group chats, with the real binary and nine platforms at once: only a valid answer of an approver runs the guarded
 // action, and runs it once. Each attack is followed by such an answer in the same room: an attack that counts comes before it.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 import { inTurn } from "./group-approvals/attacks.ts";
 import {
   ALL,

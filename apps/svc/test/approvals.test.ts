@@ -2,8 +2,8 @@
 // of them answers, everybody is told, and none of it is forgotten by a kill.
 import { startBinary } from "@svc/testkit/binary/start-binary";
 import { expect, test } from "vitest";
-import { eventually, PERSON } from "./channel-house.ts";
-import { EventReader, startGovernedHouse, writeProcedure } from "./governed-house.ts";
+import { eventually, PERSON } from "./channel-fixture.ts";
+import { EventReader, startGovernedFixture, writeProcedure } from "./governed-fixture.ts";
 
 interface ApprovalLine {
   readonly run_id: string;
@@ -22,11 +22,11 @@ const REQUEST = {
 };
 
 test("an outside workflow asks; a kill later a reply in the chat answers, and everybody is told", async () => {
-  await using house = await startGovernedHouse();
-  const token = await house.daemon.pair();
+  await using fixture = await startGovernedFixture();
+  const token = await fixture.daemon.pair();
   const post = (body: object = REQUEST): Promise<Response> =>
-    house.daemon.request("/api/channel-events", { method: "POST", body });
-  await using before = await EventReader.open(house.daemon.url, token);
+    fixture.daemon.request("/api/channel-events", { method: "POST", body });
+  await using before = await EventReader.open(fixture.daemon.url, token);
   const first = await post();
   expect(first.status).toBe(200);
   const told = (await first.json()) as { event_id: string };
@@ -42,15 +42,15 @@ test("an outside workflow asks; a kill later a reply in the chat answers, and ev
   expect(await (await post()).json()).toEqual(told);
   expect((await post({ ...REQUEST, content: { title: "another" } })).status).toBe(409);
   await eventually(
-    () => house.platform.sent,
+    () => fixture.platform.sent,
     ({ length }) => length > 0,
   );
-  expect(house.platform.sent[0]).toMatchObject({ to: PERSON });
+  expect(fixture.platform.sent[0]).toMatchObject({ to: PERSON });
 
-  await house.daemon.kill9();
-  house.daemon = await startBinary({ home: house.home });
-  await using after = await EventReader.open(house.daemon.url, token);
-  await house.write({ text: "Approve  looks good" });
+  await fixture.daemon.kill9();
+  fixture.daemon = await startBinary({ home: fixture.home });
+  await using after = await EventReader.open(fixture.daemon.url, token);
+  await fixture.write({ text: "Approve  looks good" });
   const resolved = await eventually(
     () => after.ofType("human_approval_resolved"),
     ({ length }) => length > 0,
@@ -58,24 +58,24 @@ test("an outside workflow asks; a kill later a reply in the chat answers, and ev
   expect(resolved.map(({ payload }) => payload)).toEqual([
     expect.objectContaining({ run_id: "build-17", step_id: "release", approved: true, feedback: "looks good" }),
   ]);
-  const { approvals } = await house.json<{ approvals: ApprovalLine[] }>("approvals", "list", "--status", "all");
+  const { approvals } = await fixture.json<{ approvals: ApprovalLine[] }>("approvals", "list", "--status", "all");
   expect(approvals).toEqual([expect.objectContaining({ run_id: "build-17", origin: "external", status: "approved" })]);
   expect(approvals[0]!.answer).toMatchObject({ via: "chat", feedback: "looks good" });
   // The question once, the word to the one who answered once; the reply started no turn.
   await eventually(
-    () => house.platform.sent,
+    () => fixture.platform.sent,
     ({ length }) => length >= 2,
   );
-  expect(house.platform.sent).toHaveLength(2);
-  expect(await house.json("sessions", "list")).toEqual({ sessions: [] });
+  expect(fixture.platform.sent).toHaveLength(2);
+  expect(await fixture.json("sessions", "list")).toEqual({ sessions: [] });
   // Later answers are told who was first.
-  const late = await house.svc("approvals", "reject", "build-17", "release");
+  const late = await fixture.svc("approvals", "reject", "build-17", "release");
   expect(late.stderr).toContain("APPROVAL_RESOLVED");
 });
 
 test("a run that waits for its gate goes on after a kill when somebody approves it at the command line", async () => {
-  await using house = await startGovernedHouse();
-  writeProcedure(house.home, "deploy", {
+  await using fixture = await startGovernedFixture();
+  writeProcedure(fixture.home, "deploy", {
     toml: `[sop]
 description = "Deploys what was built."
 execution_mode = "supervised"
@@ -86,10 +86,10 @@ path = "/sop/deploy"
 condition = "$.version != ''"
 `,
   });
-  await house.svc("reload");
-  const token = await house.daemon.pair();
+  await fixture.svc("reload");
+  const token = await fixture.daemon.pair();
   const trigger = (): Promise<Response> =>
-    house.daemon.request("/sop/deploy", { method: "POST", token, body: { version: "1.4" } });
+    fixture.daemon.request("/sop/deploy", { method: "POST", token, body: { version: "1.4" } });
   const started = await eventually(trigger, ({ status }) => status === 202);
   expect(started.status).toBe(202);
   const { runs, skipped } = (await started.json()) as { runs: { sop: string; run_id: string }[]; skipped: object[] };
@@ -97,23 +97,23 @@ condition = "$.version != ''"
   const id = runs[0]!.run_id;
   // One at a time: the waiting run counts.
   expect(await (await trigger()).json()).toMatchObject({ runs: [], skipped: [{ sop: "deploy" }] });
-  const show = (): Promise<{ status: string }> => house.json("sop", "show", id);
+  const show = (): Promise<{ status: string }> => fixture.json("sop", "show", id);
   expect((await eventually(show, ({ status }) => status === "waiting_approval")).status).toBe("waiting_approval");
   await eventually(
-    () => house.platform.sent,
+    () => fixture.platform.sent,
     ({ length }) => length > 0,
   );
-  await house.daemon.kill9();
-  house.daemon = await startBinary({ home: house.home });
+  await fixture.daemon.kill9();
+  fixture.daemon = await startBinary({ home: fixture.home });
   expect((await show()).status).toBe("waiting_approval");
-  expect((await house.svc("approvals", "approve", id)).code).toBe(0);
+  expect((await fixture.svc("approvals", "approve", id)).code).toBe(0);
   expect((await eventually(show, ({ status }) => status !== "running" && status !== "waiting_approval")).status).toBe(
     "completed",
   );
-  expect(await house.json("audit", "verify")).toMatchObject({ ok: true });
+  expect(await fixture.json("audit", "verify")).toMatchObject({ ok: true });
   // The gate was asked once.
-  expect(house.platform.sent.filter(({ text }) => text.includes("deploy")).length).toBeGreaterThan(0);
-  const { approvals } = await house.json<{ approvals: ApprovalLine[] }>("approvals", "list", "--status", "all");
+  expect(fixture.platform.sent.filter(({ text }) => text.includes("deploy")).length).toBeGreaterThan(0);
+  const { approvals } = await fixture.json<{ approvals: ApprovalLine[] }>("approvals", "list", "--status", "all");
   expect(approvals).toEqual([
     expect.objectContaining({ run_id: id, step_id: "step-1", origin: "sop", status: "approved" }),
   ]);

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { copyHome } from "../src/backup/make-backup.ts";
 import { prepareRestore } from "../src/backup/prepare-restore.ts";
 import { finishSwap, journalFile, keptFolder, swapIn, swapSteps, take } from "../src/backup/swap.ts";
-import { backUp, filesBelow, fillHome, markOf, put } from "./backup-house.ts";
+import { backUp, filesBelow, fillHome, markOf, put } from "./backup-fixture.ts";
 
 let folder: TemporaryHome;
 let home: Home;

@@ -9,7 +9,7 @@ import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { copyHome } from "../src/backup/make-backup.ts";
 import { prepareRestore } from "../src/backup/prepare-restore.ts";
-import { backUp, fillHome, markOf } from "./backup-house.ts";
+import { backUp, fillHome, markOf } from "./backup-fixture.ts";
 
 let folder: TemporaryHome;
 let home: Home;

@@ -27,7 +27,7 @@ import { packTar, type TarEntry } from "modern-tar";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isBackupPath, parseManifest } from "../src/backup/manifest.ts";
 import { prepareRestore } from "../src/backup/prepare-restore.ts";
-import { backUp, filesBelow, fillHome } from "./backup-house.ts";
+import { backUp, filesBelow, fillHome } from "./backup-fixture.ts";
 
 let folder: TemporaryHome;
 let home: Home;

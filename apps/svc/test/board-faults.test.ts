@@ -14,7 +14,7 @@ import { type AddressInfo, createConnection, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { homeWith, post, UNGUARDED } from "./daemon.ts";
-import { EventReader } from "./governed-house.ts";
+import { EventReader } from "./governed-fixture.ts";
 
 const binary = fullestBinaryPath();
 

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
 import { fakeModelServer } from "@svc/testkit/fake-model/server";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 import { localModel, UNGUARDED } from "./daemon.ts";
-import { writeProcedure } from "./governed-house.ts";
+import { writeProcedure } from "./governed-fixture.ts";
 
 const [bus = ""] = process.argv.slice(2);
 const binary = "/run/svc";

@@ -4,9 +4,9 @@ import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binar
 import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { startJsonBoard } from "@svc/testkit/platforms/json-board";
 import { expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 import { homeWith, localModel } from "./daemon.ts";
-import { writeProcedure } from "./governed-house.ts";
+import { writeProcedure } from "./governed-fixture.ts";
 
 const procedure = (signal: string, condition: string): string => `[sop]
 description = "Looks who is at the door."

@@ -15,7 +15,7 @@ import { missingStm32, startStm32 } from "@svc/testkit/real/stm32";
 import { requireReal } from "@svc/testkit/require-real";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 import { homeWith, localModel, post, UNGUARDED } from "./daemon.ts";
 
 const binary = fullestBinaryPath();

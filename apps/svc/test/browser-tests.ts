@@ -31,7 +31,7 @@ export function browserTests(backend: Backend): void {
 
   test("an agent opens a page, reads it, keeps a picture; what is off the list is refused", async () => {
     await using site = await startSite();
-    await using house = await startHouse(
+    await using fixture = await startFixture(
       site,
       backend,
       plan(
@@ -43,7 +43,7 @@ export function browserTests(backend: Backend): void {
         { action: "close" },
       ),
     );
-    const told = await house.ask();
+    const told = await fixture.ask();
     expect(told).toContain(backend.name);
     expect(told).toContain("Hello from the page");
     expect(told).toMatch(/button.{1,4}Press.*ref=@e\d+/);
@@ -51,13 +51,13 @@ export function browserTests(backend: Backend): void {
     expect(told).not.toContain("root:");
     // A browser asks for a picture of its own beside.
     expect(site.asked.filter((path) => path !== "/favicon.ico")).toEqual(["/first"]);
-    const [picture = ""] = readdirSync(join(house.daemon.home, "workspace", "browser"));
+    const [picture = ""] = readdirSync(join(fixture.daemon.home, "workspace", "browser"));
     expect(
-      readFileSync(join(house.daemon.home, "workspace", "browser", picture))
+      readFileSync(join(fixture.daemon.home, "workspace", "browser", picture))
         .subarray(1, 4)
         .toString(),
     ).toBe("PNG");
-    await vi.waitFor(() => expect(browsersOf(house.daemon.home)).toHaveLength(backend.keepers), {
+    await vi.waitFor(() => expect(browsersOf(fixture.daemon.home)).toHaveLength(backend.keepers), {
       timeout: 60_000,
       interval: 50,
     });
@@ -67,15 +67,15 @@ export function browserTests(backend: Backend): void {
     "after %s no browser is left, and the next start removes its folder",
     async (signal) => {
       await using site = await startSite();
-      await using house = await startHouse(
+      await using fixture = await startFixture(
         site,
         backend,
         plan({ action: "open", url: `http://127.0.0.1:${site.port}/` }),
       );
-      await house.ask();
-      const { home } = house.daemon;
+      await fixture.ask();
+      const { home } = fixture.daemon;
       expect(browsersOf(home).length).toBeGreaterThan(0);
-      await house.daemon.stop(signal);
+      await fixture.daemon.stop(signal);
       await vi.waitFor(() => expect(browsersOf(home)).toEqual([]), { timeout: 60_000, interval: 50 });
       await using next = await startBinary({ binary: backend.binary, home });
       expect(readdirSync(join(next.home, "run", "browser"))).toEqual([]);
@@ -117,17 +117,17 @@ async function startSite(): Promise<Site> {
   };
 }
 
-interface House extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly daemon: RunningBinary;
   ask(): Promise<string>;
 }
 
 /** `binary`: copied away from its checkout. `browser`: keys of its section. */
-async function startHouse(
+async function startFixture(
   site: Site,
   { binary, browser }: Backend,
   script: (request: ModelRequest) => ModelStep,
-): Promise<House> {
+): Promise<Fixture> {
   const folder = temporaryHome();
   const copy = join(folder.path, "svc");
   copyFileSync(binary, copy);

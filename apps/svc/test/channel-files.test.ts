@@ -6,18 +6,18 @@ import type { ModelRequest } from "@svc/testkit/fake-model/server";
 import { type FakePlatform, startPlatform } from "@svc/testkit/platforms/base";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
-import { type PlatformsHouse, startPlatforms } from "./platforms-house.ts";
+import { eventually } from "./channel-fixture.ts";
+import { type PlatformsFixture, startPlatforms } from "./platforms-fixture.ts";
 
 const lastAsked = ({ body }: ModelRequest): string =>
   (body["messages"] as { content: string }[]).at(-1)!.content as string;
 
 /** What the model is asked about a message with this file. */
-async function askedOf(house: PlatformsHouse, url: string, filename?: string): Promise<string> {
-  const { requests, arrived } = house.model!;
+async function askedOf(fixture: PlatformsFixture, url: string, filename?: string): Promise<string> {
+  const { requests, arrived } = fixture.model!;
   const before = requests.length;
   const part = { type: "media", url, mime_type: "image/png", ...(filename !== undefined && { filename }) };
-  expect((await house.post("provider_b", house.from.b({ parts: [part] }))).status).toBe(200);
+  expect((await fixture.post("provider_b", fixture.from.b({ parts: [part] }))).status).toBe(200);
   return lastAsked(await arrived(before));
 }
 
@@ -40,41 +40,41 @@ async function fileServer(): Promise<FakePlatform> {
 test("no link leads to our own network, nor does a body without an end stay here", async () => {
   await using server = await fileServer();
   const more = `[security.net]\nallow_private = ["${new URL(server.url).host}"]\n`;
-  await using house = await startPlatforms({ more, script: () => ({ text: "ok" }) });
+  await using fixture = await startPlatforms({ more, script: () => ({ text: "ok" }) });
   for (const url of [
     "http://169.254.169.254/latest/meta-data/",
     "http://localhost/",
     "http://2130706433/",
     "http://[::ffff:127.0.0.1]/",
     "file:///etc/passwd",
-    `${house.daemon.url}/health`,
+    `${fixture.daemon.url}/health`,
     `${server.url}/to-metadata`,
     `${server.url}/home`,
     `${server.url}/endless`,
   ]) {
-    expect([url, await askedOf(house, url)]).toEqual([url, "hello\n[IMAGE: could not be fetched]"]);
+    expect([url, await askedOf(fixture, url)]).toEqual([url, "hello\n[IMAGE: could not be fetched]"]);
   }
-  const left = readdirSync(join(house.home, "workspace"), { recursive: true, withFileTypes: true });
+  const left = readdirSync(join(fixture.home, "workspace"), { recursive: true, withFileTypes: true });
   expect(left.filter((entry) => entry.isFile())).toEqual([]);
 });
 
 test("whatever a file is called, it lies below media in the workspace, or nowhere", async () => {
-  await using house = await startPlatforms({ script: () => ({ text: "ok" }) });
-  const url = house.b.host(Buffer.from("picture"), "image/png");
+  await using fixture = await startPlatforms({ script: () => ({ text: "ok" }) });
+  const url = fixture.b.host(Buffer.from("picture"), "image/png");
   for (const name of ["../../x", ".ssh", "..", "/etc/passwd", "a\u0000b\n\u001b[31m", "C:\\x\\y.exe", "-rf", "~root"]) {
-    expect(await askedOf(house, url, name)).toMatch(
+    expect(await askedOf(fixture, url, name)).toMatch(
       /^hello\n\[IMAGE:media\/\d{4}-\d\d-\d\d\/\d+-[A-Za-z0-9][\w-]*\.\w+\]$/,
     );
   }
   using outside = temporaryHome();
-  const media = join(house.home, "workspace", "media");
-  for (const target of [outside.path, join(house.home, "state")]) {
+  const media = join(fixture.home, "workspace", "media");
+  for (const target of [outside.path, join(fixture.home, "state")]) {
     rmSync(media, { recursive: true, force: true });
     symlinkSync(target, media);
-    expect(await askedOf(house, url)).toBe("hello\n[IMAGE: could not be fetched]");
+    expect(await askedOf(fixture, url)).toBe("hello\n[IMAGE: could not be fetched]");
   }
   expect(readdirSync(outside.path)).toEqual([]);
-  expect(readdirSync(join(house.home, "state")).filter((name) => !name.startsWith("svc.db"))).toEqual([]);
+  expect(readdirSync(join(fixture.home, "state")).filter((name) => !name.startsWith("svc.db"))).toEqual([]);
 });
 
 test("what a killed fetch had of a file is gone after the next start, and the file is there whole", async () => {
@@ -85,8 +85,8 @@ test("what a killed fetch had of a file is gone after the next start, and the fi
     return (response) => void response.writeHead(200, { "content-type": "image/png" }).write("pic");
   });
   const more = `[security.net]\nallow_private = ["${new URL(server.url).host}"]\n`;
-  await using house = await startPlatforms({ more, script: () => ({ text: "ok" }) });
-  const media = join(house.home, "workspace", "media");
+  await using fixture = await startPlatforms({ more, script: () => ({ text: "ok" }) });
+  const media = join(fixture.home, "workspace", "media");
   const files = (): string[] =>
     existsSync(media)
       ? readdirSync(media, { recursive: true, withFileTypes: true }).flatMap((entry) =>
@@ -94,13 +94,13 @@ test("what a killed fetch had of a file is gone after the next start, and the fi
         )
       : [];
   const part = { type: "media", url: `${server.url}/a.png`, mime_type: "image/png" };
-  await house.post("provider_b", house.from.b({ parts: [part] }));
+  await fixture.post("provider_b", fixture.from.b({ parts: [part] }));
   // The file is made before it is asked for: killed in between, the next start would be the first to ask.
   await server.arrived(0);
   expect(await eventually(files, ({ length }) => length > 0)).toEqual([expect.stringMatching(/^\.svc-.*\.tmp$/)]);
-  await house.daemon.kill9();
+  await fixture.daemon.kill9();
   writeFileSync(join(media, ".svc-0123456789abcdef.tmp"), "mine");
-  await house.start();
+  await fixture.start();
   await eventually(files, (names) => names.includes("1-image.png"));
   expect(files().toSorted()).toEqual([".svc-0123456789abcdef.tmp", "1-image.png"]);
 });
@@ -117,21 +117,21 @@ test("an answer sends no file but those of the workspace, and says so", async ()
     "ok.txt",
   ];
   const text = lines.map((path) => `[DOCUMENT:${path}]`).join("\n");
-  await using house = await startPlatforms({ script: [{ text }] });
-  const workspace = join(house.home, "workspace");
+  await using fixture = await startPlatforms({ script: [{ text }] });
+  const workspace = join(fixture.home, "workspace");
   writeFileSync(join(workspace, "ok.txt"), "fine");
   symlinkSync("/etc/passwd", join(workspace, "link.txt"));
-  symlinkSync(join(house.home, "config.toml"), join(workspace, "own.txt"));
+  symlinkSync(join(fixture.home, "config.toml"), join(workspace, "own.txt"));
   mkdirSync(join(workspace, "dir"));
-  await house.post("provider_a", house.from.a());
+  await fixture.post("provider_a", fixture.from.a());
   await eventually(
-    () => house.a.sent.length,
+    () => fixture.a.sent.length,
     (count) => count >= 2,
   );
-  const [words, file] = house.a.sent;
+  const [words, file] = fixture.a.sent;
   expect(words!.text.split("\n")).toEqual(
     lines.slice(0, -1).map((path) => expect.stringMatching(new RegExp(`^\\[DOCUMENT:${path}\\] \\(not sent: `))),
   );
   expect(Buffer.from(file!.file!.bytes).toString()).toBe("fine");
-  expect(house.a.sent).toHaveLength(2);
+  expect(fixture.a.sent).toHaveLength(2);
 });

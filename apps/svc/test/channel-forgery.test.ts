@@ -6,25 +6,25 @@ import { providerBSigned } from "@svc/testkit/platforms/provider-b/delivery";
 import { providerDActivity } from "@svc/testkit/platforms/provider-d/delivery";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
-import { planted } from "./leak-house.ts";
-import { type PlatformsHouse, startPlatforms } from "./platforms-house.ts";
+import { eventually } from "./channel-fixture.ts";
+import { planted } from "./leak-fixture.ts";
+import { type PlatformsFixture, startPlatforms } from "./platforms-fixture.ts";
 
-let house: PlatformsHouse;
-beforeAll(async () => (house = await startPlatforms()));
-afterAll(() => house[Symbol.asyncDispose]());
+let fixture: PlatformsFixture;
+beforeAll(async () => (fixture = await startPlatforms()));
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const answeredTo = (text: string): number => house.a.sent.filter((sent) => sent.text.includes(text)).length;
+const answeredTo = (text: string): number => fixture.a.sent.filter((sent) => sent.text.includes(text)).length;
 
 /** States of what was to be sent. */
 async function answers(): Promise<string[]> {
-  const { messages } = await house.json<{ messages: { state: string }[] }>("inbox", "list", "--box", "out");
+  const { messages } = await fixture.json<{ messages: { state: string }[] }>("inbox", "list", "--box", "out");
   return messages.map(({ state }) => state);
 }
 
 describe("a delivery", () => {
   test("that is forged, or whose proof is missing, is refused by every channel, and nothing of it is kept", async () => {
-    const { a, b, c, d } = house.from;
+    const { a, b, c, d } = fixture.from;
     const forged = (delivery: SampleDelivery): SampleDelivery[] => {
       const headers = Object.entries(delivery.headers).filter(([name]) => !name.includes("signature"));
       const twisted = Object.fromEntries(
@@ -42,32 +42,32 @@ describe("a delivery", () => {
       ["provider_c", c()],
       ["provider_d", d()],
     ] as const) {
-      for (const one of forged(delivery)) statuses.push((await house.post(channel, one)).status);
+      for (const one of forged(delivery)) statuses.push((await fixture.post(channel, one)).status);
     }
     expect(statuses).toEqual(Array(8).fill(401));
-    expect(await house.json("inbox", "list")).toEqual({ messages: [] });
+    expect(await fixture.json("inbox", "list")).toEqual({ messages: [] });
   });
 
   test("of Provider D is good once, also after a kill and a new start", async () => {
-    const delivery = house.from.d({ text: "only once" });
-    expect((await house.post("provider_d", delivery)).status).toBe(200);
-    expect((await house.post("provider_d", delivery)).status).toBe(401);
+    const delivery = fixture.from.d({ text: "only once" });
+    expect((await fixture.post("provider_d", delivery)).status).toBe(200);
+    expect((await fixture.post("provider_d", delivery)).status).toBe(401);
     // Killed between the platform's yes and our note of it, it would be sent again: the one window there is.
     await eventually(answers, (states) => states.join() === "sent");
-    await house.daemon.kill9();
-    await house.start();
-    expect((await house.post("provider_d", delivery)).status).toBe(401);
-    await house.post("provider_d", house.from.d({ text: "the next" }));
+    await fixture.daemon.kill9();
+    await fixture.start();
+    expect((await fixture.post("provider_d", delivery)).status).toBe(401);
+    await fixture.post("provider_d", fixture.from.d({ text: "the next" }));
     await eventually(answers, (states) => states.join() === "sent,sent");
-    const texts = house.d.sent.map(({ text }) => text.split("\n")[0]);
+    const texts = fixture.d.sent.map(({ text }) => text.split("\n")[0]);
     expect(texts).toEqual(["ann: only once", "ann: the next"]);
   });
 
   test("that comes three hundred times at once is one turn", async () => {
-    const delivery = house.from.a({ text: "three hundred" });
-    const answers = await Promise.all(Array.from({ length: 300 }, () => house.post("provider_a", delivery)));
+    const delivery = fixture.from.a({ text: "three hundred" });
+    const answers = await Promise.all(Array.from({ length: 300 }, () => fixture.post("provider_a", delivery)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    await house.post("provider_a", house.from.a({ text: "the next one" }));
+    await fixture.post("provider_a", fixture.from.a({ text: "the next one" }));
     await eventually(
       () => answeredTo("the next one"),
       (count) => count > 0,
@@ -78,14 +78,14 @@ describe("a delivery", () => {
   test("of a megabyte is read, of one byte more is not; nested deeper than anybody nests it is no JSON", async () => {
     const appSecret = planted("provider_a.app_secret");
     const ofBytes = (bytes: number) => signedByProviderA({ appSecret }, Buffer.from(`"${"x".repeat(bytes - 2)}"`));
-    expect((await house.post("provider_a", ofBytes(1_048_576))).status).toBe(200);
-    expect((await house.post("provider_a", ofBytes(1_048_577))).status).toBe(413);
+    expect((await fixture.post("provider_a", ofBytes(1_048_576))).status).toBe(200);
+    expect((await fixture.post("provider_a", ofBytes(1_048_577))).status).toBe(413);
     const deep = Buffer.from("[".repeat(500_000));
     const answers = [
-      await house.post("provider_a", signedByProviderA({ appSecret }, deep)),
-      await house.post("provider_b", providerBSigned(deep, planted("provider_b.signing_secret"), Date.now())),
-      await house.post("provider_c", { ...house.from.c(), body: deep }),
-      await house.post("provider_d", providerDActivity(deep, planted("provider_d.webhook_secret"))),
+      await fixture.post("provider_a", signedByProviderA({ appSecret }, deep)),
+      await fixture.post("provider_b", providerBSigned(deep, planted("provider_b.signing_secret"), Date.now())),
+      await fixture.post("provider_c", { ...fixture.from.c(), body: deep }),
+      await fixture.post("provider_d", providerDActivity(deep, planted("provider_d.webhook_secret"))),
     ];
     const codes = answers.map(({ status, body }) => `${status} ${(JSON.parse(body) as { code: string }).code}`);
     expect(codes).toEqual(Array(4).fill("400 BAD_JSON"));
@@ -95,7 +95,7 @@ describe("a delivery", () => {
 /** Status of one request as it is written, which no client would send. */
 function statusOf(target: string, token: string): Promise<number> {
   return new Promise((resolve) => {
-    const socket = connect(Number(new URL(house.daemon.url).port), "127.0.0.1");
+    const socket = connect(Number(new URL(fixture.daemon.url).port), "127.0.0.1");
     let text = "";
     socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
     socket.once("close", () => resolve(Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1])));
@@ -105,8 +105,8 @@ function statusOf(target: string, token: string): Promise<number> {
 }
 
 test("a path that takes any Host is that path and no other", async () => {
-  const [, code] = /(\d{6})/.exec((await house.svc("pair")).stdout)!;
-  const token = await house.daemon.pair(code);
+  const [, code] = /(\d{6})/.exec((await fixture.svc("pair")).stdout)!;
+  const token = await fixture.daemon.pair(code);
   const twisted = [
     "/provider-a/../api/inbox",
     "/provider-a/",
@@ -134,15 +134,15 @@ test("a path that takes any Host is that path and no other", async () => {
 
 test("who may only read, or only send to /webhook, sees nothing of the inbox", async () => {
   for (const scope of ["read", "webhook"]) {
-    const [, code] = /(\d{6})/.exec((await house.svc("pair", "--scope", scope)).stdout)!;
-    const token = await house.daemon.pair(code);
+    const [, code] = /(\d{6})/.exec((await fixture.svc("pair", "--scope", scope)).stdout)!;
+    const token = await fixture.daemon.pair(code);
     for (const [method, path] of [
       ["GET", "/api/inbox"],
       ["GET", "/api/inbox/in-1"],
       ["POST", "/api/inbox/in-1/replay"],
       ["DELETE", "/api/inbox/in-1"],
     ] as const) {
-      expect((await house.daemon.request(path, { method, token })).status, `${scope} ${method} ${path}`).toBe(403);
+      expect((await fixture.daemon.request(path, { method, token })).status, `${scope} ${method} ${path}`).toBe(403);
     }
   }
 });

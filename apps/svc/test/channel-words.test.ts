@@ -5,16 +5,16 @@ import { DatabaseSync } from "node:sqlite";
 import type { ModelRequest } from "@svc/testkit/fake-model/server";
 import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { describe, expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
-import { filesBelow, leaksIn, PERSON, PLANTED } from "./leak-house.ts";
-import { type PlatformsHouse, startPlatforms } from "./platforms-house.ts";
+import { eventually } from "./channel-fixture.ts";
+import { filesBelow, leaksIn, PERSON, PLANTED } from "./leak-fixture.ts";
+import { type PlatformsFixture, startPlatforms } from "./platforms-fixture.ts";
 
-const told = async (house: PlatformsHouse, count: number): Promise<string[]> => {
+const told = async (fixture: PlatformsFixture, count: number): Promise<string[]> => {
   await eventually(
-    () => house.a.sent.length,
+    () => fixture.a.sent.length,
     (sent) => sent >= count,
   );
-  return house.a.sent.map(({ text }) => text);
+  return fixture.a.sent.map(({ text }) => text);
 };
 
 /** Rows, and not pages: what a turn that can be taken up again needs is written as it is, and deleted when it has ended. */
@@ -29,35 +29,35 @@ function tablesOf(file: string): string {
 describe("a sender is told", () => {
   test("when the money of the day is spent", async () => {
     const price = "[model.price]\ninput_per_million = 1000\noutput_per_million = 1000\n";
-    await using house = await startPlatforms({
+    await using fixture = await startPlatforms({
       more: `[agent]\nmax_cost_per_day = 0.00001\n${price}`,
       script: () => ({ text: "an answer" }),
     });
     for (let n = 0; n < 2; n += 1) {
-      await house.post("provider_a", house.from.a());
-      await told(house, n + 1);
+      await fixture.post("provider_a", fixture.from.a());
+      await told(fixture, n + 1);
     }
-    expect(await told(house, 2)).toEqual([
+    expect(await told(fixture, 2)).toEqual([
       "an answer",
       "Sorry, this message could not be answered: the agent reached its daily cost limit.",
     ]);
-    expect(house.model!.requests).toHaveLength(1);
+    expect(fixture.model!.requests).toHaveLength(1);
   });
 
   test("when the model refuses us, without a word of the model's", async () => {
     const message = `Incorrect API key provided: ${PLANTED["model.api_key"]}`;
-    await using house = await startPlatforms({ script: [{ status: 401, message }] });
-    await house.post("provider_a", house.from.a());
-    expect(await told(house, 1)).toEqual([
+    await using fixture = await startPlatforms({ script: [{ status: 401, message }] });
+    await fixture.post("provider_a", fixture.from.a());
+    expect(await told(fixture, 1)).toEqual([
       "Sorry, this message could not be answered: the model provider refused the request.",
     ]);
   });
 
   test("a long answer in as many messages as it takes, and nothing of it is missing", async () => {
     const text = Array.from({ length: 8_000 }, (_, n) => `Sentence ${n}.`).join(" ");
-    await using house = await startPlatforms({ script: [{ text }] });
-    await house.post("provider_a", house.from.a());
-    const parts = await told(house, Math.ceil(text.length / 4096));
+    await using fixture = await startPlatforms({ script: [{ text }] });
+    await fixture.post("provider_a", fixture.from.a());
+    const parts = await told(fixture, Math.ceil(text.length / 4096));
     expect(parts.join(" ")).toBe(text);
   });
 });
@@ -75,14 +75,14 @@ describe("an agent that was talked into writing to others", () => {
       : { calls: TARGETS.map((input) => ({ name: "channel_send", input })) };
 
   test.each(["read_only", "supervised", "full"])("may not, with autonomy %s, and nobody is asked", async (autonomy) => {
-    await using house = await startPlatforms({
+    await using fixture = await startPlatforms({
       more: `[security.policy]\nautonomy = "${autonomy}"\n`,
       script: talkedInto,
     });
-    await house.post("provider_a", house.from.a());
-    await told(house, 1);
-    expect(house.a.sent.map(({ to, text }) => [to, text])).toEqual([[PERSON, "done"]]);
-    const results = JSON.stringify(house.model!.requests[1]!.body["messages"]);
+    await fixture.post("provider_a", fixture.from.a());
+    await told(fixture, 1);
+    expect(fixture.a.sent.map(({ to, text }) => [to, text])).toEqual([[PERSON, "done"]]);
+    const results = JSON.stringify(fixture.model!.requests[1]!.body["messages"]);
     expect(results.match(/TOOL_REFUSED/g)).toHaveLength(TARGETS.length);
     expect(results.match(/channels_config\.provider_[abd]\.allowed_targets/g)).toHaveLength(TARGETS.length);
   });
@@ -92,33 +92,33 @@ describe("an agent that was talked into writing to others", () => {
     // The file outside of the workspace is refused before anyone is asked.
     { autonomy: "supervised", asked: TARGETS.length - 1 },
   ])("may not without a yes where they are listed, with autonomy $autonomy", async ({ autonomy, asked }) => {
-    await using house = await startPlatforms({
+    await using fixture = await startPlatforms({
       targets: '"*"',
       more: `[security.policy]\nautonomy = "${autonomy}"\n[approvals]\ntool_timeout_secs = 1\n`,
       script: talkedInto,
     });
-    await house.post("provider_a", house.from.a());
+    await fixture.post("provider_a", fixture.from.a());
     await eventually(
-      () => house.a.sent.some(({ text }) => text === "done"),
+      () => fixture.a.sent.some(({ text }) => text === "done"),
       (isDone) => isDone,
     );
     // Each question, and that nobody answered it, is for the person who wrote, and for nobody else.
-    expect(new Set(house.a.sent.map(({ to }) => to))).toEqual(new Set([PERSON]));
-    const questions = house.a.sent.filter(({ text }) => text.startsWith("Approval needed"));
+    expect(new Set(fixture.a.sent.map(({ to }) => to))).toEqual(new Set([PERSON]));
+    const questions = fixture.a.sent.filter(({ text }) => text.startsWith("Approval needed"));
     expect(questions).toHaveLength(asked);
     // Who is asked sees who is written to, and what.
     for (const { text } of questions) expect(text).toMatch(/"to": "[^"]+",\s+.*"text": "(stolen)?"/s);
-    expect(house.a.sent.filter(({ text }) => text.includes("no answer in time"))).toHaveLength(asked);
-    const results = JSON.stringify(house.model!.requests[1]!.body["messages"]);
+    expect(fixture.a.sent.filter(({ text }) => text.includes("no answer in time"))).toHaveLength(asked);
+    const results = JSON.stringify(fixture.model!.requests[1]!.body["messages"]);
     expect(results.match(/TOOL_REFUSED|PATH_OUTSIDE_WORKSPACE/g)).toHaveLength(TARGETS.length);
   });
 
   test("may with full autonomy to those who are listed, by no other path of an API, and not the files of the home", async () => {
     const more = `[security.policy]\nautonomy = "full"\n`;
-    await using house = await startPlatforms({ more, script: talkedInto, targets: '"*"' });
-    await house.post("provider_a", house.from.a());
+    await using fixture = await startPlatforms({ more, script: talkedInto, targets: '"*"' });
+    await fixture.post("provider_a", fixture.from.a());
     const { messages } = await eventually(
-      () => house.json<{ messages: { state: string; error: string | null }[] }>("inbox", "list", "--box", "out"),
+      () => fixture.json<{ messages: { state: string; error: string | null }[] }>("inbox", "list", "--box", "out"),
       ({ messages }) => messages.length === 4 && messages.every(({ state }) => state !== "waiting"),
     );
     expect(messages.map(({ state, error }) => [state, error])).toEqual([
@@ -127,11 +127,11 @@ describe("an agent that was talked into writing to others", () => {
       ["dead", "DELIVERY_REFUSED"],
       ["sent", null],
     ]);
-    expect(house.a.sent.map(({ to, text }) => [to, text])).toEqual([
+    expect(fixture.a.sent.map(({ to, text }) => [to, text])).toEqual([
       ["+4917012345678", "stolen"],
       [PERSON, "done"],
     ]);
-    for (const { method, path } of [...house.b.requests, ...house.d.requests])
+    for (const { method, path } of [...fixture.b.requests, ...fixture.d.requests])
       expect(`${method} ${path}`).toMatch(/^GET /);
   });
 });
@@ -142,30 +142,30 @@ test("an agent that knows every secret tells none, and none is in what is kept",
     JSON.stringify(body["messages"]).includes('"role":"tool"')
       ? { text: `I know ${secrets.join(", ")}` }
       : { calls: [{ name: "channel_send", input: { channel: "provider_d", to: "room1", text: secrets.join(" ") } }] };
-  await using house = await startPlatforms({
+  await using fixture = await startPlatforms({
     more: `[security.policy]\nautonomy = "full"\n[log]\nlevel = "debug"\n`,
     script,
     targets: '"room1"',
   });
   for (const channel of ["provider_a", "provider_b", "provider_c"] as const) {
-    await house.post(channel, { a: house.from.a, b: house.from.b, c: house.from.c }[channel.at(-1) as "a"]());
+    await fixture.post(channel, { a: fixture.from.a, b: fixture.from.b, c: fixture.from.c }[channel.at(-1) as "a"]());
   }
-  await house.post("provider_c", { ...house.from.c(), query: "?token=wrong" });
+  await fixture.post("provider_c", { ...fixture.from.c(), query: "?token=wrong" });
   await eventually(
-    () => [house.a.sent.length, house.b.sent.length, house.c.sent.length, house.d.sent.length].join(),
+    () => [fixture.a.sent.length, fixture.b.sent.length, fixture.c.sent.length, fixture.d.sent.length].join(),
     (counts) => counts === "1,1,1,3",
   );
-  const shown = await house.svc("inbox", "show", "in-1");
-  await house.daemon.stop();
+  const shown = await fixture.svc("inbox", "show", "in-1");
+  await fixture.daemon.stop();
   const sent = JSON.stringify(
-    [house.a.sent, house.b.sent, house.c.sent, house.d.sent].map((all) => all.map(({ text }) => text)),
+    [fixture.a.sent, fixture.b.sent, fixture.c.sent, fixture.d.sent].map((all) => all.map(({ text }) => text)),
   );
   const everything = [
     { where: "what was sent", text: sent },
     { where: "svc inbox show", text: shown.stdout },
-    { where: "the daemon's output", text: house.daemon.output() },
-    { where: "the database", text: tablesOf(join(house.home, "state", "svc.db")) },
-    ...["logs", "run", "workspace"].flatMap((folder) => filesBelow(house.home, folder)),
+    { where: "the daemon's output", text: fixture.daemon.output() },
+    { where: "the database", text: tablesOf(join(fixture.home, "state", "svc.db")) },
+    ...["logs", "run", "workspace"].flatMap((folder) => filesBelow(fixture.home, folder)),
   ];
   // What this config does not hold, nobody can know to be a secret.
   const configured = Object.entries(PLANTED).filter(([key]) => /provider_|^model/.test(key));

@@ -19,34 +19,34 @@ function open(toml = "# mine\n[gateway]\nport = 0 # any\n") {
 
 test("a channel comes into a running service, and its keys are changed by adding it again", async () => {
   await using platform = await startTelegram();
-  const house = open();
-  const { daemon } = await startPaired({ home: house.path });
+  const fixture = open();
+  const { daemon } = await startPaired({ home: fixture.path });
   await using _daemon = daemon;
   const rest = ["--set", "allowed_users=*", "--set", `api_url=${platform.apiUrl}`, "--secret-file", "bot_token=-"];
-  const added = await house.svc(["telegram", ...rest], TELEGRAM_TOKEN);
+  const added = await fixture.svc(["telegram", ...rest], TELEGRAM_TOKEN);
   expect([added.code, added.stderr]).toEqual([0, ""]);
   expect(added.stdout).toContain("added [channels_config.telegram]");
   await expect.poll(() => platform.isPolled).toBe(true);
-  expect(house.text()).toMatch(/^# mine\n\[gateway\]\nport = 0 # any\n/);
-  expect(house.text()).not.toContain(TELEGRAM_TOKEN);
-  expect((await house.svc(["telegram", "--set", "allowed_users=1,2"])).code).toBe(0);
-  expect(house.text()).toContain('allowed_users = ["1", "2"]');
-  const before = house.text();
-  const wrong = await house.svc(["telegram", "--set", "mode=pigeon"]);
+  expect(fixture.text()).toMatch(/^# mine\n\[gateway\]\nport = 0 # any\n/);
+  expect(fixture.text()).not.toContain(TELEGRAM_TOKEN);
+  expect((await fixture.svc(["telegram", "--set", "allowed_users=1,2"])).code).toBe(0);
+  expect(fixture.text()).toContain('allowed_users = ["1", "2"]');
+  const before = fixture.text();
+  const wrong = await fixture.svc(["telegram", "--set", "mode=pigeon"]);
   expect(wrong.code).not.toBe(0);
   expect(wrong.stderr).toContain("channels_config.telegram.mode");
-  expect(house.text()).toBe(before);
+  expect(fixture.text()).toBe(before);
 });
 
 test("a channel is found by the name that its users have for it; a secret is no argument; a missing key is told", async () => {
-  const house = open();
-  const alias = await house.svc(["imap"]);
+  const fixture = open();
+  const alias = await fixture.svc(["imap"]);
   expect(alias.stderr).toContain("channels_config.email");
-  const secret = await house.svc(["telegram", "--set", "bot_token=1:x"]);
+  const secret = await fixture.svc(["telegram", "--set", "bot_token=1:x"]);
   expect(secret.stderr).toContain("--secret-file bot_token=-");
-  const missing = await house.svc(["telegram", "--yes"]);
+  const missing = await fixture.svc(["telegram", "--yes"]);
   expect(missing.stderr).toContain("channels_config.telegram.bot_token");
-  const unknown = await house.svc(["pigeon"]);
+  const unknown = await fixture.svc(["pigeon"]);
   expect(unknown.stderr).toContain("Channels of this build:");
-  expect(house.text()).toBe("# mine\n[gateway]\nport = 0 # any\n");
+  expect(fixture.text()).toBe("# mine\n[gateway]\nport = 0 # any\n");
 });

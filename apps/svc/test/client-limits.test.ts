@@ -6,7 +6,7 @@ import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binar
 import { type FakeModelServer, fakeModelServer } from "@svc/testkit/fake-model/server";
 import { requireReal } from "@svc/testkit/require-real";
 import { expect, test } from "vitest";
-import { eventually, startChannelHouse } from "./channel-house.ts";
+import { eventually, startChannelFixture } from "./channel-fixture.ts";
 import { homeWith, localModel, post, UNGUARDED } from "./daemon.ts";
 import { missingWallClock, wallClock } from "./procedures-clock.ts";
 
@@ -142,12 +142,12 @@ function onNewConnection(url: string): Promise<number> {
 
 test("a person of a channel is told whose limit it was, and a device goes on", async () => {
   await using model = await dollarModel();
-  await using house = await startChannelHouse(`[agent]\nclient_max_cost_per_day = 1\n${priced(model)}`);
-  const { daemon, platform } = house;
+  await using fixture = await startChannelFixture(`[agent]\nclient_max_cost_per_day = 1\n${priced(model)}`);
+  const { daemon, platform } = fixture;
   const token = await daemon.pair();
   for (const text of ["hello", "again", "/status"]) {
     const before = platform.sent.length;
-    await house.write({ text });
+    await fixture.write({ text });
     await eventually(
       () => platform.sent.length,
       (sent) => sent > before,

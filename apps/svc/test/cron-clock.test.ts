@@ -1,9 +1,9 @@
 // A clock that is set must neither start a procedure twice for one time nor make it skip a day.
 import { requireReal } from "@svc/testkit/require-real";
 import { expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 import { UNGUARDED } from "./daemon.ts";
-import { type ProceduresHouse, startProcedures } from "./procedures-house.ts";
+import { type ProceduresFixture, startProcedures } from "./procedures-fixture.ts";
 import { missingWallClock, wallClock } from "./procedures-clock.ts";
 
 const daily = (expression: string, name: string, more = ""): string => `[sop]
@@ -25,12 +25,12 @@ args = { path = "${name}.txt", content = "*", mode = "append" }
 const OTHER = (version: number): string => `[sop]\nversion = "${version}"\n\n[[triggers]]\ntype = "manual"\n`;
 
 /** Has the schedule look at the clock now, and all that it starts written down: without it that takes up to half a minute. */
-function looker(house: ProceduresHouse): () => Promise<void> {
+function looker(fixture: ProceduresFixture): () => Promise<void> {
   let version = 0;
   return async () => {
     version += 1;
-    await house.write({ other: { toml: OTHER(version) } });
-    expect((await house.api("/api/channel-events", { type: "of the test" })).status).toBe(200);
+    await fixture.write({ other: { toml: OTHER(version) } });
+    expect((await fixture.api("/api/channel-events", { type: "of the test" })).status).toBe(200);
   };
 }
 
@@ -39,14 +39,14 @@ const DAILY = "0 4 * * *";
 test("jumps of the clock start a procedure neither twice nor leave a day out", async (context) => {
   const missing = missingWallClock();
   if (missing) requireReal(context, missing);
-  await using house = await startProcedures({ config: UNGUARDED });
-  const clock = wallClock(house.home);
-  const look = looker(house);
-  const fired = (): Promise<string> => marks(house, "daily");
+  await using fixture = await startProcedures({ config: UNGUARDED });
+  const clock = wallClock(fixture.home);
+  const look = looker(fixture);
+  const fired = (): Promise<string> => marks(fixture, "daily");
   clock.set("2027-03-10T03:59:00Z");
-  await house.killed();
-  await house.begin(clock.env);
-  await house.write({ daily: { toml: daily(DAILY, "daily"), md: "" } });
+  await fixture.killed();
+  await fixture.begin(clock.env);
+  await fixture.write({ daily: { toml: daily(DAILY, "daily"), md: "" } });
   expect(await fired()).toBe("");
 
   const moments: readonly (readonly [at: string, marks: string, what: string, way?: "down" | "killed"])[] = [
@@ -68,22 +68,22 @@ test("jumps of the clock start a procedure neither twice nor leave a day out", a
     ["2027-03-20T04:00:01Z", "*********", "its own day"],
   ];
   for (const [at, expected, what, way] of moments) {
-    if (way === "killed") await house.killed();
-    if (way === "down") await house.chat.daemon.stop();
+    if (way === "killed") await fixture.killed();
+    if (way === "down") await fixture.chat.daemon.stop();
     clock.set(at);
-    if (way) await house.begin();
+    if (way) await fixture.begin();
     await look();
     expect(`${what}: ${await fired()}`).toBe(`${what}: ${expected}`);
   }
-  expect(await house.chat.json("audit", "verify")).toMatchObject({ ok: true });
+  expect(await fixture.chat.json("audit", "verify")).toMatchObject({ ok: true });
 });
 
 /** What its runs have written, once none of them runs any more. */
-async function marks(house: ProceduresHouse, name: string): Promise<string> {
-  const { body } = await house.api<{ runs: { status: string }[] }>(`/api/sop-runs?sop=${name}&limit=200`);
+async function marks(fixture: ProceduresFixture, name: string): Promise<string> {
+  const { body } = await fixture.api<{ runs: { status: string }[] }>(`/api/sop-runs?sop=${name}&limit=200`);
   await eventually(
-    () => house.file(`${name}.txt`),
+    () => fixture.file(`${name}.txt`),
     (text) => text.length >= body.runs.length,
   );
-  return house.file(`${name}.txt`);
+  return fixture.file(`${name}.txt`);
 }

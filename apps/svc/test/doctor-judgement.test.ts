@@ -158,7 +158,7 @@ describe("settings", () => {
     expect(worst(await judged("", NONE, workspace), "workspace")).toBe(level);
   });
 
-  test("every finding that is not ok says what mends it, in the key of the agent it is about", async () => {
+  test("every finding that is not ok says what fixes it, in the key of the agent it is about", async () => {
     const toml = `${MODEL}${AGENT}policy = { autonomy = "full", workspace_only = false, allowed_commands = ["*"] }\n`;
     const findings = await judged(toml);
     for (const { level, fix } of findings) expect(fix === undefined).toBe(level === "ok");

@@ -1,4 +1,4 @@
-// What is open in an installation, on purpose or not, is what its owner forgets: a strict house has nothing open, and each
+// What is open in an installation, on purpose or not, is what its owner forgets: a strict fixture has nothing open, and each
 // opening shows as its own line and no other.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import type { ClientId } from "@svc/contract";
@@ -11,7 +11,7 @@ import { startBinary } from "@svc/testkit/binary/start-binary";
 import { describe, expect, test } from "vitest";
 import { doctor, of, type Report } from "./doctor-report.ts";
 import { FILE_OPENINGS, OPENINGS, OPENINGS_OF_THE_FULLEST, PUBLIC, WHEN_PUBLIC } from "./openings.ts";
-import { openLines, posture, STRICT_ENV, strictHome } from "./strict-house.ts";
+import { openLines, posture, STRICT_ENV, strictHome } from "./strict-fixture.ts";
 
 const sound = (report: Report): void => {
   const error = report.findings.some(({ level }) => level === "error");
@@ -21,7 +21,7 @@ const sound = (report: Report): void => {
 };
 
 describe("without a daemon", () => {
-  test("a strict house has nothing open, and says so question by question", async () => {
+  test("a strict fixture has nothing open, and says so question by question", async () => {
     using home = strictHome();
     const report = await posture(home.path);
     expect(openLines(report)).toEqual([]);

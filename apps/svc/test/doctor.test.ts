@@ -15,11 +15,11 @@ import { temporaryHome } from "@svc/testkit/temporary-home";
 import type { ClientId } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { homeWith } from "./daemon.ts";
-import { NO_SANDBOX } from "./strict-house.ts";
+import { NO_SANDBOX } from "./strict-fixture.ts";
 import { doctor, levels, of, type Report } from "./doctor-report.ts";
 
 describe("without a daemon", () => {
-  test("a home before its first start: nothing is an error, and whatever is not ok says what mends it", async () => {
+  test("a home before its first start: nothing is an error, and whatever is not ok says what fixes it", async () => {
     using home = temporaryHome();
     const report = await doctor(home.path, ["--security"]);
     expect(report).toMatchObject({ code: 0, ok: true });

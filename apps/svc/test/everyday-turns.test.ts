@@ -6,75 +6,75 @@ import { DatabaseSync } from "node:sqlite";
 import type { ModelRequest } from "@svc/testkit/fake-model/server";
 import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { describe, expect, test, vi } from "vitest";
-import { type EverydayHouse, startEveryday } from "./everyday-house.ts";
+import { type EverydayFixture, startEveryday } from "./everyday-fixture.ts";
 
 const WAIT = { timeout: 60_000, interval: 20 };
 const STORY = Array.from({ length: 40 }, (_, at) => `Sentence number ${at + 1} of a story.`).join(" ");
 
-const texts = ({ platforms: [platform] }: EverydayHouse): string[] => platform!.seen().map(({ text }) => text);
+const texts = ({ platforms: [platform] }: EverydayFixture): string[] => platform!.seen().map(({ text }) => text);
 
-async function connected(options: Parameters<typeof startEveryday>[0]): Promise<EverydayHouse> {
-  const house = await startEveryday(options);
-  await house.daemon.waitFor(/the platform knows this channel/);
-  return house;
+async function connected(options: Parameters<typeof startEveryday>[0]): Promise<EverydayFixture> {
+  const fixture = await startEveryday(options);
+  await fixture.daemon.waitFor(/the platform knows this channel/);
+  return fixture;
 }
 
 describe.each(["telegram", "discord", "slack"] as const)("%s", (channel) => {
   test("an answer is seen being written; after a kill -9 in the middle there is one, and it is whole", async () => {
     let isStuck = true;
-    await using house = await connected({
+    await using fixture = await connected({
       channels: [channel],
       keys: "draft_update_interval_ms = 100",
       script: () => ({ text: STORY, ...(isStuck && { midway: () => new Promise<void>(() => {}) }) }),
     });
-    house.platforms[0]!.write("tell me a story");
-    await vi.waitFor(() => expect(texts(house)).toEqual([expect.stringMatching(/^Sentence number 1 of/)]), WAIT);
-    expect(texts(house)[0]).not.toContain("number 40");
+    fixture.platforms[0]!.write("tell me a story");
+    await vi.waitFor(() => expect(texts(fixture)).toEqual([expect.stringMatching(/^Sentence number 1 of/)]), WAIT);
+    expect(texts(fixture)[0]).not.toContain("number 40");
     // A kill between the platform's yes and our note of it is the one moment that can't be closed.
-    await vi.waitFor(() => expect(draftsOf(house)).toHaveLength(1), WAIT);
-    await house.daemon.kill9();
+    await vi.waitFor(() => expect(draftsOf(fixture)).toHaveLength(1), WAIT);
+    await fixture.daemon.kill9();
     isStuck = false;
-    await house.start();
-    await vi.waitFor(() => expect(texts(house).join("\n")).toContain("number 40"), WAIT);
-    const { messages } = await house.json<{ messages: { state: string }[] }>("inbox", "list", "--box", "out");
+    await fixture.start();
+    await vi.waitFor(() => expect(texts(fixture).join("\n")).toContain("number 40"), WAIT);
+    const { messages } = await fixture.json<{ messages: { state: string }[] }>("inbox", "list", "--box", "out");
     expect(messages.map(({ state }) => state)).toEqual(["sent"]);
-    expect(texts(house)).toEqual([STORY]);
+    expect(texts(fixture)).toEqual([STORY]);
   });
 
   test("/stop ends it, and what was written stays", async () => {
-    await using house = await connected({
+    await using fixture = await connected({
       channels: [channel],
       keys: "draft_update_interval_ms = 100",
       script: () => ({ text: STORY, midway: () => new Promise<void>(() => {}) }),
     });
-    house.platforms[0]!.write("tell me a story");
-    await vi.waitFor(() => expect(texts(house)[0]).toMatch(/^Sentence number 1 of/), WAIT);
-    house.platforms[0]!.write("/stop");
-    await vi.waitFor(() => expect(texts(house).at(-1)).toBe("Stopped."), WAIT);
-    expect(texts(house)).toHaveLength(2);
+    fixture.platforms[0]!.write("tell me a story");
+    await vi.waitFor(() => expect(texts(fixture)[0]).toMatch(/^Sentence number 1 of/), WAIT);
+    fixture.platforms[0]!.write("/stop");
+    await vi.waitFor(() => expect(texts(fixture).at(-1)).toBe("Stopped."), WAIT);
+    expect(texts(fixture)).toHaveLength(2);
   });
 
   test("a tool that acts waits for the press of a button, and the buttons go", async () => {
     const section = { telegram: "5551001", discord: "200000000000000001", slack: "U0PERSON1" }[channel];
-    await using house = await connected({
+    await using fixture = await connected({
       channels: [channel],
       keys: `approvers = ["${section}"]`,
       script: writesNote,
     });
-    const platform = house.platforms[0]!;
-    const note = join(house.home, "workspace", "note.txt");
+    const platform = fixture.platforms[0]!;
+    const note = join(fixture.home, "workspace", "note.txt");
     platform.write("write it down");
     await vi.waitFor(() => expect(platform.seen().at(-1)?.buttons).toHaveLength(2), WAIT);
     expect(existsSync(note)).toBe(false);
     platform.press(true);
-    await vi.waitFor(() => expect(texts(house).at(-1)).toMatch(/^the tool said/), WAIT);
+    await vi.waitFor(() => expect(texts(fixture).at(-1)).toMatch(/^the tool said/), WAIT);
     expect(readFileSync(note, "utf8")).toBe("once\n");
     await vi.waitFor(() => expect(platform.seen().flatMap(({ buttons = [] }) => buttons)).toEqual([]), WAIT);
   });
 });
 
 /** The messages that stand for answers which are being written. */
-function draftsOf({ home }: EverydayHouse): string[] {
+function draftsOf({ home }: EverydayFixture): string[] {
   using database = new DatabaseSync(join(home, "state/svc.db"), { readOnly: true });
   return (database.prepare("SELECT draft FROM inbox_open WHERE draft IS NOT NULL").all() as { draft: string }[]).map(
     ({ draft }) => draft,

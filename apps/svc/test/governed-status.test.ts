@@ -3,10 +3,10 @@
 import { EXIT } from "@svc/contract";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { expect, test } from "vitest";
-import { eventually, PERSON } from "./channel-house.ts";
+import { eventually, PERSON } from "./channel-fixture.ts";
 import { homeWith } from "./daemon.ts";
 import { doctor, levels, of } from "./doctor-report.ts";
-import { startGovernedHouse, writeProcedure } from "./governed-house.ts";
+import { startGovernedFixture, writeProcedure } from "./governed-fixture.ts";
 
 const DEPLOY = {
   toml: `[sop]
@@ -19,16 +19,16 @@ type = "manual"
 const BROKEN = { toml: "[sop]\npriority = 3\n" };
 
 test("svc status tells what waits for a person and which procedures are broken, and how to see them", async () => {
-  await using house = await startGovernedHouse();
-  expect((await house.svc("status")).stdout).not.toMatch(/approvals|sop/);
-  writeProcedure(house.home, "deploy", DEPLOY);
-  writeProcedure(house.home, "broken", BROKEN);
-  await house.svc("sop", "run", "deploy");
-  const waits = async (): Promise<string> => (await house.svc("status")).stdout;
+  await using fixture = await startGovernedFixture();
+  expect((await fixture.svc("status")).stdout).not.toMatch(/approvals|sop/);
+  writeProcedure(fixture.home, "deploy", DEPLOY);
+  writeProcedure(fixture.home, "broken", BROKEN);
+  await fixture.svc("sop", "run", "deploy");
+  const waits = async (): Promise<string> => (await fixture.svc("status")).stdout;
   const told = await eventually(waits, (text) => text.includes("approvals"));
   expect(told).toContain("1 to answer: svc approvals list");
   expect(told).toContain("1 in force, 0 running, 1 waiting for a person; 1 broken: svc sop validate");
-  expect(await house.json("status")).toMatchObject({
+  expect(await fixture.json("status")).toMatchObject({
     approvals: { waiting: 1 },
     sops: { loaded: 1, broken: 1, running: 0, waiting: 1 },
   });

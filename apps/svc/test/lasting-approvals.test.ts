@@ -6,9 +6,9 @@ import { startBinary } from "@svc/testkit/binary/start-binary";
 import { fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/server";
 import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { expect, test } from "vitest";
-import { type ChannelHouse, eventually } from "./channel-house.ts";
+import { type ChannelFixture, eventually } from "./channel-fixture.ts";
 import { localModel } from "./daemon.ts";
-import { startGovernedHouse } from "./governed-house.ts";
+import { startGovernedFixture } from "./governed-fixture.ts";
 
 interface Asked {
   readonly n: number;
@@ -46,29 +46,29 @@ backend = "none" # a test machine
 autonomy = "supervised" # as it came
 `;
 
-async function open(house: ChannelHouse, model: Parameters<typeof localModel>[0]) {
-  house.config(`${localModel(model)}${COMMENTED}`);
-  await house.svc("reload");
-  const token = await house.daemon.pair();
+async function open(fixture: ChannelFixture, model: Parameters<typeof localModel>[0]) {
+  fixture.config(`${localModel(model)}${COMMENTED}`);
+  await fixture.svc("reload");
+  const token = await fixture.daemon.pair();
   const json = async (path: string, options: object = {}): Promise<never> =>
-    (await (await house.daemon.request(path, { token, ...options })).json()) as never;
+    (await (await fixture.daemon.request(path, { token, ...options })).json()) as never;
   const say = async (message: string, session = "s"): Promise<string> => {
     const headers = { "x-session-id": session };
-    const response = await house.daemon.request("/webhook", { method: "POST", token, headers, body: { message } });
+    const response = await fixture.daemon.request("/webhook", { method: "POST", token, headers, body: { message } });
     return ((await response.json()) as { response: string }).response;
   };
   const waiting = async (): Promise<readonly Asked[]> =>
     ((await json("/api/approvals?status=waiting")) as { approvals: Asked[] }).approvals;
   const asked = async (): Promise<Asked> => (await eventually(waiting, ({ length }) => length === 1))[0]!;
   const answer = async (one: Asked, body: object): Promise<Response> =>
-    house.daemon.request(`/api/approvals/${one.run_id}/${one.step_id}`, { method: "POST", token, body });
+    fixture.daemon.request(`/api/approvals/${one.run_id}/${one.step_id}`, { method: "POST", token, body });
   return { token, json, say, waiting, asked, answer };
 }
 
 test("always: not asked again, in any conversation, over a restart; another call is; revoked, it asks again", async () => {
   await using model = await fakeModelServer({ script: obeys });
-  await using house = await startGovernedHouse();
-  const { json, say, asked, answer, waiting } = await open(house, model);
+  await using fixture = await startGovernedFixture();
+  const { json, say, asked, answer, waiting } = await open(fixture, model);
 
   const first = say("run echo from-the-tool");
   const question = await asked();
@@ -80,15 +80,15 @@ test("always: not asked again, in any conversation, over a restart; another call
   });
   expect((await answer(question, { approved: true, holds: "always" })).status).toBe(200);
   expect(await first).toContain("from-the-tool");
-  const file = readFileSync(join(house.home, "config.toml"), "utf8");
+  const file = readFileSync(join(fixture.home, "config.toml"), "utf8");
   expect(file).toContain(
     '# Nothing runs unasked.\n[security.policy]\nautonomy = "supervised" # as it came\nalways = [',
   );
   expect(file).toContain('{ agent = "default", tool = "shell", command = "echo from-the-tool", folder = "." }');
 
   expect(await say("run echo   'from-the-tool'")).toContain("from-the-tool");
-  await house.daemon.kill9();
-  house.daemon = await startBinary({ home: house.home });
+  await fixture.daemon.kill9();
+  fixture.daemon = await startBinary({ home: fixture.home });
   expect(await say("run echo from-the-tool", "another")).toContain("from-the-tool");
   expect(await waiting()).toEqual([]);
 
@@ -101,10 +101,10 @@ test("always: not asked again, in any conversation, over a restart; another call
   expect(rules).toEqual([
     { id: expect.any(String), agent: "default", tool: "shell", pattern: "shell: echo from-the-tool" },
   ]);
-  expect(await house.json<object>("approvals", "rules")).toEqual({ rules });
-  expect((await house.svc("approvals", "revoke", rules[0]!.id)).code).toBe(0);
-  expect((await house.svc("approvals", "revoke", rules[0]!.id)).code).not.toBe(0);
-  expect(readFileSync(join(house.home, "config.toml"), "utf8")).toContain('autonomy = "supervised" # as it came');
+  expect(await fixture.json<object>("approvals", "rules")).toEqual({ rules });
+  expect((await fixture.svc("approvals", "revoke", rules[0]!.id)).code).toBe(0);
+  expect((await fixture.svc("approvals", "revoke", rules[0]!.id)).code).not.toBe(0);
+  expect(readFileSync(join(fixture.home, "config.toml"), "utf8")).toContain('autonomy = "supervised" # as it came');
   const again = say("run echo from-the-tool");
   expect((await answer(await asked(), { approved: false })).status).toBe(200);
   expect(await again).toContain("TOOL_REJECTED");
@@ -124,8 +124,8 @@ test("always: not asked again, in any conversation, over a restart; another call
 
 test("what must ask each time can't be allowed for longer, whatever the request says", async () => {
   await using model = await fakeModelServer({ script: obeys });
-  await using house = await startGovernedHouse();
-  const { say, asked, answer } = await open(house, model);
+  await using fixture = await startGovernedFixture();
+  const { say, asked, answer } = await open(fixture, model);
   for (const command of ["sh -c 'echo x'", "env echo x", "echo $HOME", "ls *"]) {
     const turn = say(`run ${command}`);
     const question = await asked();
@@ -142,8 +142,8 @@ test("what must ask each time can't be allowed for longer, whatever the request 
 
 test("for the conversation: a file of any content there, over a kill, and until it is deleted", async () => {
   await using model = await fakeModelServer({ script: obeys });
-  await using house = await startGovernedHouse();
-  const { json, say, asked, answer, waiting, token } = await open(house, model);
+  await using fixture = await startGovernedFixture();
+  const { json, say, asked, answer, waiting, token } = await open(fixture, model);
   const first = say("write one|two|three|");
   const question = await asked();
   expect(question.detail.change).toMatchObject({ before: "missing", lines: ["+one", "+two", "+three"] });
@@ -154,10 +154,10 @@ test("for the conversation: a file of any content there, over a kill, and until 
   expect((await answer(question, { approved: true, holds: "conversation" })).status).toBe(200);
   await first;
   await say("write one|2|three|");
-  await house.daemon.kill9();
-  house.daemon = await startBinary({ home: house.home });
+  await fixture.daemon.kill9();
+  fixture.daemon = await startBinary({ home: fixture.home });
   await say("write one|deux|three|");
-  expect(readFileSync(join(house.home, "workspace", "note.txt"), "utf8")).toBe("one\ndeux\nthree\n");
+  expect(readFileSync(join(fixture.home, "workspace", "note.txt"), "utf8")).toBe("one\ndeux\nthree\n");
   expect(await waiting()).toEqual([]);
 
   const elsewhere = say("write elsewhere", "other");
@@ -168,7 +168,7 @@ test("for the conversation: a file of any content there, over a kill, and until 
 
   const { sessions } = (await json("/api/sessions")) as { sessions: { id: string; session_id: string }[] };
   const { id } = sessions.find(({ session_id: name }) => name === "s")!;
-  await house.daemon.request(`/api/sessions/${id}`, { method: "DELETE", token });
+  await fixture.daemon.request(`/api/sessions/${id}`, { method: "DELETE", token });
   const anew = say("write again");
   await answer(await asked(), { approved: false });
   expect(await anew).toContain("TOOL_REJECTED");

@@ -9,7 +9,7 @@ import { startMailpush } from "@svc/testkit/platforms/mailpush/server";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 import { homeWith, localModel } from "./daemon.ts";
 
 const OWN = "agent@example.com";

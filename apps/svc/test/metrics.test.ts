@@ -10,29 +10,29 @@ import { missingPrometheus, promtool, startPrometheus } from "@svc/testkit/real/
 import { requireReal } from "@svc/testkit/require-real";
 import { describe, expect, test } from "vitest";
 import { homeWith, post } from "./daemon.ts";
-import { METRICS, PERSON, startCounting } from "./metrics-house.ts";
-import { installed, startProxy } from "./proxy-house.ts";
+import { METRICS, PERSON, startCounting } from "./metrics-fixture.ts";
+import { installed, startProxy } from "./proxy-fixture.ts";
 
 const TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 test("Prometheus reads what has happened, as often as it has", async (context) => {
   const missing = missingPrometheus();
   if (missing) requireReal(context, missing);
-  await using house = await startCounting([
+  await using fixture = await startCounting([
     { text: "one", inputTokens: 100_000, outputTokens: 2_000 },
     { calls: [{ name: "shell", input: { command: "exit 3" } }], inputTokens: 50_000, outputTokens: 1_000 },
     { text: "two", inputTokens: 60_000, outputTokens: 500 },
     { status: 400 },
     { text: "four", inputTokens: 10_000, outputTokens: 100 },
   ]);
-  const { daemon, token } = house;
+  const { daemon, token } = fixture;
   await using prometheus = await startPrometheus({ target: daemon.url });
   const statuses = [];
   for (const message of ["a", "b", "c"]) statuses.push((await post(daemon, token, message)).status);
   expect(statuses).toEqual([200, 200, 502]);
   expect((await daemon.request("/webhook", { body: { message: "d" } })).status).toBe(401);
   expect((await daemon.request("/no/such/path")).status).toBe(404);
-  await house.write("e");
+  await fixture.write("e");
   await prometheus.scraped();
 
   const counted = {
@@ -78,15 +78,15 @@ test("Prometheus reads what has happened, as often as it has", async (context) =
     await prometheus.value('svc_http_request_duration_seconds_sum{route="/webhook",status_class="2xx"}'),
   ).toBeGreaterThan(0);
   expect(await prometheus.value("process_cpu_seconds_total")).toBeGreaterThan(0);
-  expect(promtool(["check", "metrics"], await house.metrics())).toEqual({ code: 0, output: "" });
+  expect(promtool(["check", "metrics"], await fixture.metrics())).toEqual({ code: 0, output: "" });
 });
 
 test("the text follows the specification, is valid, and names no client", async () => {
-  await using house = await startCounting([
+  await using fixture = await startCounting([
     { text: "planted-answer", inputTokens: 1, outputTokens: 1 },
     { text: "planted-reply", inputTokens: 1, outputTokens: 1 },
   ]);
-  const { daemon, token } = house;
+  const { daemon, token } = fixture;
   const headers = {
     "X-Session-Id": "planted-session",
     "X-Idempotency-Key": "planted-key",
@@ -95,7 +95,7 @@ test("the text follows the specification, is valid, and names no client", async 
   expect((await post(daemon, token, "planted-question", headers)).status).toBe(200);
   await daemon.request("/planted/path?planted=query", { token: "svc_planted" });
   await daemon.request("/api/sessions/planted-session/messages", { token });
-  await house.write("planted-text");
+  await fixture.write("planted-text");
 
   const answers = await Promise.all(Array.from({ length: 20 }, () => daemon.request("/metrics")));
   expect(new Set(answers.map(({ status, headers }) => `${status} ${headers.get("content-type")}`))).toEqual(

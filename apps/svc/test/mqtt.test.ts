@@ -9,9 +9,9 @@ import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { missingMosquitto, type Mosquitto, startMosquitto } from "@svc/testkit/real/mosquitto";
 import { requireReal } from "@svc/testkit/require-real";
 import { beforeEach, expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 import { homeWith, localModel } from "./daemon.ts";
-import { writeProcedure } from "./governed-house.ts";
+import { writeProcedure } from "./governed-fixture.ts";
 
 const missing = missingMosquitto();
 beforeEach((context) => {
@@ -21,7 +21,7 @@ beforeEach((context) => {
 const ROUNDS = 4;
 const AT_ONCE = 12;
 
-interface House extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly broker: Mosquitto;
   readonly home: string;
   daemon: RunningBinary;
@@ -32,7 +32,7 @@ interface House extends AsyncDisposable {
   svc(...args: readonly string[]): Promise<string>;
 }
 
-async function startHouse(): Promise<House> {
+async function startFixture(): Promise<Fixture> {
   const broker = await startMosquitto({ user: ["svc", "right"] });
   const model = await fakeModelServer({ script: () => ({ text: "It is done." }) });
   const home = homeWith(`${localModel(model)}
@@ -63,17 +63,17 @@ condition = "$.open == true"
   const begin = (): Promise<RunningBinary> => startBinary({ home: home.path, binary: fullestBinaryPath() });
   const daemon = await begin();
   const token = await daemon.pair();
-  const house: House = {
+  const fixture: Fixture = {
     broker,
     home: home.path,
     daemon,
     token,
     async begin() {
-      house.daemon = await begin();
+      fixture.daemon = await begin();
     },
     async started() {
-      const { runs } = await get<{ runs: { id: string }[] }>(house, "/api/sop-runs?limit=200");
-      const details = await Promise.all(runs.map(({ id }) => get<{ payload: string }>(house, `/api/sop-runs/${id}`)));
+      const { runs } = await get<{ runs: { id: string }[] }>(fixture, "/api/sop-runs?limit=200");
+      const details = await Promise.all(runs.map(({ id }) => get<{ payload: string }>(fixture, `/api/sop-runs/${id}`)));
       return details.map(({ payload }) => (JSON.parse(payload) as { name: string }).name).toSorted();
     },
     async svc(...args) {
@@ -81,37 +81,37 @@ condition = "$.open == true"
       return stdout + stderr;
     },
     async [Symbol.asyncDispose]() {
-      await house.daemon.close();
+      await fixture.daemon.close();
       await broker[Symbol.asyncDispose]();
       await model.close();
       home.remove();
     },
   };
-  return house;
+  return fixture;
 }
 
-const get = async <T>({ daemon, token }: House, path: string): Promise<T> =>
+const get = async <T>({ daemon, token }: Fixture, path: string): Promise<T> =>
   (await (await daemon.request(path, { token })).json()) as T;
 
 interface Status {
   readonly features: readonly { readonly id: string; readonly state: string; readonly reason: string | null }[];
 }
 
-const stateOf = async (house: House): Promise<Status["features"][number]> =>
-  (await get<Status>(house, "/api/status")).features.find(({ id }) => id === "trigger-mqtt")!;
+const stateOf = async (fixture: Fixture): Promise<Status["features"][number]> =>
+  (await get<Status>(fixture, "/api/status")).features.find(({ id }) => id === "trigger-mqtt")!;
 
-const connected = (house: House): Promise<unknown> =>
+const connected = (fixture: Fixture): Promise<unknown> =>
   eventually(
-    () => house.daemon.output(),
+    () => fixture.daemon.output(),
     (output) => output.includes("connected to the MQTT broker"),
   );
 
 const message = (name: string, open = true): string => JSON.stringify({ name, open });
 
 test("each message starts its procedure once, over kills of the daemon and restarts of the broker", async () => {
-  await using house = await startHouse();
-  await connected(house);
-  const { broker } = house;
+  await using fixture = await startFixture();
+  await connected(fixture);
+  const { broker } = fixture;
   const names: string[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const batch = Array.from({ length: AT_ONCE }, (_one, index) => `${round}-${index}`);
@@ -122,49 +122,49 @@ test("each message starts its procedure once, over kills of the daemon and resta
       await broker.publish("home/hall/window", message("other"));
     })();
     await new Promise((resolve) => setTimeout(resolve, 20 + 25 * round));
-    await house.daemon.kill9();
+    await fixture.daemon.kill9();
     await published;
     await broker.stop();
     await broker.start();
-    await house.begin();
+    await fixture.begin();
   }
   const all = names.toSorted();
   await eventually(
-    () => house.started(),
+    () => fixture.started(),
     (started) => started.length >= all.length,
   );
   // What was acknowledged before is not sent again, and what is sent again is known.
-  await house.daemon.kill9();
+  await fixture.daemon.kill9();
   await broker.stop();
   await broker.start();
-  await house.begin();
-  await connected(house);
+  await fixture.begin();
+  await connected(fixture);
   await broker.publish("home/hall/door", message("last"));
   await eventually(
-    () => house.started(),
+    () => fixture.started(),
     (started) => started.includes("last"),
   );
-  expect(await house.started()).toEqual([...all, "last"]);
+  expect(await fixture.started()).toEqual([...all, "last"]);
 });
 
 test("a broker that is away is told of by status and doctor, and what it took meanwhile comes when it is back", async () => {
-  await using house = await startHouse();
-  await connected(house);
-  expect(await stateOf(house)).toMatchObject({ state: "running", reason: null });
-  await house.broker.stop();
+  await using fixture = await startFixture();
+  await connected(fixture);
+  expect(await stateOf(fixture)).toMatchObject({ state: "running", reason: null });
+  await fixture.broker.stop();
   const isWaiting = ({ state }: { readonly state: string }): boolean => state === "waiting";
-  expect(await eventually(() => stateOf(house), isWaiting)).toMatchObject({
+  expect(await eventually(() => stateOf(fixture), isWaiting)).toMatchObject({
     reason: expect.stringMatching(/The broker/),
   });
-  expect(await house.svc("status")).toMatch(/trigger-mqtt: waiting \(The broker/);
-  expect(await house.svc("doctor")).toMatch(/trigger-mqtt waits and tries again: The broker/);
-  await house.broker.start();
-  await house.broker.publish("home/hall/door", message("late"));
+  expect(await fixture.svc("status")).toMatch(/trigger-mqtt: waiting \(The broker/);
+  expect(await fixture.svc("doctor")).toMatch(/trigger-mqtt waits and tries again: The broker/);
+  await fixture.broker.start();
+  await fixture.broker.publish("home/hall/door", message("late"));
   await eventually(
-    () => house.started(),
+    () => fixture.started(),
     (started) => started.length > 0,
   );
-  expect(await house.started()).toEqual(["late"]);
-  const told = `${house.daemon.output()}${await house.svc("logs", "--limit", "1000")}`;
+  expect(await fixture.started()).toEqual(["late"]);
+  const told = `${fixture.daemon.output()}${await fixture.svc("logs", "--limit", "1000")}`;
   expect(told).not.toContain("right");
 });

@@ -1,9 +1,9 @@
-/** What opens the strict house, one thing at a time, and every line of `svc doctor --security` that it shows then. */
+/** What opens the strict fixture, one thing at a time, and every line of `svc doctor --security` that it shows then. */
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Config, writeProcedure } from "./strict-house.ts";
+import { type Config, writeProcedure } from "./strict-fixture.ts";
 
-/** `open`: `group/id level` of each line that is not ok. `env`: over that of the strict house. */
+/** `open`: `group/id level` of each line that is not ok. `env`: over that of the strict fixture. */
 export type Opening = readonly [name: string, changes: Config, open: readonly string[], env?: Record<string, string>];
 
 export const PUBLIC = { gateway: { public_url: "https://svc.example.org" } };
@@ -21,7 +21,7 @@ const PASSKEYS = { enabled: true, rp_id: "localhost", rp_origin: "http://localho
 const HOOK = "channels_config.webhook";
 const B = "channels_config.provider_b";
 
-/** What is changed in the strict house, and everything that is open then. */
+/** What is changed in the strict fixture, and everything that is open then. */
 export const OPENINGS: readonly Opening[] = [
   [
     "a public bind",
@@ -126,7 +126,7 @@ export const OPENINGS: readonly Opening[] = [
     ["act/sandbox warning", "act/workspace-only note"],
   ],
   [
-    "the same in a read-only house",
+    "the same in a read-only fixture",
     { tools: { disabled: ["http_get"] }, "security.policy": { autonomy: "read_only" } },
     [],
   ],

@@ -7,9 +7,9 @@ import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { missingOtlpReceiver, type OtlpSpan } from "@svc/testkit/real/otlp-receiver";
 import { requireReal } from "@svc/testkit/require-real";
 import { beforeEach, describe, expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 import { homeWith, post } from "./daemon.ts";
-import { MODEL_KEY, type OtelHouse, startOtelHouse, treeOf } from "./otel-house.ts";
+import { MODEL_KEY, type OtelFixture, startOtelFixture, treeOf } from "./otel-fixture.ts";
 
 const missing = missingOtlpReceiver();
 
@@ -34,7 +34,7 @@ const WORKING: readonly ModelStep[] = [
 
 const traceIds = (spans: readonly OtlpSpan[]): ReadonlySet<string> => new Set(spans.map(({ traceId }) => traceId));
 
-async function answered({ platform }: OtelHouse, count = 1): Promise<void> {
+async function answered({ platform }: OtelFixture, count = 1): Promise<void> {
   await eventually(
     () => platform.sent.length,
     (sent) => sent >= count,
@@ -43,11 +43,11 @@ async function answered({ platform }: OtelHouse, count = 1): Promise<void> {
 
 describe("one trace", () => {
   test("of a request that waits for its answer: the turn, each call of model and tools, and the command", async () => {
-    await using house = await startOtelHouse({ script: WORKING });
-    const { status } = await post(house.daemon, house.token, "What is the weather?", { traceparent });
+    await using fixture = await startOtelFixture({ script: WORKING });
+    const { status } = await post(fixture.daemon, fixture.token, "What is the weather?", { traceparent });
     expect(status).toBe(200);
-    const spans = (await house.told()).filter(({ name }) => name !== "POST /pair");
-    expect(house.receiver.refusals()).toEqual([]);
+    const spans = (await fixture.told()).filter(({ name }) => name !== "POST /pair");
+    expect(fixture.receiver.refusals()).toEqual([]);
     expect(treeOf(spans, CALLER)).toEqual([
       "POST /webhook",
       "  invoke_agent default",
@@ -62,10 +62,10 @@ describe("one trace", () => {
   });
 
   test("of a platform's message, to the delivery of its answer", async () => {
-    await using house = await startOtelHouse({ script: WORKING });
-    expect(await house.write({ text: "What is the weather?" }, { traceparent })).toBe(200);
-    await answered(house);
-    const spans = await house.told();
+    await using fixture = await startOtelFixture({ script: WORKING });
+    expect(await fixture.write({ text: "What is the weather?" }, { traceparent })).toBe(200);
+    await answered(fixture);
+    const spans = await fixture.told();
     expect(treeOf(spans, CALLER)).toEqual([
       "POST /provider-a",
       "  receive provider_a",
@@ -80,11 +80,11 @@ describe("one trace", () => {
   });
 
   test("goes on at the model's provider", async () => {
-    await using house = await startOtelHouse({ script: WORKING });
-    await post(house.daemon, house.token, "What is the weather?", { traceparent });
-    const spans = await house.told();
+    await using fixture = await startOtelFixture({ script: WORKING });
+    await post(fixture.daemon, fixture.token, "What is the weather?", { traceparent });
+    const spans = await fixture.told();
     const calls = spans.filter(({ name }) => name === "chat local").map(({ spanId }) => spanId);
-    const heard = house.model.requests.map(({ headers }) => headers["traceparent"] as string);
+    const heard = fixture.model.requests.map(({ headers }) => headers["traceparent"] as string);
     expect(heard.filter(isTraceparent)).toHaveLength(2);
     expect(heard.toSorted()).toEqual(calls.map((spanId) => `00-${TRACE}-${spanId}-01`).toSorted());
   });
@@ -92,34 +92,34 @@ describe("one trace", () => {
   test("of a message whose process was killed in the middle of its turn", async () => {
     let isHanging = true;
     const script = (): ModelStep => (isHanging ? { fault: "hang" } : { text: "Here I am again." });
-    await using house = await startOtelHouse({ script });
-    await house.write({ text: "Are you there?" }, { traceparent });
-    await house.model.arrived(0);
-    await house.daemon.kill9();
+    await using fixture = await startOtelFixture({ script });
+    await fixture.write({ text: "Are you there?" }, { traceparent });
+    await fixture.model.arrived(0);
+    await fixture.daemon.kill9();
     isHanging = false;
-    await house.start();
-    await answered(house);
-    const spans = (await house.told()).filter(({ traceId }) => traceId === TRACE);
+    await fixture.start();
+    await answered(fixture);
+    const spans = (await fixture.told()).filter(({ traceId }) => traceId === TRACE);
     const names = spans.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(["invoke_agent default", "chat local", "send provider_a"]));
-    const heard = house.model.requests.map(({ headers }) => String(headers["traceparent"]).slice(3, 35));
+    const heard = fixture.model.requests.map(({ headers }) => String(headers["traceparent"]).slice(3, 35));
     expect(new Set(heard)).toEqual(new Set([TRACE]));
   });
 
   test("of its own for each request without a traceparent, or with one that is none", async () => {
-    await using house = await startOtelHouse({ script: () => ({ text: "Yes." }) });
+    await using fixture = await startOtelFixture({ script: () => ({ text: "Yes." }) });
     for (const headers of [{}, { traceparent: "00-0-0-01" }, { traceparent: `00-${"0".repeat(32)}-${CALLER}-01` }]) {
-      await post(house.daemon, house.token, "Are you there?", headers as Record<string, string>);
+      await post(fixture.daemon, fixture.token, "Are you there?", headers as Record<string, string>);
     }
-    const spans = await house.told();
+    const spans = await fixture.told();
     const roots = spans.filter(({ name, parentSpanId }) => name === "POST /webhook" && parentSpanId === "");
     expect(traceIds(roots).size).toBe(3);
   });
 });
 
 test("strangers leave nothing with the collector, whatever they ask for", async () => {
-  await using house = await startOtelHouse({ script: [] });
-  const { daemon } = house;
+  await using fixture = await startOtelFixture({ script: [] });
+  const { daemon } = fixture;
   const statuses: number[] = [];
   for (const path of ["/", "/health", "/metrics", "/openapi.json", "/api/status", "/nothing", "/provider-a", "/ws"]) {
     statuses.push((await daemon.request(path, { headers: { traceparent } })).status);
@@ -129,16 +129,16 @@ test("strangers leave nothing with the collector, whatever they ask for", async 
     statuses.push((await daemon.request(path, request)).status);
   }
   expect(new Set(statuses)).toEqual(new Set([200, 401, 403, 404, 405]));
-  expect((await house.told()).filter(({ traceId }) => traceId === TRACE)).toEqual([]);
+  expect((await fixture.told()).filter(({ traceId }) => traceId === TRACE)).toEqual([]);
 });
 
 describe("what is said", () => {
   const QUESTION = "What is the weather in Ghent today?";
 
   async function toldOf(keys: string): Promise<string> {
-    await using house = await startOtelHouse({ script: WORKING, keys });
-    await post(house.daemon, house.token, `${QUESTION} My key is ${MODEL_KEY}.`, { traceparent });
-    return JSON.stringify(await house.told());
+    await using fixture = await startOtelFixture({ script: WORKING, keys });
+    await post(fixture.daemon, fixture.token, `${QUESTION} My key is ${MODEL_KEY}.`, { traceparent });
+    return JSON.stringify(await fixture.told());
   }
 
   test("is in no span", async () => {
@@ -155,27 +155,27 @@ describe("what is said", () => {
 });
 
 test.each(["opentelemetry", "otlp"])("%s is another name of it", async (backend) => {
-  await using house = await startOtelHouse({ script: () => ({ text: "Yes." }), keys: `backend = "${backend}"` });
-  await post(house.daemon, house.token, "Are you there?", { traceparent });
-  expect(treeOf(await house.told(), CALLER)).toHaveLength(3);
+  await using fixture = await startOtelFixture({ script: () => ({ text: "Yes." }), keys: `backend = "${backend}"` });
+  await post(fixture.daemon, fixture.token, "Are you there?", { traceparent });
+  expect(treeOf(await fixture.told(), CALLER)).toHaveLength(3);
 });
 
 test("as JSON too", async () => {
-  const keys = 'backend = "otel"\notel_protocol = "http/json"\notel_service_name = "house"';
-  await using house = await startOtelHouse({ script: () => ({ text: "Yes." }), keys });
-  await post(house.daemon, house.token, "Are you there?", { traceparent });
-  expect(treeOf(await house.told(), CALLER)).toHaveLength(3);
-  const [request] = await house.receiver.received();
+  const keys = 'backend = "otel"\notel_protocol = "http/json"\notel_service_name = "fixture"';
+  await using fixture = await startOtelFixture({ script: () => ({ text: "Yes." }), keys });
+  await post(fixture.daemon, fixture.token, "Are you there?", { traceparent });
+  expect(treeOf(await fixture.told(), CALLER)).toHaveLength(3);
+  const [request] = await fixture.receiver.received();
   expect(request?.headers["content-type"]).toBe("application/json");
-  expect(request?.spans[0]?.resource["service.name"]?.value).toBe("house");
+  expect(request?.spans[0]?.resource["service.name"]?.value).toBe("fixture");
 });
 
 test("none is recorded at a share of 0, and the model is told so", async () => {
   const keys = 'backend = "otel"\notel_sampling = 0';
-  await using house = await startOtelHouse({ script: () => ({ text: "Yes." }), keys });
-  await post(house.daemon, house.token, "Are you there?");
-  expect(await house.told()).toEqual([]);
-  expect(house.model.requests[0]?.headers["traceparent"]).toMatch(/-00$/);
+  await using fixture = await startOtelFixture({ script: () => ({ text: "Yes." }), keys });
+  await post(fixture.daemon, fixture.token, "Are you there?");
+  expect(await fixture.told()).toEqual([]);
+  expect(fixture.model.requests[0]?.headers["traceparent"]).toMatch(/-00$/);
 });
 
 describe("a collector that", () => {
@@ -183,19 +183,19 @@ describe("a collector that", () => {
   const keys = `backend = "otel"\notel_headers = "authorization=Bearer%20${SECRET}"`;
 
   test("is dead costs no answer, and two lines of the log, without the secret", async () => {
-    await using house = await startOtelHouse({
+    await using fixture = await startOtelFixture({
       script: () => ({ text: "Yes." }),
       keys,
       endpoint: "http://127.0.0.1:9",
     });
     for (let count = 0; count < 5; count += 1) {
-      expect((await post(house.daemon, house.token, "Are you there?")).status).toBe(200);
+      expect((await post(fixture.daemon, fixture.token, "Are you there?")).status).toBe(200);
     }
-    expect(await house.daemon.stop()).toEqual({ code: 0, signal: null });
+    expect(await fixture.daemon.stop()).toEqual({ code: 0, signal: null });
     // That it is dead, and how many spans went down with the service.
-    const lines = house.daemon.output().match(/trace collector/g) ?? [];
+    const lines = fixture.daemon.output().match(/trace collector/g) ?? [];
     expect([1, 2]).toContain(lines.length);
-    expect(house.daemon.output()).not.toContain(SECRET);
+    expect(fixture.daemon.output()).not.toContain(SECRET);
   });
 
   test("never answers does not keep the process from its end", async () => {
@@ -203,12 +203,12 @@ describe("a collector that", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const connected = new Promise((resolve) => server.once("connection", resolve));
-    await using house = await startOtelHouse({ script: () => ({ text: "Yes." }), keys, endpoint });
-    expect((await post(house.daemon, house.token, "Are you there?")).status).toBe(200);
+    await using fixture = await startOtelFixture({ script: () => ({ text: "Yes." }), keys, endpoint });
+    expect((await post(fixture.daemon, fixture.token, "Are you there?")).status).toBe(200);
     await connected;
-    expect((await post(house.daemon, house.token, "Still there?")).status).toBe(200);
-    expect(await house.daemon.stop()).toEqual({ code: 0, signal: null });
-    expect(house.daemon.output()).not.toContain(SECRET);
+    expect((await post(fixture.daemon, fixture.token, "Still there?")).status).toBe(200);
+    expect(await fixture.daemon.stop()).toEqual({ code: 0, signal: null });
+    expect(fixture.daemon.output()).not.toContain(SECRET);
     server.close();
   });
 });

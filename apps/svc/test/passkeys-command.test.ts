@@ -17,7 +17,7 @@ import {
   SIGN_IN,
   startAll,
   svc,
-} from "./passkey-house.ts";
+} from "./passkey-fixture.ts";
 
 describe("svc passkeys", () => {
   test("lists, renames and removes what every device has, with a daemon and without", async () => {

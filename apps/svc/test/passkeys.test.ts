@@ -20,7 +20,7 @@ import {
   SIGN_IN,
   startAll,
   svc,
-} from "./passkey-house.ts";
+} from "./passkey-fixture.ts";
 
 const LIBRARY = "@simplewebauthn/server";
 

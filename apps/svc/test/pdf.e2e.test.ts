@@ -14,7 +14,7 @@ const FIXTURES = join(import.meta.dirname, "../../../packages/features/rag-pdf/t
 const call = (name: string, path: string): ModelStep => ({ calls: [{ name, input: { path } }] });
 
 /** A daemon with PDFs in its workspace, and a model that calls for `tool` and then answers. */
-async function houseOf(script: ModelStep[], files: Readonly<Record<string, Uint8Array>>, binary: string) {
+async function harnessOf(script: ModelStep[], files: Readonly<Record<string, Uint8Array>>, binary: string) {
   const model = await fakeModelServer({ script });
   const home = homeWith(
     `[model]\nprovider = "openai-compatible"\nname = "local"\nbase_url = "${model.url}"\napi_key = "k"\n`,
@@ -47,41 +47,41 @@ test("pdf_read and file_read give the text of a PDF, in East Asian encodings too
     call("file_read", "b.pdf"),
     { text: "three" },
   ];
-  await using house = await houseOf(script, files, fullestBinaryPath());
+  await using harness = await harnessOf(script, files, fullestBinaryPath());
   for (const answer of ["one", "two", "three"]) {
-    expect((await post(house.daemon, house.token, "read it")).body.response).toBe(answer);
+    expect((await post(harness.daemon, harness.token, "read it")).body.response).toBe(answer);
   }
-  expect(house.told(1)).toMatch(/East Asia.*灯塔立在长长的沙嘴尽头.*毎朝、天気を書き留めた/);
-  expect(house.told(3)).toMatch(/\[page 1\].*灯台は長い砂嘴の先に立っている.*매일 아침 날씨를 적었다/);
-  expect(house.told(5)).toContain("PDF_ENCRYPTED");
+  expect(harness.told(1)).toMatch(/East Asia.*灯塔立在长长的沙嘴尽头.*毎朝、天気を書き留めた/);
+  expect(harness.told(3)).toMatch(/\[page 1\].*灯台は長い砂嘴の先に立っている.*매일 아침 날씨를 적었다/);
+  expect(harness.told(5)).toContain("PDF_ENCRYPTED");
 });
 
 test("a bomb ends in PDF_TOO_MUCH, and the gateway answers all the while", async () => {
   const script = [call("pdf_read", "bomb.pdf"), { text: "too much" }, call("pdf_read", "a.pdf"), { text: "read" }];
   const files = { "bomb.pdf": bomb(), "a.pdf": fixture("hand-metadata") };
-  await using house = await houseOf(script, files, fullestBinaryPath());
+  await using harness = await harnessOf(script, files, fullestBinaryPath());
   const over = new AbortController();
-  const turn = post(house.daemon, house.token, "read the bomb").finally(() => over.abort());
+  const turn = post(harness.daemon, harness.token, "read the bomb").finally(() => over.abort());
   let answered = 0;
   while (!over.signal.aborted) {
-    expect((await house.daemon.request("/health")).status).toBe(200);
+    expect((await harness.daemon.request("/health")).status).toBe(200);
     if (!over.signal.aborted) answered += 1;
   }
   expect((await turn).body.response).toBe("too much");
-  expect(house.told(1)).toContain("PDF_TOO_MUCH");
+  expect(harness.told(1)).toContain("PDF_TOO_MUCH");
   // A daemon that read by itself would have answered when it was over, or not at all.
   expect(answered).toBeGreaterThan(20);
-  expect((await post(house.daemon, house.token, "read the other")).body.response).toBe("read");
-  expect(house.told(3)).toContain("Metadata is in UTF-16");
+  expect((await post(harness.daemon, harness.token, "read the other")).body.response).toBe("read");
+  expect(harness.told(3)).toContain("Metadata is in UTF-16");
 });
 
 test("without the feature both tools say how to build it in", async () => {
   const script = [call("pdf_read", "a.pdf"), { text: "one" }, call("file_read", "a.pdf"), { text: "two" }];
-  await using house = await houseOf(script, { "a.pdf": fixture("hand-metadata") }, binaryPath());
-  for (const _ of [1, 2]) await post(house.daemon, house.token, "read it");
-  expect(house.told(1)).toMatch(/TOOL_UNAVAILABLE.*rag-pdf.*pnpm build minimal --with rag-pdf/);
-  expect(house.told(3)).toMatch(/rag-pdf.*pnpm build minimal --with rag-pdf/);
-  expect(house.told(3)).not.toContain("endobj");
+  await using harness = await harnessOf(script, { "a.pdf": fixture("hand-metadata") }, binaryPath());
+  for (const _ of [1, 2]) await post(harness.daemon, harness.token, "read it");
+  expect(harness.told(1)).toMatch(/TOOL_UNAVAILABLE.*rag-pdf.*pnpm build minimal --with rag-pdf/);
+  expect(harness.told(3)).toMatch(/rag-pdf.*pnpm build minimal --with rag-pdf/);
+  expect(harness.told(3)).not.toContain("endobj");
 });
 
 /** One page whose content is 512 MiB of spaces, packed three times. */

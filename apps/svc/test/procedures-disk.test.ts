@@ -9,9 +9,9 @@ import { mountSmallDisk, NO_SMALL_DISK, type SmallDisk } from "@svc/testkit/real
 import { requireReal } from "@svc/testkit/require-real";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 import { startPaired, UNGUARDED } from "./daemon.ts";
-import { manual, type ProceduresHouse, startProcedures, steps } from "./procedures-house.ts";
+import { manual, type ProceduresFixture, startProcedures, steps } from "./procedures-fixture.ts";
 
 const SIZE_MB = 4;
 
@@ -50,29 +50,32 @@ interface Started {
   readonly runs: readonly { readonly run_id: string }[];
 }
 
-const runsOf = async (house: ProceduresHouse): Promise<readonly string[]> =>
-  (await house.api<{ runs: { id: string }[] }>("/api/sop-runs?sop=notes&limit=200")).body.runs.map(({ id }) => id);
+const runsOf = async (fixture: ProceduresFixture): Promise<readonly string[]> =>
+  (await fixture.api<{ runs: { id: string }[] }>("/api/sop-runs?sop=notes&limit=200")).body.runs.map(({ id }) => id);
 
-const linesOf = (house: ProceduresHouse): string[] => house.file("notes.txt").trim().split("\n").toSorted();
+const linesOf = (fixture: ProceduresFixture): string[] => fixture.file("notes.txt").trim().split("\n").toSorted();
 
 test("on a full disk a trigger is told 503 and starts nothing, an answer is not taken; with room again both are, once", async (context) => {
   if (process.getuid?.() !== 0) requireReal(context, NO_SMALL_DISK);
-  await using house = await startProcedures({ config: CONFIG });
-  await house.write({
+  await using fixture = await startProcedures({ config: CONFIG });
+  await fixture.write({
     notes: { toml: NOTES, md: "" },
     gated: { toml: manual('execution_mode = "supervised"\nmax_concurrent = 5'), md: steps("Say so.") },
   });
-  const gate = await house.run("gated");
-  await house.becomes(gate, "waiting_approval");
-  await house.delivered();
-  await house.chat.daemon.stop();
-  using disk = smallStateDisk(house.home);
+  const gate = await fixture.run("gated");
+  await fixture.becomes(gate, "waiting_approval");
+  await fixture.delivered();
+  await fixture.chat.daemon.stop();
+  using disk = smallStateDisk(fixture.home);
   if (!disk) return requireReal(context, NO_SMALL_DISK);
-  await house.begin();
+  await fixture.begin();
   const told: string[] = [];
   const trigger = async (): Promise<number> => {
     const line = `line ${told.length}`;
-    const { status, body } = await house.api<Started>("/of/notes", { line: `${line}\n`, padding: "x".repeat(20_000) });
+    const { status, body } = await fixture.api<Started>("/of/notes", {
+      line: `${line}\n`,
+      padding: "x".repeat(20_000),
+    });
     if (status === 202) told.push(...body.runs.map(() => line));
     return status;
   };
@@ -82,33 +85,33 @@ test("on a full disk a trigger is told 503 and starts nothing, an answer is not 
   // What is left of the pages that the database has takes some more.
   const refused = await eventually(trigger, (status) => status !== 202);
   expect(refused).toBe(503);
-  expect(await house.answer(gate, "step-1", true)).toMatchObject({ status: 503, body: { code: "STORE_FULL" } });
+  expect(await fixture.answer(gate, "step-1", true)).toMatchObject({ status: 503, body: { code: "STORE_FULL" } });
   const request = { type: "human_approval_request", run_id: "one", step_id: "two", content: { title: "Now?" } };
-  expect((await house.api("/api/channel-events", request)).status).toBe(503);
-  expect(await house.run("gated").catch(String)).toContain("STORE_FULL");
-  expect((await house.chat.svc("approvals", "approve", gate)).stderr).toContain("STORE_FULL");
-  expect((await house.show(gate)).status).toBe("waiting_approval");
-  expect(await runsOf(house)).toHaveLength(told.length);
-  await house.killed();
-  await house.begin();
-  expect([await trigger(), (await runsOf(house)).length]).toEqual([503, told.length]);
+  expect((await fixture.api("/api/channel-events", request)).status).toBe(503);
+  expect(await fixture.run("gated").catch(String)).toContain("STORE_FULL");
+  expect((await fixture.chat.svc("approvals", "approve", gate)).stderr).toContain("STORE_FULL");
+  expect((await fixture.show(gate)).status).toBe("waiting_approval");
+  expect(await runsOf(fixture)).toHaveLength(told.length);
+  await fixture.killed();
+  await fixture.begin();
+  expect([await trigger(), (await runsOf(fixture)).length]).toEqual([503, told.length]);
 
   disk.empty();
   expect(await eventually(trigger, (status) => status === 202)).toBe(202);
-  expect((await house.answer(gate, "step-1", true)).status).toBe(200);
-  await house.becomes(gate, "completed");
+  expect((await fixture.answer(gate, "step-1", true)).status).toBe(200);
+  await fixture.becomes(gate, "completed");
   // What was accepted before rests for some seconds after a refusal; a start takes it up at once.
-  await house.chat.daemon.stop();
-  await house.begin();
+  await fixture.chat.daemon.stop();
+  await fixture.begin();
   const ended = await Promise.all(
-    (await runsOf(house)).map((id) => house.becomes(id, "completed", "waiting_approval")),
+    (await runsOf(fixture)).map((id) => fixture.becomes(id, "completed", "waiting_approval")),
   );
   expect(ended).toHaveLength(told.length);
   // A call whose end could not be noted is asked about, and not made again.
   expect(ended.filter(({ status }) => status === "waiting_approval").length).toBeLessThanOrEqual(1);
-  expect(linesOf(house)).toEqual(told.toSorted());
-  expect(await house.approvals("waiting")).toHaveLength(ended.filter(({ status }) => status !== "completed").length);
-  expect(await house.chat.json("audit", "verify")).toMatchObject({ ok: true });
+  expect(linesOf(fixture)).toEqual(told.toSorted());
+  expect(await fixture.approvals("waiting")).toHaveLength(ended.filter(({ status }) => status !== "completed").length);
+  expect(await fixture.chat.json("audit", "verify")).toMatchObject({ ok: true });
 });
 
 const LONG = "All that matters is written here, in more than one page of the disk. ".repeat(100);

@@ -4,7 +4,7 @@ import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { type AuditLine, manual, type ProceduresHouse, startProcedures, steps } from "./procedures-house.ts";
+import { type AuditLine, manual, type ProceduresFixture, startProcedures, steps } from "./procedures-fixture.ts";
 
 interface Verdict {
   readonly ok: boolean;
@@ -27,60 +27,60 @@ const FORGERIES: readonly (readonly [sql: string, brokenAt: (last: number) => nu
   ["UPDATE audit SET n = CASE n WHEN 2 THEN -3 WHEN 3 THEN -2 ELSE n END; UPDATE audit SET n = abs(n)", () => 2],
 ];
 
-/** The database of a house that does not run, with something done to it by somebody else; put right again afterwards. */
-async function forged(house: ProceduresHouse, sql: string): Promise<{ verdict: Verdict; code: number | null }> {
-  const file = join(house.home, "state", "svc.db");
+/** The database of a fixture that does not run, with something done to it by somebody else; put right again afterwards. */
+async function forged(fixture: ProceduresFixture, sql: string): Promise<{ verdict: Verdict; code: number | null }> {
+  const file = join(fixture.home, "state", "svc.db");
   copyFileSync(file, `${file}.kept`);
   using db = new DatabaseSync(file);
   db.exec(sql);
   db.close();
-  const told = await house.chat.svc("audit", "verify", "--json");
+  const told = await fixture.chat.svc("audit", "verify", "--json");
   for (const name of [file, `${file}-wal`, `${file}-shm`]) rmSync(name, { force: true });
   copyFileSync(`${file}.kept`, file);
   return { verdict: JSON.parse(told.stdout) as Verdict, code: told.code };
 }
 
 test("a backup of a run that waits, put back with what waited, goes on waiting, and goes on once; every change of the audit log is found", async () => {
-  await using house = await startProcedures();
+  await using fixture = await startProcedures();
   const md = steps("Look.", "Say so.");
-  await house.write({ gated: { toml: manual('execution_mode = "supervised"\nmax_concurrent = 5'), md } });
-  const [kept, other] = [await house.run("gated"), await house.run("gated")];
-  for (const id of [kept, other]) await house.becomes(id, "waiting_approval");
-  await house.delivered();
-  const backup = join(house.home, "..", `${kept}.tar.gz`);
-  expect((await house.chat.svc("backup", backup)).code).toBe(0);
-  await house.answer(kept, "step-1", true);
-  await house.becomes(kept, "completed");
-  await house.answer(other, "step-1", false, "no");
-  await house.becomes(other, "cancelled");
-  await house.chat.daemon.stop();
+  await fixture.write({ gated: { toml: manual('execution_mode = "supervised"\nmax_concurrent = 5'), md } });
+  const [kept, other] = [await fixture.run("gated"), await fixture.run("gated")];
+  for (const id of [kept, other]) await fixture.becomes(id, "waiting_approval");
+  await fixture.delivered();
+  const backup = join(fixture.home, "..", `${kept}.tar.gz`);
+  expect((await fixture.chat.svc("backup", backup)).code).toBe(0);
+  await fixture.answer(kept, "step-1", true);
+  await fixture.becomes(kept, "completed");
+  await fixture.answer(other, "step-1", false, "no");
+  await fixture.becomes(other, "cancelled");
+  await fixture.chat.daemon.stop();
 
-  const { entries: last } = await house.chat.json<Verdict>("audit", "verify");
+  const { entries: last } = await fixture.chat.json<Verdict>("audit", "verify");
   const found: unknown[] = [];
-  for (const [sql] of FORGERIES) found.push([sql, await forged(house, sql)]);
+  for (const [sql] of FORGERIES) found.push([sql, await forged(fixture, sql)]);
   expect(found).toEqual(
     FORGERIES.map(([sql, brokenAt]) => [
       sql,
       { code: 65, verdict: { ok: false, entries: expect.any(Number), broken_at: brokenAt(last) } },
     ]),
   );
-  expect(await house.chat.json("audit", "verify")).toEqual({ ok: true, entries: last, broken_at: null });
+  expect(await fixture.chat.json("audit", "verify")).toEqual({ ok: true, entries: last, broken_at: null });
 
-  expect((await house.chat.svc("restore", backup, "--yes", "--with-waiting")).code).toBe(0);
+  expect((await fixture.chat.svc("restore", backup, "--yes", "--with-waiting")).code).toBe(0);
   rmSync(backup);
-  await house.begin();
-  expect((await house.show(kept)).status).toBe("waiting_approval");
-  const sent = house.chat.platform.sent.length;
-  const asked = house.model.requests.length;
-  expect((await house.answer(kept, "step-1", true)).status).toBe(200);
-  expect((await house.answer(kept, "step-1", true)).status).toBe(409);
-  await house.becomes(kept, "completed");
-  expect(house.model.requests.length - asked).toBe(2);
-  await house.delivered();
+  await fixture.begin();
+  expect((await fixture.show(kept)).status).toBe("waiting_approval");
+  const sent = fixture.chat.platform.sent.length;
+  const asked = fixture.model.requests.length;
+  expect((await fixture.answer(kept, "step-1", true)).status).toBe(200);
+  expect((await fixture.answer(kept, "step-1", true)).status).toBe(409);
+  await fixture.becomes(kept, "completed");
+  expect(fixture.model.requests.length - asked).toBe(2);
+  await fixture.delivered();
   // Nobody is asked anew: who was asked is told how it ended.
-  const news = house.chat.platform.sent.slice(sent);
+  const news = fixture.chat.platform.sent.slice(sent);
   expect(news.map(({ replies, text }) => [replies.length, text.includes("approved by device")])).toEqual([[0, true]]);
-  const ends = (await house.audit()).filter(({ kind }: AuditLine) => kind === "sop-run-end");
+  const ends = (await fixture.audit()).filter(({ kind }: AuditLine) => kind === "sop-run-end");
   expect(ends.map(({ data }) => data.run_id)).toEqual([kept]);
-  expect(await house.chat.json("audit", "verify")).toMatchObject({ ok: true });
+  expect(await fixture.chat.json("audit", "verify")).toMatchObject({ ok: true });
 });

@@ -3,19 +3,19 @@
 import type { ModelRequest } from "@svc/testkit/fake-model/server";
 import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 import { UNGUARDED } from "./daemon.ts";
 import {
   manual,
   obey,
-  type ProceduresHouse,
+  type ProceduresFixture,
   type RunDetail,
   startProcedures,
   steps,
   wordsOf,
-} from "./procedures-house.ts";
+} from "./procedures-fixture.ts";
 
-let house: ProceduresHouse;
+let fixture: ProceduresFixture;
 /** Steps that say so are not answered. */
 let isAway = true;
 
@@ -28,8 +28,8 @@ default_execution_mode = "step_by_step"
 max_concurrent_total = 20
 `;
 
-beforeAll(async () => void (house = await startProcedures({ config: MORE, script })));
-afterAll(() => house[Symbol.asyncDispose]());
+beforeAll(async () => void (fixture = await startProcedures({ config: MORE, script })));
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const TWO = steps("Look.", "Say so.");
 const ofMode = (mode: string, more = ""): string => manual(`execution_mode = "${mode}"\nmax_concurrent = 100\n${more}`);
@@ -39,12 +39,12 @@ async function gatesOf(id: string): Promise<{ readonly gates: readonly string[];
   const gates: string[] = [];
   for (;;) {
     const run = await eventually(
-      () => house.show(id),
+      () => fixture.show(id),
       ({ status, step }) =>
         status === "completed" || (status === "waiting_approval" && !gates.includes(`step-${step}`)),
     );
     if (run.status === "completed" || gates.length === 10) return { gates, run };
-    const { status } = await house.answer(id, `step-${run.step}`, true);
+    const { status } = await fixture.answer(id, `step-${run.step}`, true);
     gates.push(`${status === 200 ? "" : `${status} `}step-${run.step}`);
   }
 }
@@ -52,7 +52,7 @@ async function gatesOf(id: string): Promise<{ readonly gates: readonly string[];
 test("every mode asks where it says, and what demands a person is asked in each of them", async () => {
   const confirmed = `${TWO}   - requires_confirmation: true\n`;
   const checkpoint = steps("Look.", "Is it good?\n\n   - kind: checkpoint", "Say so.");
-  await house.write({
+  await fixture.write({
     auto: { toml: ofMode("auto"), md: TWO },
     supervised: { toml: ofMode("supervised"), md: TWO },
     each: { toml: ofMode("step_by_step"), md: TWO },
@@ -63,7 +63,7 @@ test("every mode asks where it says, and what demands a person is asked in each 
     checked: { toml: ofMode("auto"), md: checkpoint },
   });
   const names = ["auto", "supervised", "each", "unsaid", "urgent", "normal", "careful", "checked"];
-  const ended = await Promise.all(names.map(async (name) => [name, (await gatesOf(await house.run(name))).gates]));
+  const ended = await Promise.all(names.map(async (name) => [name, (await gatesOf(await fixture.run(name))).gates]));
   expect(Object.fromEntries(ended)).toEqual({
     auto: [],
     supervised: ["step-1"],
@@ -75,7 +75,7 @@ test("every mode asks where it says, and what demands a person is asked in each 
     checked: ["step-2"],
   });
   // A checkpoint lets through what came before it.
-  expect(wordsOf(house.model.requests.findLast((request) => wordsOf(request).includes("Step 3 of 3"))!)).toContain(
+  expect(wordsOf(fixture.model.requests.findLast((request) => wordsOf(request).includes("Step 3 of 3"))!)).toContain(
     "What the step before gave.",
   );
 });
@@ -93,60 +93,60 @@ test("without a model each step is given what the one before came to; values go 
   );
   const unsafe = step("Unsafe", 'tool = "file_write"\nargs = { path = "unsafe.txt", content = "$.text" }');
   const command = step("Command", 'tool = "shell"\nargs = { command = "$.text" }\ntrusted_input = true');
-  await house.write({
+  await fixture.write({
     plain: { toml: ofMode("deterministic") + write + read + note, md: "" },
     unsafe: { toml: ofMode("deterministic") + unsafe, md: "" },
     command: { toml: ofMode("deterministic") + command, md: "" },
   });
-  const asked = house.model.requests.length;
+  const asked = fixture.model.requests.length;
   const text = 'as it came: "; rm -rf / #\n$.path $(reboot)';
-  const { gates, run } = await gatesOf(await house.run("plain", { path: "told.txt", text }));
+  const { gates, run } = await gatesOf(await fixture.run("plain", { path: "told.txt", text }));
   expect(gates).toEqual(["step-3"]);
-  expect([house.file("told.txt"), house.file("again.txt")]).toEqual([text, text]);
+  expect([fixture.file("told.txt"), fixture.file("again.txt")]).toEqual([text, text]);
   expect(run.steps[1]!.output).toMatchObject({ text });
-  expect(await house.run("unsafe", { text }).catch(String)).toMatch(/trusted_input|requires_confirmation|outside/);
-  expect(await house.run("command", { text }).catch(String)).toMatch(/SOP_INVALID|outside/);
-  const missing = await house.becomes(await house.run("plain", { path: "x.txt" }), "failed");
+  expect(await fixture.run("unsafe", { text }).catch(String)).toMatch(/trusted_input|requires_confirmation|outside/);
+  expect(await fixture.run("command", { text }).catch(String)).toMatch(/SOP_INVALID|outside/);
+  const missing = await fixture.becomes(await fixture.run("plain", { path: "x.txt" }), "failed");
   expect(missing).toMatchObject({ error: "SOP_STEP_FAILED", step: 1 });
-  expect(house.model.requests).toHaveLength(asked);
+  expect(fixture.model.requests).toHaveLength(asked);
 });
 
 test("a no cancels with its feedback; whoever cancels ends what waits and what runs, and its question", async () => {
-  await house.write({
+  await fixture.write({
     asks: { toml: ofMode("supervised"), md: TWO },
     long: { toml: ofMode("auto"), md: steps("Take long.", "Say so.") },
   });
-  const rejected = await house.run("asks");
-  await house.becomes(rejected, "waiting_approval");
-  await house.answer(rejected, "step-1", false, "not on a Friday");
-  expect(await house.becomes(rejected, "cancelled")).toMatchObject({
+  const rejected = await fixture.run("asks");
+  await fixture.becomes(rejected, "waiting_approval");
+  await fixture.answer(rejected, "step-1", false, "not on a Friday");
+  expect(await fixture.becomes(rejected, "cancelled")).toMatchObject({
     reason: expect.stringMatching(/^Rejected by .*: not on a Friday$/),
     steps: [{ status: "cancelled" }, { status: "pending" }],
   });
 
-  const waiting = await house.run("asks");
-  await house.becomes(waiting, "waiting_approval");
-  expect((await house.api(`/api/sop-runs/${waiting}/cancel`, {})).status).toBe(200);
-  expect(await house.becomes(waiting, "cancelled")).toMatchObject({
+  const waiting = await fixture.run("asks");
+  await fixture.becomes(waiting, "waiting_approval");
+  expect((await fixture.api(`/api/sop-runs/${waiting}/cancel`, {})).status).toBe(200);
+  expect(await fixture.becomes(waiting, "cancelled")).toMatchObject({
     steps: [{ approval: { status: "cancelled" } }, {}],
   });
-  expect(await house.answer(waiting, "step-1", true)).toMatchObject({ status: 409 });
-  expect((await house.show(waiting)).status).toBe("cancelled");
+  expect(await fixture.answer(waiting, "step-1", true)).toMatchObject({ status: 409 });
+  expect((await fixture.show(waiting)).status).toBe("cancelled");
 
-  const running = await house.run("long");
+  const running = await fixture.run("long");
   await eventually(
-    () => house.model.requests.some((request) => wordsOf(request).includes("Take long.")),
+    () => fixture.model.requests.some((request) => wordsOf(request).includes("Take long.")),
     (isAsked) => isAsked,
   );
-  expect((await house.chat.svc("sop", "cancel", running, "--yes")).code).toBe(0);
-  expect(await house.becomes(running, "cancelled")).toMatchObject({
+  expect((await fixture.chat.svc("sop", "cancel", running, "--yes")).code).toBe(0);
+  expect(await fixture.becomes(running, "cancelled")).toMatchObject({
     step: 1,
     reason: expect.stringMatching(/^Cancelled by/),
   });
   await eventually(
-    () => house.model.abandoned,
+    () => fixture.model.abandoned,
     (count) => count > 0,
   );
-  expect((await house.api(`/api/sop-runs/${running}/cancel`, {})).body.code).toBe("SOP_RUN_ENDED");
-  expect((await house.chat.svc("sop", "cancel", "r-nobody", "--yes")).stderr).toContain("SOP_RUN_UNKNOWN");
+  expect((await fixture.api(`/api/sop-runs/${running}/cancel`, {})).body.code).toBe("SOP_RUN_ENDED");
+  expect((await fixture.chat.svc("sop", "cancel", "r-nobody", "--yes")).stderr).toContain("SOP_RUN_UNKNOWN");
 });

@@ -4,7 +4,7 @@ import { systemClock } from "@svc/kit/system-clock";
 import { openStore, type Store } from "@svc/store";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { manual, type ProceduresHouse, startProcedures, steps } from "./procedures-house.ts";
+import { manual, type ProceduresFixture, startProcedures, steps } from "./procedures-fixture.ts";
 
 const RUNS = 10_000;
 const WAITING = 100;
@@ -94,55 +94,55 @@ async function pages<Row>(read: (before: string) => Promise<Page<Row>>): Promise
 type Ids = readonly { readonly id: string }[];
 type Numbers = readonly { readonly n: number }[];
 
-const runPages = (house: ProceduresHouse, query: string) =>
+const runPages = (fixture: ProceduresFixture, query: string) =>
   pages(async (before) => {
-    const { body } = await house.api<{ runs: Ids; before: number | null }>(`/api/sop-runs?${query}${before}`);
+    const { body } = await fixture.api<{ runs: Ids; before: number | null }>(`/api/sop-runs?${query}${before}`);
     return { rows: body.runs.map(({ id }) => id), before: body.before };
   });
 
-const approvalPages = (house: ProceduresHouse, query: string) =>
+const approvalPages = (fixture: ProceduresFixture, query: string) =>
   pages(async (before) => {
     const path = `/api/approvals?${query}${before}`;
-    const { body } = await house.api<{ approvals: Numbers; before: number | null }>(path);
+    const { body } = await fixture.api<{ approvals: Numbers; before: number | null }>(path);
     return { rows: body.approvals.map(({ n }) => n), before: body.before };
   });
 
 const down = (from: number, count: number): number[] => Array.from({ length: count }, (_, index) => from - index);
 
 test("10 000 runs and 350 approvals: every list is a page, and the pages together are all of it, once, in order", async () => {
-  await using house = await startProcedures();
-  await house.write({ old: { toml: manual('execution_mode = "auto"'), md: steps("Say so.") } });
-  await house.killed();
-  await seed(house.home);
-  await house.begin();
+  await using fixture = await startProcedures();
+  await fixture.write({ old: { toml: manual('execution_mode = "auto"'), md: steps("Say so.") } });
+  await fixture.killed();
+  await seed(fixture.home);
+  await fixture.begin();
 
-  const all = await runPages(house, "limit=200");
+  const all = await runPages(fixture, "limit=200");
   expect([new Set(all.sizes), all.rows.length]).toEqual([new Set([200]), RUNS]);
   expect(all.rows).toEqual(down(RUNS, RUNS).map((index) => `r-${String(index).padStart(5, "0")}`));
-  const failed = await runPages(house, "sop=old&status=failed&limit=200");
+  const failed = await runPages(fixture, "sop=old&status=failed&limit=200");
   expect([failed.rows.length, new Set(failed.rows).size, failed.sizes.at(-1)]).toEqual([RUNS / 4, RUNS / 4, 100]);
-  expect((await runPages(house, "sop=nobody")).sizes).toEqual([0]);
-  expect((await house.api<{ runs: Ids }>("/api/sop-runs")).body.runs).toHaveLength(50);
-  expect((await house.api("/api/sop-runs?limit=201")).status).toBe(400);
+  expect((await runPages(fixture, "sop=nobody")).sizes).toEqual([0]);
+  expect((await fixture.api<{ runs: Ids }>("/api/sop-runs")).body.runs).toHaveLength(50);
+  expect((await fixture.api("/api/sop-runs?limit=201")).status).toBe(400);
 
-  const waiting = await approvalPages(house, "status=waiting&limit=60");
+  const waiting = await approvalPages(fixture, "status=waiting&limit=60");
   expect([waiting.sizes, waiting.rows]).toEqual([[60, 40], down(ANSWERED + WAITING, WAITING)]);
-  expect((await approvalPages(house, "limit=200")).sizes).toEqual([200, 150]);
-  expect((await house.api<{ approvals: Numbers }>("/api/approvals")).body.approvals).toHaveLength(50);
+  expect((await approvalPages(fixture, "limit=200")).sizes).toEqual([200, 150]);
+  expect((await fixture.api<{ approvals: Numbers }>("/api/approvals")).body.approvals).toHaveLength(50);
 
   // A page does not grow with what lies behind it.
-  const size = async (path: string): Promise<number> => JSON.stringify((await house.api(path)).body).length;
+  const size = async (path: string): Promise<number> => JSON.stringify((await fixture.api(path)).body).length;
   expect(await size("/api/sop-runs")).toBeLessThan(50 * 600);
   expect(await size("/api/sops")).toBeLessThan(5_000);
 
-  const svc = async <T>(...words: string[]): Promise<T> => house.chat.json<T>(...words);
+  const svc = async <T>(...words: string[]): Promise<T> => fixture.chat.json<T>(...words);
   expect((await svc<{ approvals: Numbers }>("approvals", "list")).approvals).toHaveLength(50);
   expect((await svc<{ approvals: Numbers }>("approvals", "list", "--limit", "1000")).approvals).toHaveLength(WAITING);
   expect((await svc<{ runs: Ids }>("sop", "runs")).runs).toHaveLength(50);
   expect((await svc<{ runs: Ids }>("sop", "runs", "old", "--limit", "1000")).runs).toHaveLength(1_000);
-  expect((await house.chat.svc("sop", "runs", "--limit", "1001")).code).toBe(64);
+  expect((await fixture.chat.svc("sop", "runs", "--limit", "1001")).code).toBe(64);
 
   // The start took up nothing of it, and there is room for another one.
-  expect(house.model.requests).toHaveLength(0);
-  expect(await house.becomes(await house.run("old"), "completed")).toMatchObject({ n: RUNS + 1 });
+  expect(fixture.model.requests).toHaveLength(0);
+  expect(await fixture.becomes(await fixture.run("old"), "completed")).toMatchObject({ n: RUNS + 1 });
 });

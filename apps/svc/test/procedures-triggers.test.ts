@@ -2,9 +2,9 @@
 import type { ModelRequest } from "@svc/testkit/fake-model/server";
 import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { messagesOf, obey, type ProceduresHouse, startProcedures, steps, wordsOf } from "./procedures-house.ts";
+import { messagesOf, obey, type ProceduresFixture, startProcedures, steps, wordsOf } from "./procedures-fixture.ts";
 
-let house: ProceduresHouse;
+let fixture: ProceduresFixture;
 
 /** A model that gives away what it was told to keep. */
 const script = (request: ModelRequest): ModelStep =>
@@ -12,8 +12,8 @@ const script = (request: ModelRequest): ModelStep =>
 
 const MORE = "[sop]\nmax_concurrent_total = 20\n[gateway]\nwebhook_rate_limit_per_minute = 0\n";
 
-beforeAll(async () => void (house = await startProcedures({ config: MORE, script })));
-afterAll(() => house[Symbol.asyncDispose]());
+beforeAll(async () => void (fixture = await startProcedures({ config: MORE, script })));
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const TWO = steps("Look.", "Say so.");
 
@@ -29,7 +29,7 @@ const AT_ONCE = 50;
 
 /** The same request, all of them at the same instant; the runs, and how often each reason was told. */
 async function storm(path: string): Promise<{ ids: string[]; reasons: Record<string, number> }> {
-  const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => house.api<Started>(path, {})));
+  const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => fixture.api<Started>(path, {})));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
   const reasons = Map.groupBy(
     answers.flatMap(({ body }) => body.skipped),
@@ -46,7 +46,7 @@ test("of fifty at the same instant as many are started as may be: by procedure, 
     toml: `[sop]\nexecution_mode = "${mode}"\n${more}\n${webhook(path)}`,
     md: steps("Say so."),
   });
-  await house.write({
+  await fixture.write({
     few: limited("max_concurrent = 3", "supervised", "/of/few"),
     rests: limited("cooldown_secs = 3600", "supervised", "/of/rests"),
     many: limited("max_concurrent = 100", "supervised", "/of/many"),
@@ -57,15 +57,17 @@ test("of fifty at the same instant as many are started as may be: by procedure, 
 
   const rests = await storm("/of/rests");
   expect([rests.ids.length, rests.reasons]).toEqual([1, { max_concurrent: 49 }]);
-  await house.becomes(rests.ids[0]!, "waiting_approval");
-  await house.answer(rests.ids[0]!, "step-1", true);
-  await house.becomes(rests.ids[0]!, "completed");
+  await fixture.becomes(rests.ids[0]!, "waiting_approval");
+  await fixture.answer(rests.ids[0]!, "step-1", true);
+  await fixture.becomes(rests.ids[0]!, "completed");
   expect((await storm("/of/rests")).reasons).toEqual({ cooldown: AT_ONCE });
 
   // Three wait still. Two procedures for each request: none is counted twice, nor more than may be.
   const many = await storm("/of/many");
   expect([many.ids.length, many.reasons]).toEqual([17, { max_concurrent_total: 2 * AT_ONCE - 17 }]);
-  const ended = [...few.ids, ...many.ids].map(async (id) => (await house.api(`/api/sop-runs/${id}/cancel`, {})).status);
+  const ended = [...few.ids, ...many.ids].map(
+    async (id) => (await fixture.api(`/api/sop-runs/${id}/cancel`, {})).status,
+  );
   expect(new Set(await Promise.all(ended))).toEqual(new Set([200]));
 });
 
@@ -73,10 +75,10 @@ test("a condition is met by the payload or not; the path is exact", async () => 
   const high = "$.alert.seconds >= 3";
   const slow = { toml: `[sop]\nexecution_mode = "auto"\nmax_concurrent = 100\n${webhook("/of/slow", high)}`, md: TWO };
   const word = { toml: `[sop]\nexecution_mode = "auto"\n${webhook("/of/word", "$.s == abc")}`, md: TWO };
-  await house.write({ slow, word });
+  await fixture.write({ slow, word });
   const count = async (path: string, body: object | string): Promise<number> => {
     const type = typeof body === "string" ? { "content-type": "application/json" } : undefined;
-    const { status, body: told } = await house.api<Started>(path, body, type);
+    const { status, body: told } = await fixture.api<Started>(path, body, type);
     return status === 202 ? told.runs.length : status;
   };
   expect(await count("/of/slow", { alert: { seconds: 3 } })).toBe(1);
@@ -92,10 +94,10 @@ test("a condition is met by the payload or not; the path is exact", async () => 
 
 /** Of both steps of a run: what the model was told last, and the mark that stands around data in it. */
 async function promptsOf(payload: object): Promise<readonly { system: string; text: string; fence: string }[]> {
-  const before = house.model.requests.length;
-  const { body } = await house.api<Started>("/of/fence", payload);
-  await house.becomes(body.runs[0]!.run_id, "completed");
-  return house.model.requests.slice(before).map((request) => {
+  const before = fixture.model.requests.length;
+  const { body } = await fixture.api<Started>("/of/fence", payload);
+  await fixture.becomes(body.runs[0]!.run_id, "completed");
+  return fixture.model.requests.slice(before).map((request) => {
     const said = messagesOf(request).map(({ content }) => String(content));
     return { system: said[0]!, text: said.at(-1)!, fence: fencesIn(request)[0]! };
   });
@@ -115,7 +117,7 @@ title = "Read"
 tool = "file_read"
 args = { path = "none.txt" }
 `;
-  await house.write({ fence: { toml, md }, exact: { toml: exact, md: "" } });
+  await fixture.write({ fence: { toml, md }, exact: { toml: exact, md: "" } });
   const [first, second] = await promptsOf({ text: "hello" });
   expect(first!.fence).toBe(second!.fence);
   // The answer to the first step gave the mark away: in the second it opens and closes two pieces of data, and nothing else.
@@ -151,8 +153,8 @@ args = { path = "none.txt" }
   expect(shown!.text.length).toBeLessThan(6_000);
   expect(shown!.text).toMatch(/\[cut: \d+ more characters\]\ndata [0-9a-f]{32}>>>$/);
   // A part of it would be another value: without a model it is all or nothing.
-  expect((await house.api<Started>("/of/exact", large)).body.skipped).toEqual([
+  expect((await fixture.api<Started>("/of/exact", large)).body.skipped).toEqual([
     { sop: "exact", reason: "payload_too_large" },
   ]);
-  expect((await house.api("/of/fence", { text: "x".repeat(1_048_577) })).status).toBe(413);
+  expect((await fixture.api("/of/fence", { text: "x".repeat(1_048_577) })).status).toBe(413);
 });

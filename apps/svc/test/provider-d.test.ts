@@ -6,7 +6,7 @@ import { startDeliverer } from "@svc/testkit/platforms/deliverer";
 import { providerDActivity, providerDDelivery } from "@svc/testkit/platforms/provider-d/delivery";
 import { startProviderD } from "@svc/testkit/platforms/provider-d/server";
 import { expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 import { homeWith, localModel } from "./daemon.ts";
 
 const SECRET = "planted-webhook-secret-0123456789-0123456789";

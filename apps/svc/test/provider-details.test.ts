@@ -7,17 +7,17 @@ import { providerBSigned } from "@svc/testkit/platforms/provider-b/delivery";
 import { startBinary } from "@svc/testkit/binary/start-binary";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 import { homeWith } from "./daemon.ts";
-import { LINE, PERSON, planted } from "./leak-house.ts";
-import { type PlatformsHouse, startPlatforms } from "./platforms-house.ts";
+import { LINE, PERSON, planted } from "./leak-fixture.ts";
+import { type PlatformsFixture, startPlatforms } from "./platforms-fixture.ts";
 
-let house: PlatformsHouse;
-beforeAll(async () => (house = await startPlatforms()));
-afterAll(() => house[Symbol.asyncDispose]());
+let fixture: PlatformsFixture;
+beforeAll(async () => (fixture = await startPlatforms()));
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 test("Provider A's signature begins with sha256= in lower case, else the delivery is refused", async () => {
-  const delivery = house.from.a({ text: "prefix" });
+  const delivery = fixture.from.a({ text: "prefix" });
   const name = "x-hub-signature-256";
   const hex = delivery.headers[name]!.replace("sha256=", "");
   const withPrefix = (prefix: string): SampleDelivery => ({
@@ -26,15 +26,15 @@ test("Provider A's signature begins with sha256= in lower case, else the deliver
   });
   const statuses = [];
   for (const prefix of ["SHA256=", "Sha256=", "", "sha1="]) {
-    statuses.push((await house.post("provider_a", withPrefix(prefix))).status);
+    statuses.push((await fixture.post("provider_a", withPrefix(prefix))).status);
   }
   expect(statuses).toEqual([401, 401, 401, 401]);
-  expect(await house.json("inbox", "list")).toEqual({ messages: [] });
-  expect((await house.post("provider_a", withPrefix("sha256="))).status).toBe(200);
+  expect(await fixture.json("inbox", "list")).toEqual({ messages: [] });
+  expect((await fixture.post("provider_a", withPrefix("sha256="))).status).toBe(200);
 });
 
 test("Provider B's message without a chat id is answered to its sender's number", async () => {
-  const before = house.b.sent.length;
+  const before = fixture.b.sent.length;
   const event = {
     event_type: "message.received",
     created_at: new Date().toISOString(),
@@ -47,13 +47,13 @@ test("Provider B's message without a chat id is answered to its sender's number"
   };
   const body = Buffer.from(JSON.stringify(event));
   const delivery = providerBSigned(body, planted("provider_b.signing_secret"), Date.now());
-  expect((await house.post("provider_b", delivery)).status).toBe(200);
+  expect((await fixture.post("provider_b", delivery)).status).toBe(200);
   const sent = await eventually(
-    () => house.b.sent.slice(before),
+    () => fixture.b.sent.slice(before),
     (messages) => messages.length > 0,
   );
   expect(sent).toMatchObject([{ text: expect.stringContaining("is anyone there?") }]);
-  const begun = house.b.requests.filter(({ path, method }) => method === "POST" && path.endsWith("/chats"));
+  const begun = fixture.b.requests.filter(({ path, method }) => method === "POST" && path.endsWith("/chats"));
   expect(begun).toMatchObject([{ json: { from: LINE, to: [PERSON] } }]);
 });
 

@@ -7,7 +7,7 @@ import { startBinary } from "@svc/testkit/binary/start-binary";
 import { requireReal } from "@svc/testkit/require-real";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
-import { installed, NAME, type Proxy, startProxy } from "./proxy-house.ts";
+import { installed, NAME, type Proxy, startProxy } from "./proxy-fixture.ts";
 
 const KINDS = ["caddy", "nginx"] as const;
 

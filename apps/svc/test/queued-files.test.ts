@@ -7,9 +7,9 @@ import { startBinary } from "@svc/testkit/binary/start-binary";
 import { fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/server";
 import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { expect, test } from "vitest";
-import { type ChannelHouse, eventually, PERSON, startChannelHouse } from "./channel-house.ts";
+import { type ChannelFixture, eventually, PERSON, startChannelFixture } from "./channel-fixture.ts";
 import { localModel } from "./daemon.ts";
-import { startGovernedHouse } from "./governed-house.ts";
+import { startGovernedFixture } from "./governed-fixture.ts";
 
 const CHANGES: Readonly<Record<string, { error: string | null; change(path: string): void }>> = {
   left: { error: null, change: () => undefined },
@@ -37,38 +37,38 @@ interface Row {
 }
 
 test("what is not the queued file any more after a kill is a dead letter, whatever took its place", async () => {
-  await using house = await startChannelHouse();
-  const folder = join(house.home, "workspace", "charts");
+  await using fixture = await startChannelFixture();
+  const folder = join(fixture.home, "workspace", "charts");
   mkdirSync(folder, { recursive: true });
-  house.platform.mood = { refuses: 503 };
+  fixture.platform.mood = { refuses: 503 };
   const names = Object.keys(CHANGES);
   const content = (name: string): string => `%PDF-1.7 ${name}`;
   for (const [index, name] of names.entries()) {
     writeFileSync(join(folder, `${name}.pdf`), content(name));
     // Each to a person of its own: one that waits holds back what is behind it.
-    const sent = await house.svc("send", "provider_a", `+1555000000${index}`, "", "--file", `charts/${name}.pdf`);
+    const sent = await fixture.svc("send", "provider_a", `+1555000000${index}`, "", "--file", `charts/${name}.pdf`);
     expect(sent).toMatchObject({ code: 0 });
   }
-  await house.daemon.kill9();
+  await fixture.daemon.kill9();
   for (const name of names) CHANGES[name]!.change(join(folder, `${name}.pdf`));
-  house.platform.mood = "takes";
-  house.daemon = await startBinary({ home: house.home });
+  fixture.platform.mood = "takes";
+  fixture.daemon = await startBinary({ home: fixture.home });
   const rows = await eventually(
-    async () => (await house.json<{ messages: Row[] }>("inbox", "list", "--box", "out")).messages.toReversed(),
+    async () => (await fixture.json<{ messages: Row[] }>("inbox", "list", "--box", "out")).messages.toReversed(),
     (messages) => messages.every(({ state }) => state !== "waiting"),
   );
   expect(rows.map(({ state, error }) => ({ state, error }))).toEqual(
     names.map((name) => ({ state: CHANGES[name]!.error ? "dead" : "sent", error: CHANGES[name]!.error })),
   );
-  const taken = house.platform.sent.map(({ file }) => Buffer.from(file!.bytes).toString());
+  const taken = fixture.platform.sent.map(({ file }) => Buffer.from(file!.bytes).toString());
   expect(taken).toEqual([content("left")]);
 
   // Put back as it was, it goes out.
   const changed = rows[names.indexOf("changed")]!.id;
   writeFileSync(join(folder, "changed.pdf"), content("changed"));
-  expect(await house.svc("inbox", "replay", changed)).toMatchObject({ code: 0 });
+  expect(await fixture.svc("inbox", "replay", changed)).toMatchObject({ code: 0 });
   const after = await eventually(
-    () => house.platform.sent.map(({ file }) => Buffer.from(file!.bytes).toString()),
+    () => fixture.platform.sent.map(({ file }) => Buffer.from(file!.bytes).toString()),
     ({ length }) => length === 2,
   );
   expect(after).toEqual([content("left"), content("changed")]);
@@ -87,9 +87,9 @@ interface Question {
   readonly message: string;
 }
 
-async function asked(house: ChannelHouse): Promise<Question> {
+async function asked(fixture: ChannelFixture): Promise<Question> {
   const waiting = await eventually(
-    async () => (await house.json<{ approvals: Question[] }>("approvals", "list")).approvals,
+    async () => (await fixture.json<{ approvals: Question[] }>("approvals", "list")).approvals,
     ({ length }) => length === 1,
   );
   return waiting[0]!;
@@ -104,46 +104,46 @@ test.each([
   { change: "deleted", told: /TOOL_BAD_INPUT/ },
 ])("a yes is to the file as it was when the person was asked: $change", async ({ change, told }) => {
   await using model = await fakeModelServer({ script: sendsFile });
-  await using house = await startGovernedHouse();
-  house.config(localModel(model), TARGETS);
-  await house.svc("reload");
-  const path = join(house.home, "workspace", "chart.pdf");
+  await using fixture = await startGovernedFixture();
+  fixture.config(localModel(model), TARGETS);
+  await fixture.svc("reload");
+  const path = join(fixture.home, "workspace", "chart.pdf");
   writeFileSync(path, "%PDF-1.7 good");
-  const token = await house.daemon.pair();
-  const answer = house.daemon.request("/webhook", { method: "POST", token, body: { message: "send it" } });
-  const question = await asked(house);
+  const token = await fixture.daemon.pair();
+  const answer = fixture.daemon.request("/webhook", { method: "POST", token, body: { message: "send it" } });
+  const question = await asked(fixture);
   expect(question.message).toContain(createHash("sha256").update("%PDF-1.7 good").digest("hex"));
   CHANGES[change]!.change(path);
-  expect(await house.svc("approvals", "approve", String(question.n))).toMatchObject({ code: 0 });
+  expect(await fixture.svc("approvals", "approve", String(question.n))).toMatchObject({ code: 0 });
   const { response } = (await (await answer).json()) as { response: string };
   expect(response).toMatch(told);
   const isLeft = change === "left";
   const sent = isLeft
     ? await eventually(
-        () => house.platform.sent,
+        () => fixture.platform.sent,
         ({ length }) => length > 0,
       )
-    : house.platform.sent;
+    : fixture.platform.sent;
   expect(sent.map(({ file }) => Buffer.from(file!.bytes).toString())).toEqual(isLeft ? ["%PDF-1.7 good"] : []);
 });
 
 test("a file that changed while the question waited and the daemon was down is not sent by a yes", async () => {
   await using model = await fakeModelServer({ script: sendsFile });
-  await using house = await startGovernedHouse();
-  house.config(localModel(model), TARGETS);
-  await house.svc("reload");
-  const path = join(house.home, "workspace", "chart.pdf");
+  await using fixture = await startGovernedFixture();
+  fixture.config(localModel(model), TARGETS);
+  await fixture.svc("reload");
+  const path = join(fixture.home, "workspace", "chart.pdf");
   writeFileSync(path, "%PDF-1.7 good");
-  await house.write({ text: "send it" });
-  const { n } = await asked(house);
-  await house.daemon.kill9();
+  await fixture.write({ text: "send it" });
+  const { n } = await asked(fixture);
+  await fixture.daemon.kill9();
   writeFileSync(path, "%PDF-1.7 evil");
-  house.daemon = await startBinary({ home: house.home });
+  fixture.daemon = await startBinary({ home: fixture.home });
   const texts = await eventually(
-    () => house.platform.sent.map(({ text }) => text),
+    () => fixture.platform.sent.map(({ text }) => text),
     (sent) => sent.some((text) => text.startsWith("the tool said")),
   );
   expect(texts.find((text) => text.startsWith("the tool said"))).toContain("changed since");
-  await house.svc("approvals", "approve", String(n));
-  expect(house.platform.sent.filter(({ file }) => file)).toEqual([]);
+  await fixture.svc("approvals", "approve", String(n));
+  expect(fixture.platform.sent.filter(({ file }) => file)).toEqual([]);
 });

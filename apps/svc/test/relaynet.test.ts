@@ -10,7 +10,7 @@ import { relaynetPerson } from "@svc/testkit/platforms/relaynet/people";
 import { type Relaynet, startRelaynet } from "@svc/testkit/platforms/relaynet/server";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 
 const AGENT = relaynetPerson("agent of the binary");
 const ADA = relaynetPerson("ada");

@@ -8,33 +8,33 @@ import { type FakeModelOptions, fakeModelServer, type ModelRequest } from "@svc/
 import { startWebhookReceiver } from "@svc/testkit/platforms/webhook/receiver";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 import { localModel } from "./daemon.ts";
 
 const KEY = "whsec_b3V0Z29pbmctd2ViaG9vay1rZXktMDEyMzQ1";
 
-async function startHouse(script: FakeModelOptions["script"]) {
+async function startFixture(script: FakeModelOptions["script"]) {
   const stack = new AsyncDisposableStack();
   const model = stack.use(await fakeModelServer({ script }));
   const receiver = stack.use(await startWebhookReceiver({ secret: KEY }));
   const home = stack.use(temporaryHome());
   const section = `[channels_config.webhook]\nurl = "${receiver.hook}"\nurl_secret = "${KEY}"\n`;
   writeFileSync(join(home.path, "config.toml"), `${localModel(model)}\n${section}`, { mode: 0o600 });
-  const house = {
+  const fixture = {
     home: home.path,
     model,
     receiver,
     daemon: await startBinary({ home: home.path }),
     async device(name: string): Promise<string> {
       const { stdout } = await runBinary(["pair", "--scope", "webhook", "--name", name, "--json"], { home: home.path });
-      return house.daemon.pair((JSON.parse(stdout) as { code: string }).code);
+      return fixture.daemon.pair((JSON.parse(stdout) as { code: string }).code);
     },
     async [Symbol.asyncDispose]() {
-      await house.daemon.close();
+      await fixture.daemon.close();
       await stack.disposeAsync();
     },
   };
-  return house;
+  return fixture;
 }
 
 async function ask(daemon: RunningBinary, token: string, message: string, headers: Record<string, string> = {}) {
@@ -57,9 +57,9 @@ const heardIn = ({ body }: ModelRequest): string =>
     .join(" | ");
 
 test("is answered 202, then at the operator's URL; a session goes on whichever way it is asked, and is nobody else's", async () => {
-  await using house = await startHouse((request) => ({ text: `heard: ${heardIn(request)}` }));
-  const { daemon, receiver } = house;
-  const [ci, cron] = [await house.device("ci"), await house.device("cron")];
+  await using fixture = await startFixture((request) => ({ text: `heard: ${heardIn(request)}` }));
+  const { daemon, receiver } = fixture;
+  const [ci, cron] = [await fixture.device("ci"), await fixture.device("cron")];
   expect(await ask(daemon, ci, "one", OPS)).toMatchObject({
     status: 200,
     applied: null,
@@ -103,44 +103,44 @@ test("is answered 202, then at the operator's URL; a session goes on whichever w
   expect(await ask(daemon, cron, "goes on", { "X-Session-Id": own })).toMatchObject({
     body: { response: "heard: own | goes on" },
   });
-  const inbox = await runBinary(["inbox", "list", "--box", "in"], { home: house.home });
+  const inbox = await runBinary(["inbox", "list", "--box", "in"], { home: fixture.home });
   expect(inbox.stdout.match(/in-\d/g)).toEqual(["in-3", "in-2", "in-1"]);
 });
 
 test("what was taken before kill -9 is answered after it, once; what a revoked program asked is not answered", async () => {
   let isHanging = true;
-  await using house = await startHouse((request) =>
+  await using fixture = await startFixture((request) =>
     isHanging ? { fault: "hang" } : { text: `heard: ${heardIn(request)}` },
   );
-  const [ci, cron] = [await house.device("ci"), await house.device("cron")];
-  expect(await ask(house.daemon, ci, "do not forget me", { ...OPS, ...LATER })).toMatchObject({ status: 202 });
-  expect(await ask(house.daemon, cron, "never mind", { ...OPS, ...LATER })).toMatchObject({ status: 202 });
+  const [ci, cron] = [await fixture.device("ci"), await fixture.device("cron")];
+  expect(await ask(fixture.daemon, ci, "do not forget me", { ...OPS, ...LATER })).toMatchObject({ status: 202 });
+  expect(await ask(fixture.daemon, cron, "never mind", { ...OPS, ...LATER })).toMatchObject({ status: 202 });
   await eventually(
-    () => house.model.requests.length,
+    () => fixture.model.requests.length,
     (count) => count === 2,
   );
-  await house.daemon.kill9();
+  await fixture.daemon.kill9();
   isHanging = false;
-  const { stdout } = await runBinary(["devices", "list", "--json"], { home: house.home });
+  const { stdout } = await runBinary(["devices", "list", "--json"], { home: fixture.home });
   const { devices } = JSON.parse(stdout) as { devices: { id: string; name: string }[] };
   const { id } = devices.find(({ name }) => name === "cron")!;
-  expect(await runBinary(["devices", "revoke", id, "--yes"], { home: house.home })).toMatchObject({ code: 0 });
-  house.daemon = await startBinary({ home: house.home });
+  expect(await runBinary(["devices", "revoke", id, "--yes"], { home: fixture.home })).toMatchObject({ code: 0 });
+  fixture.daemon = await startBinary({ home: fixture.home });
   await eventually(
-    async () => (await runBinary(["inbox", "list", "--state", "waiting"], { home: house.home })).stdout,
+    async () => (await runBinary(["inbox", "list", "--state", "waiting"], { home: fixture.home })).stdout,
     (text) => text.includes("there is no such message"),
   );
-  expect(house.receiver.sent.map(({ text }) => text)).toEqual(["heard: do not forget me"]);
-  const dropped = await runBinary(["inbox", "list", "--state", "dropped", "--json"], { home: house.home });
+  expect(fixture.receiver.sent.map(({ text }) => text)).toEqual(["heard: do not forget me"]);
+  const dropped = await runBinary(["inbox", "list", "--state", "dropped", "--json"], { home: fixture.home });
   expect(JSON.parse(dropped.stdout)).toMatchObject({ messages: [{ id: "in-2", text: "never mind" }] });
 });
 
 test("without a URL to post to, the caller waits as ever", async () => {
-  await using house = await startHouse(() => ({ text: "an answer" }));
-  const token = await house.device("ci");
-  writeFileSync(join(house.home, "config.toml"), localModel(house.model), { mode: 0o600 });
-  expect(await runBinary(["reload"], { home: house.home })).toMatchObject({ code: 0 });
-  expect(await ask(house.daemon, token, "hi", LATER)).toMatchObject({
+  await using fixture = await startFixture(() => ({ text: "an answer" }));
+  const token = await fixture.device("ci");
+  writeFileSync(join(fixture.home, "config.toml"), localModel(fixture.model), { mode: 0o600 });
+  expect(await runBinary(["reload"], { home: fixture.home })).toMatchObject({ code: 0 });
+  expect(await ask(fixture.daemon, token, "hi", LATER)).toMatchObject({
     status: 200,
     applied: null,
     body: { response: "an answer" },

@@ -8,7 +8,7 @@ import type { RunningBinary } from "@svc/testkit/binary/start-binary";
 import { fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/server";
 import type { PlatformRequest } from "@svc/testkit/platforms/base";
 import { expect, test } from "vitest";
-import { type ChannelHouse, eventually, PERSON, startChannelHouse } from "./channel-house.ts";
+import { type ChannelFixture, eventually, PERSON, startChannelFixture } from "./channel-fixture.ts";
 import { homeWith, post, startPaired, UNGUARDED } from "./daemon.ts";
 
 /** A command that says on disk that it runs, and ends when the test says so. */
@@ -66,79 +66,79 @@ const OLD = "EAAB-access-token-of-the-test";
 const isSend = ({ method, path }: PlatformRequest): boolean => method === "POST" && path.endsWith("/messages");
 const tokenOf = ({ headers }: PlatformRequest): string => (headers["authorization"] ?? "").replace("Bearer ", "");
 /** First lines, with the token that each was sent with. */
-const sentWith = ({ platform }: ChannelHouse): string[][] =>
+const sentWith = ({ platform }: ChannelFixture): string[][] =>
   platform.requests.filter(isSend).flatMap((request) => {
     const { text } = (request.json ?? {}) as { text?: { body?: string } };
     return text?.body === undefined ? [] : [[text.body.split("\n")[0]!, tokenOf(request)]];
   });
 
 test("a channel's token: the delivery under way ends with the old one, those of turns that run have the new one", async () => {
-  await using house = await startChannelHouse(`[secrets]\nencrypt = false\n${UNGUARDED}`);
-  const instance = await instanceOf(house.daemon);
+  await using fixture = await startChannelFixture(`[secrets]\nencrypt = false\n${UNGUARDED}`);
+  const instance = await instanceOf(fixture.daemon);
   const gate = Promise.withResolvers<void>();
-  house.platform.mood = (request) =>
+  fixture.platform.mood = (request) =>
     isSend(request) && JSON.stringify(request.json).includes("held") ? { slow: () => gate.promise } : "takes";
-  await house.write({ text: "held" });
-  await until(() => sentWith(house).length === 1);
-  await house.write({ from: PERSON, text: `/tool shell ${JSON.stringify({ command: WAITING })}`, id: "wamid.turn" });
-  await until(() => existsSync(join(house.home, "workspace/began")));
-  house.platform.tokens.add("EAAB-the-new-token");
-  const set = await setSecret(house.home, TOKEN, "EAAB-the-new-token");
+  await fixture.write({ text: "held" });
+  await until(() => sentWith(fixture).length === 1);
+  await fixture.write({ from: PERSON, text: `/tool shell ${JSON.stringify({ command: WAITING })}`, id: "wamid.turn" });
+  await until(() => existsSync(join(fixture.home, "workspace/began")));
+  fixture.platform.tokens.add("EAAB-the-new-token");
+  const set = await setSecret(fixture.home, TOKEN, "EAAB-the-new-token");
   expect(set).toMatchObject({ code: 0, stdout: expect.stringContaining("channel-provider-a") });
   // It was asked for before it was put into force.
   expect(
-    house.platform.requests.some((request) => request.method === "GET" && tokenOf(request) === "EAAB-the-new-token"),
+    fixture.platform.requests.some((request) => request.method === "GET" && tokenOf(request) === "EAAB-the-new-token"),
   ).toBe(true);
   gate.resolve();
-  await until(() => house.platform.sent.length === 1);
-  house.platform.tokens.delete(OLD);
-  writeFileSync(join(house.home, "workspace/go"), "");
+  await until(() => fixture.platform.sent.length === 1);
+  fixture.platform.tokens.delete(OLD);
+  writeFileSync(join(fixture.home, "workspace/go"), "");
   const all = await eventually(
-    () => sentWith(house),
+    () => sentWith(fixture),
     ({ length }) => length >= 2,
   );
   expect(all).toEqual([
     ["held", OLD],
     [expect.stringContaining("went"), "EAAB-the-new-token"],
   ]);
-  expect(house.platform.sent).toHaveLength(2);
-  expect(await instanceOf(house.daemon)).toBe(instance);
+  expect(fixture.platform.sent).toHaveLength(2);
+  expect(await instanceOf(fixture.daemon)).toBe(instance);
 });
 
 test("a token that the platform refuses: the reload is refused, and messages go on with the old one", async () => {
-  await using house = await startChannelHouse("[secrets]\nencrypt = false\n");
-  const instance = await instanceOf(house.daemon);
-  const set = await setSecret(house.home, TOKEN, "EAAB-a-wrong-token");
+  await using fixture = await startChannelFixture("[secrets]\nencrypt = false\n");
+  const instance = await instanceOf(fixture.daemon);
+  const set = await setSecret(fixture.home, TOKEN, "EAAB-a-wrong-token");
   expect(`${set.stdout}${set.stderr}`).toContain("channel-provider-a:");
-  const refused = await house.svc("reload");
+  const refused = await fixture.svc("reload");
   expect([refused.code === 0, refused.stderr]).toEqual([
     false,
     expect.stringContaining("The old config stays in force"),
   ]);
-  await house.write({ text: "still there" });
+  await fixture.write({ text: "still there" });
   await eventually(
-    () => house.platform.sent,
+    () => fixture.platform.sent,
     ({ length }) => length > 0,
   );
-  expect(sentWith(house)).toEqual([["still there", OLD]]);
-  const health = (await (await house.daemon.request("/health")).json()) as object;
+  expect(sentWith(fixture)).toEqual([["still there", OLD]]);
+  const health = (await (await fixture.daemon.request("/health")).json()) as object;
   expect(health).toEqual({ status: "ok", instance });
-  expect(`${house.daemon.output()}${set.stdout}${set.stderr}${refused.stderr}`).not.toContain("EAAB-a-wrong-token");
+  expect(`${fixture.daemon.output()}${set.stdout}${set.stderr}${refused.stderr}`).not.toContain("EAAB-a-wrong-token");
 });
 
 test("a platform that is away does not keep a token from being rotated", async () => {
-  await using house = await startChannelHouse("[secrets]\nencrypt = false\n");
-  house.platform.mood = "resets";
-  house.platform.tokens.add("EAAB-the-new-token");
-  const set = await setSecret(house.home, TOKEN, "EAAB-the-new-token");
+  await using fixture = await startChannelFixture("[secrets]\nencrypt = false\n");
+  fixture.platform.mood = "resets";
+  fixture.platform.tokens.add("EAAB-the-new-token");
+  const set = await setSecret(fixture.home, TOKEN, "EAAB-the-new-token");
   expect(set).toMatchObject({ code: 0, stdout: expect.stringContaining("channel-provider-a") });
-  house.platform.mood = "takes";
-  await house.write({ text: "hello" });
+  fixture.platform.mood = "takes";
+  await fixture.write({ text: "hello" });
   await eventually(
-    () => house.platform.sent,
+    () => fixture.platform.sent,
     ({ length }) => length > 0,
   );
-  expect(sentWith(house).at(-1)).toEqual(["hello", "EAAB-the-new-token"]);
+  expect(sentWith(fixture).at(-1)).toEqual(["hello", "EAAB-the-new-token"]);
 });
 
 test("the secret of /webhook: a request whose head has come is answered by the old one, the next needs the new", async () => {

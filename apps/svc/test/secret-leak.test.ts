@@ -8,8 +8,8 @@ import { fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/serv
 import { startPlatform } from "@svc/testkit/platforms/base";
 import { expect, test } from "vitest";
 import { homeWith } from "./daemon.ts";
-import { EventReader } from "./governed-house.ts";
-import { channelSections, filesBelow, leaksIn, PLANTED, type Told } from "./leak-house.ts";
+import { EventReader } from "./governed-fixture.ts";
+import { channelSections, filesBelow, leaksIn, PLANTED, type Told } from "./leak-fixture.ts";
 
 const CHANNELS = "provider_a provider_b provider_c provider_d mailpush voice_call telegram discord slack email".split(
   " ",

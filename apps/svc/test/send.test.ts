@@ -7,8 +7,8 @@ import { startBinary } from "@svc/testkit/binary/start-binary";
 import { startWebhookReceiver } from "@svc/testkit/platforms/webhook/receiver";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
-import { eventually, PERSON, startChannelHouse } from "./channel-house.ts";
-import { startPlatforms } from "./platforms-house.ts";
+import { eventually, PERSON, startChannelFixture } from "./channel-fixture.ts";
+import { startPlatforms } from "./platforms-fixture.ts";
 
 const FRIEND = "+4917012345678";
 
@@ -25,41 +25,41 @@ interface Feature {
 
 describe("svc send", () => {
   test("tells the ids of what the platform took: the text, then each file; to whom the agent may not write, too", async () => {
-    await using house = await startChannelHouse();
-    const sent = await house.svc("send", "provider-a", FRIEND, "The backup is done.");
-    const id = house.platform.sent[0]?.messageId;
+    await using fixture = await startChannelFixture();
+    const sent = await fixture.svc("send", "provider-a", FRIEND, "The backup is done.");
+    const id = fixture.platform.sent[0]?.messageId;
     expect(sent).toMatchObject({ code: 0, stdout: `out-1 sent (platform id ${id})\n`, stderr: "" });
-    expect(house.platform.sent).toMatchObject([{ to: FRIEND, text: "The backup is done." }]);
+    expect(fixture.platform.sent).toMatchObject([{ to: FRIEND, text: "The backup is done." }]);
 
-    mkdirSync(join(house.home, "workspace", "charts"), { recursive: true });
-    writeFileSync(join(house.home, "workspace", "charts", "june.pdf"), "%PDF-1.7");
+    mkdirSync(join(fixture.home, "workspace", "charts"), { recursive: true });
+    writeFileSync(join(fixture.home, "workspace", "charts", "june.pdf"), "%PDF-1.7");
     const files = ["--file", "charts/june.pdf", "--file", "charts/june.pdf"];
-    const more = await house.json<Sent>("send", "provider_a", FRIEND, "The charts", ...files);
+    const more = await fixture.json<Sent>("send", "provider_a", FRIEND, "The charts", ...files);
     expect(more.messages).toMatchObject([
       { id: "out-2", state: "sent", conversation: { id: FRIEND, thread: null }, text: "The charts" },
       { id: "out-3", state: "sent", files: [{ kind: "document", name: "june.pdf" }] },
       { id: "out-4", state: "sent", platform_id: expect.any(String) },
     ]);
-    expect(await house.svc("send", "provider_a", FRIEND, "", "--file", "charts/june.pdf")).toMatchObject({ code: 0 });
+    expect(await fixture.svc("send", "provider_a", FRIEND, "", "--file", "charts/june.pdf")).toMatchObject({ code: 0 });
     for (const [file, code] of [
       ["charts/july.pdf", 65],
       ["../config.toml", 77],
     ] as const) {
-      expect(await house.svc("send", "provider_a", FRIEND, "x", "--file", file)).toMatchObject({ code });
+      expect(await fixture.svc("send", "provider_a", FRIEND, "x", "--file", file)).toMatchObject({ code });
     }
-    const { messages } = await house.json<Sent>("inbox", "list", "--box", "out");
+    const { messages } = await fixture.json<Sent>("inbox", "list", "--box", "out");
     expect(messages).toHaveLength(5);
   });
 
   test("works for every channel that is on, whatever it is called", async () => {
-    await using house = await startPlatforms();
-    const { channels } = await house.json<{ channels: { id: string }[] }>("channels", "list");
+    await using fixture = await startPlatforms();
+    const { channels } = await fixture.json<{ channels: { id: string }[] }>("channels", "list");
     expect(channels).toHaveLength(4);
     for (const { id } of channels) {
-      const conversation = id === "provider_d" ? "room1" : id === "provider_b" ? house.b.openChat([PERSON]) : PERSON;
-      expect([id, await house.svc("send", id, conversation, "hello from a script")]).toMatchObject([id, { code: 0 }]);
+      const conversation = id === "provider_d" ? "room1" : id === "provider_b" ? fixture.b.openChat([PERSON]) : PERSON;
+      expect([id, await fixture.svc("send", id, conversation, "hello from a script")]).toMatchObject([id, { code: 0 }]);
     }
-    for (const { sent } of [house.a, house.b, house.c, house.d]) {
+    for (const { sent } of [fixture.a, fixture.b, fixture.c, fixture.d]) {
       expect(sent).toMatchObject([{ text: "hello from a script" }]);
     }
   });
@@ -96,60 +96,60 @@ describe("svc send", () => {
   });
 
   test("says at once that a message has to wait, and why; with --wait it stays until it is taken", async () => {
-    await using house = await startChannelHouse();
-    house.platform.mood = { refuses: 503 };
-    const sent = await house.svc("send", "provider_a", FRIEND, "one");
+    await using fixture = await startChannelFixture();
+    fixture.platform.mood = { refuses: 503 };
+    const sent = await fixture.svc("send", "provider_a", FRIEND, "one");
     expect(sent).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^out-1 waits: .*\[DELIVERY_FAILED\] Tried 1 time/),
     });
-    const waiting = house.svc("send", "provider_a", FRIEND, "two", "--wait");
+    const waiting = fixture.svc("send", "provider_a", FRIEND, "two", "--wait");
     await eventually(
-      async () => (await house.json<Sent>("inbox", "list", "--box", "out")).messages.length,
+      async () => (await fixture.json<Sent>("inbox", "list", "--box", "out")).messages.length,
       (count) => count === 2,
     );
-    house.platform.mood = "takes";
+    fixture.platform.mood = "takes";
     expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringMatching(/^out-2 sent/) });
-    expect(house.platform.sent.map(({ text }) => text)).toEqual(["one", "two"]);
+    expect(fixture.platform.sent.map(({ text }) => text)).toEqual(["one", "two"]);
   });
 
   test("ends with the error's code when the platform refuses the message for good", async () => {
-    await using house = await startChannelHouse();
-    house.platform.failNext(FRIEND, [131026, 131026]);
+    await using fixture = await startChannelFixture();
+    fixture.platform.failNext(FRIEND, [131026, 131026]);
     for (const more of [[], ["--json"]]) {
-      const refused = await house.svc("send", "provider_a", FRIEND, "hello", ...more);
+      const refused = await fixture.svc("send", "provider_a", FRIEND, "hello", ...more);
       expect(refused).toMatchObject({ code: 69, stdout: expect.stringContaining("DELIVERY_REFUSED") });
     }
-    expect(house.platform.sent).toEqual([]);
+    expect(fixture.platform.sent).toEqual([]);
   });
 
   test("without a daemon it is kept, and sent by the next start; --wait would wait for nobody", async () => {
-    await using house = await startChannelHouse();
-    await house.daemon.stop();
-    const kept = await house.svc("send", "provider_a", FRIEND, "later");
+    await using fixture = await startChannelFixture();
+    await fixture.daemon.stop();
+    const kept = await fixture.svc("send", "provider_a", FRIEND, "later");
     expect(kept).toMatchObject({ code: 0, stdout: "out-1 waits: no daemon runs; the next start sends it\n" });
-    const refused = await house.svc("send", "provider_a", FRIEND, "never", "--wait");
+    const refused = await fixture.svc("send", "provider_a", FRIEND, "never", "--wait");
     expect(refused).toMatchObject({ code: 69, stderr: expect.stringContaining("NOT_RUNNING") });
-    house.daemon = await startBinary({ home: house.home });
+    fixture.daemon = await startBinary({ home: fixture.home });
     await eventually(
-      () => house.platform.sent.length,
+      () => fixture.platform.sent.length,
       (count) => count === 1,
     );
-    expect(house.platform.sent).toMatchObject([{ to: FRIEND, text: "later" }]);
-    expect((await house.json<Sent>("inbox", "list", "--box", "out")).messages).toMatchObject([
+    expect(fixture.platform.sent).toMatchObject([{ to: FRIEND, text: "later" }]);
+    expect((await fixture.json<Sent>("inbox", "list", "--box", "out")).messages).toMatchObject([
       { id: "out-1", state: "sent" },
     ]);
   });
 
   test("a channel that gave up keeps the message, and says why it does", async () => {
-    await using house = await startPlatforms({ idle: true });
-    house.a.mood = { refuses: 401 };
-    await house.start();
+    await using fixture = await startPlatforms({ idle: true });
+    fixture.a.mood = { refuses: 401 };
+    await fixture.start();
     await eventually(
-      async () => (await house.json<{ channels: { id: string; state: string }[] }>("channels", "list")).channels,
+      async () => (await fixture.json<{ channels: { id: string; state: string }[] }>("channels", "list")).channels,
       (channels) => channels.some(({ id, state }) => id === "provider_a" && state === "failed"),
     );
-    const kept = await house.svc("send", "provider_a", FRIEND, "hello", "--wait");
+    const kept = await fixture.svc("send", "provider_a", FRIEND, "hello", "--wait");
     expect(kept).toMatchObject({
       code: 75,
       stdout: expect.stringMatching(/^out-1 waits: the channel is not in service: .*401/),
@@ -159,8 +159,8 @@ describe("svc send", () => {
 
 describe("svc send to a channel that is not there", () => {
   test("says what is missing: the name, the section, or the feature", async () => {
-    await using house = await startChannelHouse();
-    const { features } = await house.json<{ features: Feature[] }>("features", "--all");
+    await using fixture = await startChannelFixture();
+    const { features } = await fixture.json<{ features: Feature[] }>("features", "--all");
     const planned = features.find(({ kind, planned }) => kind === "channel" && planned);
     const name = planned?.sections[0]?.replace("channels_config.", "") ?? "";
     for (const [channel, told] of [
@@ -170,10 +170,10 @@ describe("svc send to a channel that is not there", () => {
       ...(planned ? ([[name, /is planned and not written yet/]] as const) : []),
     ] as const) {
       const refused = { code: 64, stdout: "", stderr: expect.stringMatching(told) };
-      expect(await house.svc("send", channel, "x", "hello")).toMatchObject(refused);
-      expect(await house.svc("channels", "test", channel)).toMatchObject(refused);
+      expect(await fixture.svc("send", channel, "x", "hello")).toMatchObject(refused);
+      expect(await fixture.svc("channels", "test", channel)).toMatchObject(refused);
     }
-    expect(await house.json("inbox", "list")).toEqual({ messages: [] });
+    expect(await fixture.json("inbox", "list")).toEqual({ messages: [] });
   });
 
   test("a section that turns on no channel", async () => {

@@ -61,16 +61,16 @@ describe("with a daemon", () => {
     expect(found.stdout).toMatch(/Where is the café key\?/);
     expect((await run(home.path, "search", '" OR (')).stdout).toBe("no message has all of these words\n");
     const keys = (await listed(home.path)).find(({ session_id: name }) => name === "keys")!.id;
-    expect((await run(home.path, "rename", keys, "House keys")).stdout).toBe(`${keys}: House keys\n`);
+    expect((await run(home.path, "rename", keys, "Fixture keys")).stdout).toBe(`${keys}: Fixture keys\n`);
     expect((await run(home.path, "rename", keys, "two\nlines")).stderr).toContain("title must have");
     expect((await run(home.path, "pin", keys.slice(0, 8))).stdout).toContain("(pinned)");
-    expect((await run(home.path, "list")).stdout.split("\n")[0]).toContain("[pinned] House keys");
+    expect((await run(home.path, "list")).stdout.split("\n")[0]).toContain("[pinned] Fixture keys");
     expect((await run(home.path, "archive", keys)).stdout).toContain("archived");
     expect((await listed(home.path)).map(({ session_id: name }) => name)).toEqual(["other"]);
-    expect((await run(home.path, "list", "--archived")).stdout).toContain("House keys");
+    expect((await run(home.path, "list", "--archived")).stdout).toContain("Fixture keys");
     expect((await run(home.path, "unarchive", keys)).code).toBe(0);
     const exported = (await run(home.path, "export", keys)).stdout;
-    expect(exported).toMatch(/^# House keys\n\n## Person, /);
+    expect(exported).toMatch(/^# Fixture keys\n\n## Person, /);
     const json = JSON.parse((await run(home.path, "export", keys, "--format", "json")).stdout) as {
       messages: unknown[];
     };

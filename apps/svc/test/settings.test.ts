@@ -45,46 +45,46 @@ async function open(toml = CONFIG, envOf: (home: string) => Record<string, strin
 }
 
 test("a change is previewed, saved with the comments kept, in force at once, and undone", async () => {
-  await using house = await open();
+  await using fixture = await open();
   const edits = [{ path: ["gateway", "allowed_hosts"], value: ["svc.test"] }];
-  const preview = await house.ask("POST", "/preview", { edits });
+  const preview = await fixture.ask("POST", "/preview", { edits });
   expect(preview.body["problems"]).toEqual([]);
   expect(JSON.stringify(preview.body["diff"])).toContain("svc.test");
-  expect(house.text()).toBe(CONFIG);
-  const inForce = async () => (await house.daemon.request("/api/config", { token: house.token })).json();
-  const saved = await house.save(...edits);
+  expect(fixture.text()).toBe(CONFIG);
+  const inForce = async () => (await fixture.daemon.request("/api/config", { token: fixture.token })).json();
+  const saved = await fixture.save(...edits);
   expect(saved).toMatchObject({ status: 200, body: { changed: ["gateway"], restart: [] } });
-  expect(house.text()).toBe(CONFIG.replace("# any", '# any\nallowed_hosts = ["svc.test"]'));
+  expect(fixture.text()).toBe(CONFIG.replace("# any", '# any\nallowed_hosts = ["svc.test"]'));
   expect(await inForce()).toMatchObject({ gateway: { allowed_hosts: ["svc.test"] } });
   const { version } = saved.body as { version: number };
-  expect((await house.ask("GET", "/versions")).body["versions"]).toMatchObject([
+  expect((await fixture.ask("GET", "/versions")).body["versions"]).toMatchObject([
     { version, keys: ["gateway.allowed_hosts"] },
   ]);
-  const undone = await house.ask("POST", `/versions/${version}/undo`, { revision: await house.revision() });
+  const undone = await fixture.ask("POST", `/versions/${version}/undo`, { revision: await fixture.revision() });
   expect(undone.status).toBe(200);
-  expect(house.text()).toBe(CONFIG);
+  expect(fixture.text()).toBe(CONFIG);
   expect(await inForce()).toMatchObject({ gateway: { allowed_hosts: [] } });
 });
 
 test("what the daemon can't put into force leaves the file as it was", async () => {
-  await using house = await open();
-  const refused = await house.save({ path: ["workspace", "path"], value: "/proc/no-such-folder" });
+  await using fixture = await open();
+  const refused = await fixture.save({ path: ["workspace", "path"], value: "/proc/no-such-folder" });
   expect([refused.status, refused.body["code"]]).toEqual([409, "SETTINGS_REFUSED"]);
-  expect(house.text()).toBe(CONFIG);
-  expect((await house.ask("GET", "/versions")).body["versions"]).toEqual([]);
-  const invalid = await house.save({ path: ["gateway", "prot"], value: 1 });
+  expect(fixture.text()).toBe(CONFIG);
+  expect((await fixture.ask("GET", "/versions")).body["versions"]).toEqual([]);
+  const invalid = await fixture.save({ path: ["gateway", "prot"], value: 1 });
   expect([invalid.status, invalid.body["code"]]).toEqual([422, "SETTINGS_INVALID"]);
   expect(invalid.body["error"]).toContain("config.toml:4  gateway.prot: unknown key");
-  expect(house.text()).toBe(CONFIG);
+  expect(fixture.text()).toBe(CONFIG);
 });
 
 test("a platform's own name is answered with the section that it has, and the line", async () => {
-  await using house = await open();
-  const aliases = Object.entries((await house.ask("GET", "")).body["aliases"] as Record<string, string>);
+  await using fixture = await open();
+  const aliases = Object.entries((await fixture.ask("GET", "")).body["aliases"] as Record<string, string>);
   expect(aliases.length).toBeGreaterThan(8);
   for (const [alias, section] of aliases) {
     const edits = [{ path: ["channels_config", alias, "enabled"], value: true }];
-    const { problems } = (await house.ask("POST", "/preview", { edits })).body as { problems: object[] };
+    const { problems } = (await fixture.ask("POST", "/preview", { edits })).body as { problems: object[] };
     expect(problems).toMatchObject([
       { key: `channels_config.${alias}`, message: `this section is called [${section}]`, line: expect.any(Number) },
     ]);
@@ -92,49 +92,49 @@ test("a platform's own name is answered with the section that it has, and the li
 });
 
 test("of two browsers and an editor that change the file at once, one wins and the others are told", async () => {
-  await using house = await open();
-  const revision = await house.revision();
+  await using fixture = await open();
+  const revision = await fixture.revision();
   const one = (level: string) =>
-    house.ask("PATCH", "", { revision, edits: [{ path: ["log", "level"], value: level }] });
+    fixture.ask("PATCH", "", { revision, edits: [{ path: ["log", "level"], value: level }] });
   const answers = await Promise.all([one("debug"), one("warn"), one("error")]);
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
-  const seen = await house.revision();
-  house.write(`${house.text()}# by hand\n`);
-  const late = await house.ask("PATCH", "", { revision: seen, edits: [{ path: ["log", "level"], value: "info" }] });
+  const seen = await fixture.revision();
+  fixture.write(`${fixture.text()}# by hand\n`);
+  const late = await fixture.ask("PATCH", "", { revision: seen, edits: [{ path: ["log", "level"], value: "info" }] });
   expect([late.status, late.body["code"]]).toEqual([409, "CONFIG_CHANGED"]);
-  expect(house.text()).toContain("# by hand");
+  expect(fixture.text()).toContain("# by hand");
 });
 
 test("a full or a read-only disk refuses a save with its cause; the file stays whole, and nothing is left behind", async (context) => {
   const faults = faultyWrites();
   if (!faults) requireReal(context, NO_FAULTY_WRITES);
   onTestFinished(() => faults[Symbol.dispose]());
-  await using house = await open(CONFIG, (home) => faults.env(home));
+  await using fixture = await open(CONFIG, (home) => faults.env(home));
   const edit = { path: ["log", "level"], value: "debug" };
   for (const [name, why] of [
     ["ENOSPC", "the disk is full"],
     ["EROFS", "can't be written"],
   ] as const) {
     faults.fail(ERRNO[name]);
-    const refused = await house.save(edit);
+    const refused = await fixture.save(edit);
     expect([refused.status, refused.body["code"]]).toEqual([409, "CONFIG_UNWRITABLE"]);
     expect(refused.body["error"]).toContain(why);
     faults.fail(0);
-    expect(house.text()).toBe(CONFIG);
-    expect((await house.ask("GET", "/versions")).body["versions"]).toEqual([]);
-    const left = readdirSync(house.home.path, { recursive: true }).map(String);
+    expect(fixture.text()).toBe(CONFIG);
+    expect((await fixture.ask("GET", "/versions")).body["versions"]).toEqual([]);
+    const left = readdirSync(fixture.home.path, { recursive: true }).map(String);
     expect(left.filter((path) => path.endsWith(".tmp"))).toEqual([]);
   }
-  expect((await house.save(edit)).status).toBe(200);
-  expect(house.text()).toBe(CONFIG.replace('"info"', '"debug"'));
+  expect((await fixture.save(edit)).status).toBe(200);
+  expect(fixture.text()).toBe(CONFIG.replace('"info"', '"debug"'));
 });
 
 test("a secret is read back by nothing: no answer, file, log line, event or audit entry", async () => {
   const model = await fakeModelServer({ script: () => ({ text: "OK" }) });
-  await using house = await open();
+  await using fixture = await open();
   const key = "sk-planted-0123456789";
   const events: string[] = [];
-  const stream = await house.daemon.request("/api/events", { token: house.token });
+  const stream = await fixture.daemon.request("/api/events", { token: fixture.token });
   const reading = (async () => {
     const decoder = new TextDecoder();
     for await (const chunk of stream.body!) events.push(decoder.decode(chunk as Uint8Array));
@@ -146,38 +146,38 @@ test("a secret is read back by nothing: no answer, file, log line, event or audi
     { path: ["model", "api_key"], value: key },
   ];
   const told = [
-    await house.ask("POST", "/preview", { edits }),
-    await house.ask("POST", "/model-test", { edits, agent: "default" }),
+    await fixture.ask("POST", "/preview", { edits }),
+    await fixture.ask("POST", "/model-test", { edits, agent: "default" }),
   ];
   expect(told[1]!.body).toMatchObject({ ok: true, model: "local" });
-  const saved = await house.save(...edits);
+  const saved = await fixture.save(...edits);
   const { version } = saved.body as { version: number };
   told.push(
     saved,
-    await house.ask("GET", ""),
-    await house.ask("GET", "/versions"),
-    await house.ask("GET", `/versions/${version}`),
+    await fixture.ask("GET", ""),
+    await fixture.ask("GET", "/versions"),
+    await fixture.ask("GET", `/versions/${version}`),
   );
   // The key never goes to another server than the one that it was given for.
   const elsewhere = await fakeModelServer({ script: () => ({ text: "OK" }) });
   const moved = [{ path: ["model", "base_url"], value: elsewhere.url }];
-  const refused = await house.ask("POST", "/model-test", { edits: moved });
+  const refused = await fixture.ask("POST", "/model-test", { edits: moved });
   expect([refused.status, refused.body["code"]]).toEqual([422, "SETTINGS_INVALID"]);
-  expect((await house.ask("POST", "/models", { edits: moved })).status).toBe(422);
-  expect((await house.save(...moved)).status).toBe(422);
+  expect((await fixture.ask("POST", "/models", { edits: moved })).status).toBe(422);
+  expect((await fixture.save(...moved)).status).toBe(422);
   expect(elsewhere.requests).toHaveLength(0);
-  await house.daemon
-    .request("/api/audit", { token: house.token })
+  await fixture.daemon
+    .request("/api/audit", { token: fixture.token })
     .then(async (audit) => told.push({ status: 200, body: (await audit.json()) as Json }));
-  await house.daemon[Symbol.asyncDispose]();
+  await fixture.daemon[Symbol.asyncDispose]();
   await reading;
-  const logs = readdirSync(join(house.home.path, "logs")).map((name) =>
-    readFileSync(join(house.home.path, "logs", name), "utf8"),
+  const logs = readdirSync(join(fixture.home.path, "logs")).map((name) =>
+    readFileSync(join(fixture.home.path, "logs", name), "utf8"),
   );
-  const kept = readdirSync(join(house.home.path, "versions")).map((name) =>
-    readFileSync(join(house.home.path, "versions", name), "utf8"),
+  const kept = readdirSync(join(fixture.home.path, "versions")).map((name) =>
+    readFileSync(join(fixture.home.path, "versions", name), "utf8"),
   );
-  expect(JSON.stringify([told, events, logs, kept]) + house.text()).not.toContain(key);
+  expect(JSON.stringify([told, events, logs, kept]) + fixture.text()).not.toContain(key);
   expect(JSON.stringify(told)).toContain("settings-change");
   await Promise.all([model, elsewhere].map((server) => server[Symbol.asyncDispose]()));
 });

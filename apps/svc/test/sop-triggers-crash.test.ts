@@ -1,8 +1,8 @@
 // A procedure that is started twice for one request or message, or not at all, because the process was killed around it.
 import { startBinary } from "@svc/testkit/binary/start-binary";
 import { expect, test } from "vitest";
-import type { ChannelHouse } from "./channel-house.ts";
-import { startGovernedHouse, writeProcedure } from "./governed-house.ts";
+import type { ChannelFixture } from "./channel-fixture.ts";
+import { startGovernedFixture, writeProcedure } from "./governed-fixture.ts";
 
 const ROUNDS = 4;
 const AT_ONCE = 15;
@@ -13,8 +13,8 @@ interface Page {
 }
 
 /** Payloads of the runs that a path has started. */
-async function startedBy(house: ChannelHouse, token: string, topic: string): Promise<Record<string, unknown>[]> {
-  const get = async (path: string) => (await house.daemon.request(path, { token })).json() as never;
+async function startedBy(fixture: ChannelFixture, token: string, topic: string): Promise<Record<string, unknown>[]> {
+  const get = async (path: string) => (await fixture.daemon.request(path, { token })).json() as never;
   const ids: string[] = [];
   for (let cursor = ""; ;) {
     const { runs, before }: Page = await get(`/api/sop-runs?limit=200${cursor}`);
@@ -28,19 +28,19 @@ async function startedBy(house: ChannelHouse, token: string, topic: string): Pro
 
 const MORE = "[sop]\nmax_concurrent_total = 1000\n[gateway]\nwebhook_rate_limit_per_minute = 0\n";
 
-async function house(path: string): Promise<{ readonly house: ChannelHouse; readonly token: string }> {
-  const made = await startGovernedHouse(MORE);
+async function fixture(path: string): Promise<{ readonly fixture: ChannelFixture; readonly token: string }> {
+  const made = await startGovernedFixture(MORE);
   writeProcedure(made.home, "take", {
     toml: `[sop]\ndescription = "Takes what comes."\nmax_concurrent = 1000\n\n[[triggers]]\ntype = "webhook"\npath = "${path}"\n`,
   });
   const token = await made.daemon.pair();
   await made.daemon.stop();
   made.daemon = await startBinary({ home: made.home });
-  return { house: made, token };
+  return { fixture: made, token };
 }
 
 /** Sends all of `unanswered` again and again, while the process is killed at some instant of each round. */
-async function killedAround(made: ChannelHouse, send: (name: string) => Promise<boolean>): Promise<string[]> {
+async function killedAround(made: ChannelFixture, send: (name: string) => Promise<boolean>): Promise<string[]> {
   const names: string[] = [];
   const unanswered = new Set<string>();
   const sendAll = (): Promise<unknown> =>
@@ -69,7 +69,7 @@ async function killedAround(made: ChannelHouse, send: (name: string) => Promise<
 }
 
 test("each request to a procedure's path starts it once, however often it has to be sent", async () => {
-  const { house: made, token } = await house("/sop/take");
+  const { fixture: made, token } = await fixture("/sop/take");
   await using _ = made;
   const send = async (name: string): Promise<boolean> => {
     const headers = { "x-idempotency-key": name };
@@ -82,7 +82,7 @@ test("each request to a procedure's path starts it once, however often it has to
 });
 
 test("each message of a channel starts it once, however often its platform has to bring it", async () => {
-  const { house: made, token } = await house("/provider-a");
+  const { fixture: made, token } = await fixture("/provider-a");
   await using _ = made;
   const send = async (name: string): Promise<boolean> => {
     const statuses = await made.write({ id: `wamid.${name}`, text: name });

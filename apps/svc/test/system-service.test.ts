@@ -46,7 +46,7 @@ describe("svc service", () => {
   beforeEach((context) => context.skip(process.platform !== "linux", "systemd is for Linux"));
 
   /** A home, and a systemctl that notes what it is told. */
-  class House implements Disposable {
+  class Fixture implements Disposable {
     readonly home: TemporaryHome;
     readonly unit: string;
     readonly #folder = mkdtempSync(join(tmpdir(), "svc-service-"));
@@ -91,99 +91,102 @@ case "$*" in *"show svc.service"*) cat "${this.#folder}/state" 2>/dev/null || ec
   }
 
   test("install writes the unit and starts it, a second one changes nothing, uninstall takes it all away", async () => {
-    using house = new House();
-    expect((await house.run("install")).code).toBe(0);
-    expect(house.told()).toEqual(["--user daemon-reload", "--user enable --now svc.service"]);
-    expect(readFileSync(house.unit, "utf8")).toContain(`Environment="SVC_HOME=${house.home.path}"`);
-    expect(statSync(house.unit).mode & 0o777).toBe(0o644);
-    house.become("ActiveState=active\nSubState=running\nUnitFileState=enabled\nMainPID=1\n");
-    const again = await house.run("install", "--json");
+    using fixture = new Fixture();
+    expect((await fixture.run("install")).code).toBe(0);
+    expect(fixture.told()).toEqual(["--user daemon-reload", "--user enable --now svc.service"]);
+    expect(readFileSync(fixture.unit, "utf8")).toContain(`Environment="SVC_HOME=${fixture.home.path}"`);
+    expect(statSync(fixture.unit).mode & 0o777).toBe(0o644);
+    fixture.become("ActiveState=active\nSubState=running\nUnitFileState=enabled\nMainPID=1\n");
+    const again = await fixture.run("install", "--json");
     expect(JSON.parse(again.stdout)).toMatchObject({ changed: false, done: true, commands: [] });
-    expect(await house.run("status")).toMatchObject({ code: 0, stdout: expect.stringContaining("as svc wrote it") });
-    house.told();
-    expect((await house.run("uninstall")).code).toBe(0);
-    expect(house.told()).toEqual(["--user disable --now svc.service", "--user daemon-reload"]);
-    expect(existsSync(house.unit)).toBe(false);
-    expect((await house.run("uninstall")).stdout).toContain("there is no");
-    house.become("ActiveState=inactive\n");
-    expect(await house.run("status")).toMatchObject({
+    expect(await fixture.run("status")).toMatchObject({ code: 0, stdout: expect.stringContaining("as svc wrote it") });
+    fixture.told();
+    expect((await fixture.run("uninstall")).code).toBe(0);
+    expect(fixture.told()).toEqual(["--user disable --now svc.service", "--user daemon-reload"]);
+    expect(existsSync(fixture.unit)).toBe(false);
+    expect((await fixture.run("uninstall")).stdout).toContain("there is no");
+    fixture.become("ActiveState=inactive\n");
+    expect(await fixture.run("status")).toMatchObject({
       code: 69,
       stdout: expect.stringContaining("no service is installed"),
     });
   });
 
   test("where no manager answers the file is written and the commands are told", async () => {
-    using house = new House();
-    house.deaf();
-    const told = await house.run("install");
+    using fixture = new Fixture();
+    fixture.deaf();
+    const told = await fixture.run("install");
     expect(told).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("systemctl --user enable --now svc.service"),
     });
-    expect(existsSync(house.unit)).toBe(true);
-    expect(JSON.parse((await house.run("status", "--json")).stdout)).toMatchObject({ state: null, installed: "ours" });
-    expect((await house.run("uninstall")).stdout).toContain("systemctl --user disable --now svc.service");
-    expect(existsSync(house.unit)).toBe(false);
+    expect(existsSync(fixture.unit)).toBe(true);
+    expect(JSON.parse((await fixture.run("status", "--json")).stdout)).toMatchObject({
+      state: null,
+      installed: "ours",
+    });
+    expect((await fixture.run("uninstall")).stdout).toContain("systemctl --user disable --now svc.service");
+    expect(existsSync(fixture.unit)).toBe(false);
   });
 
   test("a unit that somebody changed or wrote is not touched without --force; a foreign one is never removed", async () => {
-    using house = new House();
-    await house.run("install");
-    appendFileSync(house.unit, "# mine\n");
+    using fixture = new Fixture();
+    await fixture.run("install");
+    appendFileSync(fixture.unit, "# mine\n");
     for (const action of ["install", "uninstall"]) {
-      expect(await house.run(action)).toMatchObject({ code: 73, stderr: expect.stringContaining("SERVICE_EDITED") });
+      expect(await fixture.run(action)).toMatchObject({ code: 73, stderr: expect.stringContaining("SERVICE_EDITED") });
     }
-    expect(readFileSync(house.unit, "utf8")).toContain("# mine");
-    expect((await house.run("install", "--force")).code).toBe(0);
-    expect(readFileSync(house.unit, "utf8")).not.toContain("# mine");
-    writeFileSync(house.unit, "[Service]\nExecStart=/bin/true\n");
-    expect((await house.run("uninstall", "--force")).code).toBe(73);
-    expect((await house.run("install")).code).toBe(73);
-    rmSync(house.unit);
-    symlinkSync("/dev/null", house.unit);
-    expect((await house.run("install")).code).toBe(73);
+    expect(readFileSync(fixture.unit, "utf8")).toContain("# mine");
+    expect((await fixture.run("install", "--force")).code).toBe(0);
+    expect(readFileSync(fixture.unit, "utf8")).not.toContain("# mine");
+    writeFileSync(fixture.unit, "[Service]\nExecStart=/bin/true\n");
+    expect((await fixture.run("uninstall", "--force")).code).toBe(73);
+    expect((await fixture.run("install")).code).toBe(73);
+    rmSync(fixture.unit);
+    symlinkSync("/dev/null", fixture.unit);
+    expect((await fixture.run("install")).code).toBe(73);
   });
 
   test("the service of another home is not replaced in passing", async () => {
-    using house = new House();
-    await house.run("install");
+    using fixture = new Fixture();
+    await fixture.run("install");
     using other = temporaryHome();
-    const first = house.home;
-    Object.assign(house, { home: other });
-    expect(await house.run("install")).toMatchObject({ code: 73, stderr: expect.stringContaining("another home") });
-    expect((await house.run("install", "--force")).code).toBe(0);
-    Object.assign(house, { home: first });
+    const first = fixture.home;
+    Object.assign(fixture, { home: other });
+    expect(await fixture.run("install")).toMatchObject({ code: 73, stderr: expect.stringContaining("another home") });
+    expect((await fixture.run("install", "--force")).code).toBe(0);
+    Object.assign(fixture, { home: first });
   });
 
   test("--print shows the file and changes nothing", async () => {
-    using house = new House();
-    const printed = await house.run("install", "--print");
+    using fixture = new Fixture();
+    const printed = await fixture.run("install", "--print");
     expect(printed).toMatchObject({ code: 0, stdout: expect.stringContaining("[Service]") });
-    expect([existsSync(house.unit), house.told()]).toEqual([false, []]);
+    expect([existsSync(fixture.unit), fixture.told()]).toEqual([false, []]);
   });
 
   test("with a daemon on the home already, it is enabled and not started", async () => {
     await using daemon = await startBinary();
-    using house = new House({ ...temporaryHome(), path: daemon.home, remove: () => {} });
-    const done = JSON.parse((await house.run("install", "--json")).stdout) as { done: boolean; notes: string[] };
+    using fixture = new Fixture({ ...temporaryHome(), path: daemon.home, remove: () => {} });
+    const done = JSON.parse((await fixture.run("install", "--json")).stdout) as { done: boolean; notes: string[] };
     expect(done).toMatchObject({ done: false, notes: expect.arrayContaining([expect.stringContaining("already")]) });
-    expect(house.told()).toEqual(["--user daemon-reload", "--user enable svc.service"]);
+    expect(fixture.told()).toEqual(["--user daemon-reload", "--user enable svc.service"]);
   });
 
   test("--system needs a user that is there and owns the home", async (context) => {
     context.skip(process.getuid?.() !== 0, "only root may install for the whole machine");
-    using house = new House();
-    expect((await house.run("install", "--system", "--print")).stderr).toContain("--user-name");
-    expect((await house.run("install", "--system", "--print", "--user-name", "no such")).code).toBe(64);
-    const foreign = await house.run("install", "--system", "--print", "--user-name", "nobody");
+    using fixture = new Fixture();
+    expect((await fixture.run("install", "--system", "--print")).stderr).toContain("--user-name");
+    expect((await fixture.run("install", "--system", "--print", "--user-name", "no such")).code).toBe(64);
+    const foreign = await fixture.run("install", "--system", "--print", "--user-name", "nobody");
     expect(foreign).toMatchObject({ code: 64, stderr: expect.stringContaining("does not belong") });
-    expect((await house.run("install", "--user-name", "nobody")).code).toBe(64);
+    expect((await fixture.run("install", "--user-name", "nobody")).code).toBe(64);
   });
 
   test("an invalid config is told before anything is written", async () => {
-    using house = new House();
-    writeFileSync(join(house.home.path, "config.toml"), "[gateway]\nprot = 1\n");
-    expect((await house.run("install")).code).toBe(78);
-    expect(existsSync(house.unit)).toBe(false);
+    using fixture = new Fixture();
+    writeFileSync(join(fixture.home.path, "config.toml"), "[gateway]\nprot = 1\n");
+    expect((await fixture.run("install")).code).toBe(78);
+    expect(existsSync(fixture.unit)).toBe(false);
   });
 });

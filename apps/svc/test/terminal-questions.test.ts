@@ -14,13 +14,13 @@ const COMMAND = '/tool shell {"command":"echo acted > proof"}';
 const elsewhere = (home: string, answer: "approve" | "reject", ...more: string[]) =>
   runBinary(["approvals", answer, "1", ...more], { home });
 
-interface House extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly home: string;
   readonly daemon: RunningBinary;
   hasActed(): boolean;
 }
 
-async function house(toml = ""): Promise<House> {
+async function fixture(toml = ""): Promise<Fixture> {
   const home = homeWith(toml);
   const daemon = await startBinary({ home: home.path });
   return {
@@ -36,7 +36,7 @@ async function house(toml = ""): Promise<House> {
 
 test("a yes elsewhere frees the terminal, which tells whose it was", async (context) => {
   needScript(context);
-  await using running = await house();
+  await using running = await fixture();
   const { screen } = await atTerminal(running.home, "chat", [
     ["> ", `${COMMAND}\n`],
     ["[y/N] ", () => elsewhere(running.home, "approve")],
@@ -50,7 +50,7 @@ test("a yes elsewhere frees the terminal, which tells whose it was", async (cont
 
 test("a no elsewhere beats a yes that is half typed, and that yes is nothing any more", async (context) => {
   needScript(context);
-  await using running = await house();
+  await using running = await fixture();
   const { screen } = await atTerminal(running.home, "chat", [
     ["> ", `${COMMAND}\n`],
     ["[y/N] ", "y"],
@@ -67,7 +67,7 @@ test("a no elsewhere beats a yes that is half typed, and that yes is nothing any
 
 test("nobody answers in time: that is what the terminal says, and it goes on", async (context) => {
   needScript(context);
-  await using running = await house("[approvals]\ntool_timeout_secs = 1\n");
+  await using running = await fixture("[approvals]\ntool_timeout_secs = 1\n");
   const { screen } = await atTerminal(running.home, "chat", [
     ["> ", `${COMMAND}\n`],
     ["No answer in time", ""],
@@ -80,7 +80,7 @@ test("nobody answers in time: that is what the terminal says, and it goes on", a
 
 test("the daemon dies at the question: what is typed next is a message again", async (context) => {
   needScript(context);
-  await using running = await house();
+  await using running = await fixture();
   const { screen, code } = await atTerminal(running.home, "chat", [
     ["> ", `${COMMAND}\n`],
     ["[y/N] ", () => running.daemon.kill9()],
@@ -95,7 +95,7 @@ test("the daemon dies at the question: what is typed next is a message again", a
 
 test("the daemon dies at the question of a single message: the command ends by itself", async (context) => {
   needScript(context);
-  await using running = await house();
+  await using running = await fixture();
   const { screen, code } = await atTerminal(running.home, `chat -m '${COMMAND}'`, [
     ["Allow it this once?", () => running.daemon.kill9()],
   ]);
@@ -105,7 +105,7 @@ test("the daemon dies at the question of a single message: the command ends by i
 
 test("whoever stops the turn at the question has answered nothing", async (context) => {
   needScript(context);
-  await using running = await house();
+  await using running = await fixture();
   await atTerminal(running.home, "chat", [
     ["> ", `${COMMAND}\n`],
     ["[y/N] ", "\x1b"],

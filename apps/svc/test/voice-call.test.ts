@@ -2,7 +2,7 @@
 // unless a person said so, and a kill in the middle of a call loses no word.
 import type { VoicePhone } from "@svc/testkit/platforms/voice-call/phone";
 import { expect, test, vi } from "vitest";
-import { MOTHER, PERSON, startVoiceHouse } from "./voice-house.ts";
+import { MOTHER, PERSON, startVoiceFixture } from "./voice-fixture.ts";
 
 const GREETING = "Hello. How can I help you?";
 const WAIT = { timeout: 60_000, interval: 20 };
@@ -20,14 +20,14 @@ const lastWords = (body: { readonly [key: string]: unknown }): string => {
 };
 
 test("a call is a conversation, in the session and in the voice of the config, which a reload changes", async () => {
-  await using house = await startVoiceHouse(({ body }) => ({ text: `You said **${lastWords(body)}**` }));
-  const phone = await house.platform.ring(PERSON);
+  await using fixture = await startVoiceFixture(({ body }) => ({ text: `You said **${lastWords(body)}**` }));
+  const phone = await fixture.platform.ring(PERSON);
   await phone.hears("listening");
   await phone.says("good morning to you all");
   await hearsNext(phone);
   for (const voice of ["ann", "bob"]) {
-    house.config(`enabled = true\nvoice = "${voice}"`);
-    expect((await house.svc("reload")).code).toBe(0);
+    fixture.config(`enabled = true\nvoice = "${voice}"`);
+    expect((await fixture.svc("reload")).code).toBe(0);
     await phone.says(`speak like ${voice} please, would you`);
     await hearsNext(phone);
   }
@@ -38,35 +38,35 @@ test("a call is a conversation, in the session and in the voice of the config, w
     { text: "ann: You said speak like ann please, would you", by: "audio" },
     { text: "bob: You said speak like bob please, would you", by: "audio" },
   ]);
-  expect(house.platform.warnings).toEqual([]);
-  const stranger = await house.platform.ring(MOTHER);
+  expect(fixture.platform.warnings).toEqual([]);
+  const stranger = await fixture.platform.ring(MOTHER);
   expect([stranger.doing, stranger.texts]).toEqual(["over", []]);
-  const { stdout } = await house.svc("sessions", "list", "--json");
+  const { stdout } = await fixture.svc("sessions", "list", "--json");
   const { sessions } = JSON.parse(stdout) as { sessions: { id: string }[] };
   expect(sessions).toHaveLength(1);
-  const shown = (await house.svc("sessions", "show", sessions[0]!.id)).stdout;
+  const shown = (await fixture.svc("sessions", "show", sessions[0]!.id)).stdout;
   for (const words of ["good morning to you all", "You said **speak like bob please, would you**"])
     expect(shown).toContain(words);
-  const log = (await house.svc("logs", "--json")).stdout;
+  const log = (await fixture.svc("logs", "--json")).stdout;
   expect(log).not.toMatch(/auth-token-of-the-calls|key-of-the-speech|good morning/);
 });
 
 test("somebody is called up when a person says yes, by a key, and no one else", async () => {
-  await using house = await startVoiceHouse(({ body }) => {
+  await using fixture = await startVoiceFixture(({ body }) => {
     const hasResult = JSON.stringify(body["messages"]).includes('"role":"tool"');
     if (hasResult) return { text: "I called her." };
     const input = { channel: "voice_call", to: MOTHER, text: "Your child is late." };
     return { calls: [{ name: "channel_send", input }] };
   });
-  const phone = await house.platform.ring(PERSON);
+  const phone = await fixture.platform.ring(PERSON);
   await phone.hears("listening");
   await phone.says("call my mother and tell her that I am late");
   await hearsNext(phone);
   expect(phone.texts.at(-1)).toMatch(/^Approval needed .*Press 1 for Approve, or 2 for Reject\.$/s);
-  expect(house.platform.sent).toEqual([]);
+  expect(fixture.platform.sent).toEqual([]);
   expect(await phone.presses("1")).toBe(true);
-  await vi.waitFor(() => expect(house.platform.sent).toHaveLength(1), WAIT);
-  const mother = house.platform.phoneOf(MOTHER);
+  await vi.waitFor(() => expect(fixture.platform.sent).toHaveLength(1), WAIT);
+  const mother = fixture.platform.phoneOf(MOTHER);
   await mother.answers();
   await mother.hears("over");
   expect(mother.texts).toEqual(["Your child is late."]);
@@ -74,22 +74,22 @@ test("somebody is called up when a person says yes, by a key, and no one else", 
     await phone.waits(1_000);
     expect(phone.texts.at(-1)).toBe("I called her.");
   }, WAIT);
-  const sent = (await house.svc("inbox", "list", "--json")).stdout;
+  const sent = (await fixture.svc("inbox", "list", "--json")).stdout;
   expect(sent).toContain("Your child is late.");
 });
 
 test("svc send calls somebody up; what became of it is told", async () => {
-  await using house = await startVoiceHouse(({ body }) => ({ text: `You said ${lastWords(body)}` }));
-  const { stdout } = await house.svc("send", "voice_call", PERSON, "The backup is done.");
+  await using fixture = await startVoiceFixture(({ body }) => ({ text: `You said ${lastWords(body)}` }));
+  const { stdout } = await fixture.svc("send", "voice_call", PERSON, "The backup is done.");
   const id = /out-\d+/.exec(stdout)![0];
-  await vi.waitFor(() => expect(house.platform.sent).toHaveLength(1), WAIT);
-  const phone = house.platform.phoneOf(PERSON);
+  await vi.waitFor(() => expect(fixture.platform.sent).toHaveLength(1), WAIT);
+  const phone = fixture.platform.phoneOf(PERSON);
   await phone.answers();
   await phone.hears("listening");
   await phone.says("thank you very much for that");
   await hearsNext(phone);
   expect(phone.texts).toEqual(["The backup is done.", "You said thank you very much for that"]);
-  expect(JSON.parse((await house.svc("inbox", "show", id, "--json")).stdout)).toMatchObject({
+  expect(JSON.parse((await fixture.svc("inbox", "show", id, "--json")).stdout)).toMatchObject({
     state: "sent",
     platform_status: "delivered",
   });
@@ -97,13 +97,15 @@ test("svc send calls somebody up; what became of it is told", async () => {
 });
 
 test("a kill while the answer is thought about: the next process says it in the same call, once", async () => {
-  await using house = await startVoiceHouse((_, index) => (index === 0 ? { fault: "hang" } : { text: "Forty-two." }));
-  const phone = await house.platform.ring(PERSON);
+  await using fixture = await startVoiceFixture((_, index) =>
+    index === 0 ? { fault: "hang" } : { text: "Forty-two." },
+  );
+  const phone = await fixture.platform.ring(PERSON);
   await phone.hears("listening");
   await phone.says("what is the answer to everything");
-  await house.model.arrived(0);
-  await house.daemon.kill9();
-  await house.start();
+  await fixture.model.arrived(0);
+  await fixture.daemon.kill9();
+  await fixture.start();
   await vi.waitFor(async () => {
     await phone.waits(500);
     expect(phone.texts.at(-1)).toBe("Forty-two.");
@@ -111,5 +113,5 @@ test("a kill while the answer is thought about: the next process says it in the 
   await phone.hears("listening");
   await phone.hangsUp();
   expect(phone.texts.filter((text) => text === "Forty-two.")).toHaveLength(1);
-  expect([house.platform.warnings, house.platform.sent]).toEqual([[], []]);
+  expect([fixture.platform.warnings, fixture.platform.sent]).toEqual([[], []]);
 });

@@ -9,7 +9,7 @@ import { startBinary } from "@svc/testkit/binary/start-binary";
 import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
-import { leaksIn, type Told } from "./leak-house.ts";
+import { leaksIn, type Told } from "./leak-fixture.ts";
 
 const PLANTED = {
   key: "planted-transcription-key-18f2",

@@ -14,7 +14,7 @@ import { WORKCHAT_APP, workchatDmOf, workchatId, workchatMessageEvent } from "@s
 import { startWorkchat, type Workchat } from "@svc/testkit/platforms/workchat/server";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually } from "./channel-house.ts";
+import { eventually } from "./channel-fixture.ts";
 
 const KEY = "encrypt-key-of-the-whole-binary";
 const TOKEN = "verification-token-of-the-whole-binary";

@@ -70,7 +70,7 @@ export function progressOn(out = process.stdout, env = process.env, { nowMs, eve
   };
 }
 
-/** Something the person must mend; shown as it is, without a stack. */
+/** Something the person must fix; shown as it is, without a stack. */
 export class BootstrapError extends Error {
   /**
    * @param {string} message what is wrong and what to do now

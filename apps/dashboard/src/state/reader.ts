@@ -49,8 +49,8 @@ export class Reader<Data> {
   stale(): void {
     if (this.#isReading) this.#isStale = true;
     if (this.#isReading || this.#timer !== undefined || this.#stopped.signal.aborted) return;
-    const restMs = REST_MS - (performance.now() - this.#endedAtMs);
-    this.#timer = setTimeout(() => void this.refresh(), Math.max(SOON_MS, restMs));
+    const delayMs = REST_MS - (performance.now() - this.#endedAtMs);
+    this.#timer = setTimeout(() => void this.refresh(), Math.max(SOON_MS, delayMs));
   }
 
   stop(): void {

@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openHouse } from "../house/house.ts";
-import { type Person, signedIn } from "../house/person.ts";
-import type { Scene } from "../house/scene.ts";
+import { openFixture } from "../fixture/fixture.ts";
+import { type Person, signedIn } from "../fixture/person.ts";
+import type { Scene } from "../fixture/scene.ts";
 
 const IMAGE = `<img src=x onerror="window.hacked=1">`;
 const MEBIBYTE = 1_048_576;
@@ -14,15 +14,15 @@ export function abuseCases(scene: () => Scene): void {
   describe("what others try", () => {
     // Another port of the same host is the same site to a browser: it sends the cookie along.
     test("a program at another port can neither frame the page nor use its sign-in", async () => {
-      const { browser, house } = scene();
+      const { browser, fixture } = scene();
       const server = createServer((_incoming, outgoing) =>
-        outgoing.setHeader("content-type", "text/html").end(`<!doctype html><iframe src="${house.url}/"></iframe>`),
+        outgoing.setHeader("content-type", "text/html").end(`<!doctype html><iframe src="${fixture.url}/"></iframe>`),
       );
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       try {
-        await using person = await signedIn(browser, house);
+        await using person = await signedIn(browser, fixture);
         const { context, page } = person;
-        const cookies = await context.cookies(house.url);
+        const cookies = await context.cookies(fixture.url);
         expect(cookies.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite])).toEqual([
           ["svc_session", true, "Strict"],
         ]);
@@ -32,9 +32,9 @@ export function abuseCases(scene: () => Scene): void {
         expect(await framed.count()).toBe(0);
 
         const tried = async (path: string, init: object): Promise<number | string> => {
-          const url = JSON.stringify(`${house.url}${path}`);
-          const seen = evil.waitForResponse((response) => response.url() === `${house.url}${path}`);
-          const failed = evil.waitForEvent("requestfailed", (request) => request.url() === `${house.url}${path}`);
+          const url = JSON.stringify(`${fixture.url}${path}`);
+          const seen = evil.waitForResponse((response) => response.url() === `${fixture.url}${path}`);
+          const failed = evil.waitForEvent("requestfailed", (request) => request.url() === `${fixture.url}${path}`);
           const read = await evil.evaluate(
             `fetch(${url}, ${JSON.stringify({ credentials: "include", ...init })}).then((r) => r.text(), () => "")`,
           );
@@ -58,7 +58,7 @@ export function abuseCases(scene: () => Scene): void {
         }
         const socket = await evil.evaluate<string>(
           `new Promise((done) => {
-            const ws = new WebSocket(${JSON.stringify(`${house.url.replace("http", "ws")}/ws`)}, ["svc.v1"]);
+            const ws = new WebSocket(${JSON.stringify(`${fixture.url.replace("http", "ws")}/ws`)}, ["svc.v1"]);
             ws.onopen = () => done("open");
             ws.onerror = () => done("refused");
           })`,
@@ -76,7 +76,7 @@ export function abuseCases(scene: () => Scene): void {
 
     test("values of the config and names of models stay words", async () => {
       const { browser } = scene();
-      await using house = await openHouse((home) => {
+      await using fixture = await openFixture((home) => {
         const file = join(home, "config.toml");
         const text = readFileSync(file, "utf8").replace('name = "local"', `name = '${IMAGE}'`);
         writeFileSync(
@@ -84,7 +84,7 @@ export function abuseCases(scene: () => Scene): void {
           `${text}\n[agent]\ninstructions = '''${IMAGE} </textarea><script>window.hacked=1</script>'''\n`,
         );
       });
-      await using person = await signedIn(browser, house);
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await person.go("overview", "Overview");
       await page.getByText(IMAGE).first().waitFor();
@@ -98,12 +98,12 @@ export function abuseCases(scene: () => Scene): void {
     });
 
     test("a file's name and what a tool brings back stay words", async () => {
-      const { browser, house } = scene();
+      const { browser, fixture } = scene();
       writeFileSync(
-        join(house.home, "workspace", `${IMAGE.replaceAll("/", "_")}.txt`),
+        join(fixture.home, "workspace", `${IMAGE.replaceAll("/", "_")}.txt`),
         `${IMAGE}<script>window.hacked=1</script>`,
       );
-      await using person = await signedIn(browser, house);
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await person.go("chat", "New chat");
       const box = page.getByRole("textbox", { name: "Message" });
@@ -118,10 +118,10 @@ export function abuseCases(scene: () => Scene): void {
     });
 
     test("two browsers that change one setting: the second is told, and overwrites nothing", async () => {
-      const { browser, house } = scene();
-      const file = join(house.home, "config.toml");
-      await using first = await signedIn(browser, house);
-      await using second = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      const file = join(fixture.home, "config.toml");
+      await using first = await signedIn(browser, fixture);
+      await using second = await signedIn(browser, fixture);
       const people = [
         [first, "read_only"],
         [second, "full"],
@@ -146,9 +146,9 @@ export function abuseCases(scene: () => Scene): void {
     });
 
     test("two hundred tabs follow the events of one device, and the page works beside them", async () => {
-      const { browser, house } = scene();
-      const url = `${house.url.replace("http", "ws")}/ws`;
-      const tabs = Array.from({ length: 200 }, () => new WebSocket(url, ["svc.v1", `bearer.${house.token}`]));
+      const { browser, fixture } = scene();
+      const url = `${fixture.url.replace("http", "ws")}/ws`;
+      const tabs = Array.from({ length: 200 }, () => new WebSocket(url, ["svc.v1", `bearer.${fixture.token}`]));
       try {
         await Promise.all(
           tabs.map(
@@ -168,10 +168,10 @@ export function abuseCases(scene: () => Scene): void {
               });
             }),
         );
-        await using person = await signedIn(browser, house);
+        await using person = await signedIn(browser, fixture);
         await person.go("events", "Live events");
         const body = { type: "for-all-tabs", content: { title: "hello" }, channels: [] };
-        await house.daemon.request("/api/channel-events", { method: "POST", body });
+        await fixture.daemon.request("/api/channel-events", { method: "POST", body });
         expect(await Promise.all(told)).toHaveLength(200);
         await person.page.getByText("for-all-tabs").first().waitFor();
         person.expectCalm();
@@ -181,8 +181,8 @@ export function abuseCases(scene: () => Scene): void {
     });
 
     test("a message of five megabytes is refused in words and stays in the box", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await person.go("chat", "New chat");
       const box = page.getByRole("textbox", { name: "Message" });

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { signedIn } from "../house/person.ts";
-import type { Scene } from "../house/scene.ts";
+import { signedIn } from "../fixture/person.ts";
+import type { Scene } from "../fixture/scene.ts";
 
 export function approvalCases(scene: () => Scene): void {
   describe("approvals", () => {
     test("one is clicked while a second page watches; both show who answered", async () => {
-      const { browser, house } = scene();
-      await using anna = await signedIn(browser, house, { name: "anna" });
-      await using bert = await signedIn(browser, house, { name: "bert" });
+      const { browser, fixture } = scene();
+      await using anna = await signedIn(browser, fixture, { name: "anna" });
+      await using bert = await signedIn(browser, fixture, { name: "bert" });
       await Promise.all([anna.go("approvals", "Approvals"), bert.go("approvals", "Approvals")]);
-      await house.ask("release-7", "go", "Release 7?", "All tests are green.");
+      await fixture.ask("release-7", "go", "Release 7?", "All tests are green.");
       const question = { name: /Approval #\d+: Release 7\?/ };
       await bert.page.getByRole("status").getByText("Approval requested: Release 7?").waitFor();
       await bert.page
@@ -34,20 +34,20 @@ export function approvalCases(scene: () => Scene): void {
     });
 
     test("who is too late is told politely who was first", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
-      await house.ask("release-8", "go", "Release 8?");
+      await fixture.ask("release-8", "go", "Release 8?");
       await person.go("approvals", "Approvals");
       const reject = page.getByRole("article", { name: /Release 8\?/ }).getByRole("button", { name: /^Reject/ });
       await reject.waitFor();
       // From here on the page hears of nothing: its buttons are old.
       await page.route("**/api/approvals?*", (route) => route.abort());
-      await house.api("/api/approvals/release-8/go", { approved: true });
+      await fixture.api("/api/approvals/release-8/go", { approved: true });
       await reject.click();
       await page.getByText(/was first, just now\. Your answer changed nothing\./).waitFor();
       await page.unroute("**/api/approvals?*");
-      const { approvals } = await house.api<{ approvals: { run_id: string; status: string }[] }>("/api/approvals");
+      const { approvals } = await fixture.api<{ approvals: { run_id: string; status: string }[] }>("/api/approvals");
       expect(approvals.find(({ run_id: id }) => id === "release-8")?.status).toBe("approved");
     });
   });

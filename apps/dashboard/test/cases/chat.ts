@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { signedIn } from "../house/person.ts";
-import type { Scene } from "../house/scene.ts";
+import { signedIn } from "../fixture/person.ts";
+import type { Scene } from "../fixture/scene.ts";
 
 export function chatCases(scene: () => Scene): void {
   describe("chat", () => {
     test("an answer comes in pieces; a call that must be asked about is asked there, and the turn goes on", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await person.go("chat", "New chat");
       const box = page.getByRole("textbox", { name: "Message" });
@@ -37,8 +37,8 @@ export function chatCases(scene: () => Scene): void {
     });
 
     test("what runs is stopped by a button, and the conversation is deleted by another that asks first", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await person.go("chat", "New chat");
       const box = page.getByRole("textbox", { name: "Message" });
@@ -61,12 +61,12 @@ export function chatCases(scene: () => Scene): void {
     });
 
     test("the view follows the end on send, on open and while it grows, and leaves a reader who went up", async () => {
-      const { browser, house } = scene();
+      const { browser, fixture } = scene();
       for (const viewport of [
         { width: 1280, height: 800 },
         { width: 390, height: 800 },
       ]) {
-        await using person = await signedIn(browser, house, { viewport });
+        await using person = await signedIn(browser, fixture, { viewport });
         const { page } = person;
         const toEnd = (): Promise<number> =>
           page.evaluate(
@@ -94,9 +94,9 @@ export function chatCases(scene: () => Scene): void {
         await latest.waitFor();
         const before = await page.evaluate<number>("document.documentElement.scrollTop");
         const id = /sessions\/([^?]+)/.exec(page.url())![1]!;
-        const { session_id: name } = await house.api<{ session_id: string }>(`/api/sessions/${id}`);
-        await house.daemon.request("/webhook", {
-          token: house.token,
+        const { session_id: name } = await fixture.api<{ session_id: string }>(`/api/sessions/${id}`);
+        await fixture.daemon.request("/webhook", {
+          token: fixture.token,
           headers: { "X-Session-Id": name },
           body: { message: "tell me a long story again" },
         });
@@ -121,8 +121,8 @@ export function chatCases(scene: () => Scene): void {
     });
 
     test("a reload in the middle of a turn has its text, its question and what was sent; a draft is there again", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       const thread = page.getByRole("list", { name: "Messages" });
       const box = page.getByRole("textbox", { name: "Message" });
@@ -161,8 +161,8 @@ export function chatCases(scene: () => Scene): void {
     });
 
     test("a first message that is not answered yet can be stopped where it was sent", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await person.go("chat", "New chat");
       const box = page.getByRole("textbox", { name: "Message" });
@@ -177,12 +177,12 @@ export function chatCases(scene: () => Scene): void {
     });
 
     test("another device's conversation is read along, and gone on with", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house, { name: "supervisor" });
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture, { name: "supervisor" });
       const { page } = person;
       const say = (message: string): Promise<Response> =>
-        house.daemon.request("/webhook", {
-          token: house.token,
+        fixture.daemon.request("/webhook", {
+          token: fixture.token,
           headers: { "X-Session-Id": "watched" },
           body: { message },
         });

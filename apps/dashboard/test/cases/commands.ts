@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { seriousFindings } from "../house/axe.ts";
-import { signedIn } from "../house/person.ts";
-import type { Scene } from "../house/scene.ts";
+import { seriousFindings } from "../fixture/axe.ts";
+import { signedIn } from "../fixture/person.ts";
+import type { Scene } from "../fixture/scene.ts";
 
 export function commandCases(scene: () => Scene): void {
   describe("commands", () => {
     test("are completed while they are typed, by keyboard and by touch; a message that goes on is a message", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await person.go("chat", "New chat");
       const box = page.getByRole("textbox", { name: "Message" });

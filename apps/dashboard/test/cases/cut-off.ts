@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { signedIn } from "../house/person.ts";
-import type { Scene } from "../house/scene.ts";
+import { signedIn } from "../fixture/person.ts";
+import type { Scene } from "../fixture/scene.ts";
 
 const PHONE = { width: 390, height: 844 };
 
@@ -8,8 +8,8 @@ const PHONE = { width: 390, height: 844 };
 export function cutOffCases(scene: () => Scene): void {
   describe("answers that are not whole", () => {
     test("stop and continue; what is said meanwhile waits; the phone goes on with what the desktop began", async () => {
-      const { browser, house } = scene();
-      await using desktop = await signedIn(browser, house, { name: "desktop" });
+      const { browser, fixture } = scene();
+      await using desktop = await signedIn(browser, fixture, { name: "desktop" });
       const { page } = desktop;
       await desktop.go("chat", "New chat");
       const box = page.getByRole("textbox", { name: "Message" });
@@ -24,9 +24,9 @@ export function cutOffCases(scene: () => Scene): void {
       expect(await box.inputValue()).toBe("");
 
       // The phone comes in the middle, and sees what was said before it came.
-      await using phone = await signedIn(browser, house, { name: "phone", viewport: PHONE });
+      await using phone = await signedIn(browser, fixture, { name: "phone", viewport: PHONE });
       const id = /sessions\/([^?]+)/.exec(page.url())![1]!;
-      await phone.page.goto(`${house.url}/#/sessions/${id}`);
+      await phone.page.goto(`${fixture.url}/#/sessions/${id}`);
       const onPhone = phone.page.getByRole("list", { name: "Messages" });
       await onPhone.getByText("This is the").waitFor();
       await onPhone.getByText("a message that waits").waitFor();
@@ -69,12 +69,12 @@ export function cutOffCases(scene: () => Scene): void {
     });
 
     test("an error says why and what to do, and is retried; a kill in the middle loses no word", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       const thread = page.getByRole("list", { name: "Messages" });
       const box = page.getByRole("textbox", { name: "Message" });
-      house.refused.add("fails at first");
+      fixture.refused.add("fails at first");
       await person.go("chat", "New chat");
       await box.fill("this fails at first <b>bold</b>");
       await box.press("Enter");
@@ -83,7 +83,7 @@ export function cutOffCases(scene: () => Scene): void {
       await thread.getByText("svc secrets set model.api_key").waitFor();
       await thread.getByText("this fails at first <b>bold</b>").waitFor();
       await page.reload();
-      house.refused.clear();
+      fixture.refused.clear();
       await page.getByRole("button", { name: "Retry" }).click();
       await thread.getByText("You said: this fails at first").waitFor();
       await expect.poll(() => page.getByRole("button", { name: "Retry" }).count()).toBe(0);
@@ -92,15 +92,15 @@ export function cutOffCases(scene: () => Scene): void {
       await box.press("Enter");
       await thread.getByText("This is the").waitFor();
       const id = /sessions\/([^?]+)/.exec(page.url())![1]!;
-      await expect.poll(() => house.savedAnswers()).toContain("This is the");
-      await house.kill();
-      await house.start();
+      await expect.poll(() => fixture.savedAnswers()).toContain("This is the");
+      await fixture.kill();
+      await fixture.start();
       await thread.getByText("TURN_INTERRUPTED").waitFor();
       await thread.getByText("This is the").waitFor();
       await thread.getByText("begin, and only half").waitFor();
       await page.getByRole("button", { name: "Continue" }).click();
       await thread.getByText("and the second half.").waitFor();
-      const { messages } = await house.api<{ messages: readonly { text: string; state: string }[] }>(
+      const { messages } = await fixture.api<{ messages: readonly { text: string; state: string }[] }>(
         `/api/sessions/${id}/messages`,
       );
       expect(messages.filter(({ text }) => text === "begin, and only half")).toHaveLength(1);
@@ -108,13 +108,13 @@ export function cutOffCases(scene: () => Scene): void {
     });
 
     test("people on a channel whose message failed are answered by hand", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
-      house.refused.add("nobody knows");
-      await house.write({ text: "a question that nobody knows", from: "+15550001111" });
-      await expect.poll(() => house.platform.sent.some(({ to }) => to.includes("15550001111"))).toBe(true);
-      house.refused.clear();
+      fixture.refused.add("nobody knows");
+      await fixture.write({ text: "a question that nobody knows", from: "+15550001111" });
+      await expect.poll(() => fixture.platform.sent.some(({ to }) => to.includes("15550001111"))).toBe(true);
+      fixture.refused.clear();
       await person.go("", "Chats");
       await page.getByRole("link", { name: "a question that nobody knows" }).click();
       await page.getByRole("list", { name: "Messages" }).getByText("a question that nobody knows").waitFor();
@@ -125,7 +125,7 @@ export function cutOffCases(scene: () => Scene): void {
       await box.press("Enter");
       await page.getByRole("list", { name: "Messages" }).getByText("I know it.").waitFor();
       await page.getByText("Sent by hand as the agent.").waitFor();
-      await expect.poll(() => house.platform.sent.at(-1)?.text).toBe("I know it.");
+      await expect.poll(() => fixture.platform.sent.at(-1)?.text).toBe("I know it.");
       await person.go("audit", "Audit log");
       await page.getByText("reply_by_hand").first().waitFor();
       person.expectCalm();

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { signedIn } from "../house/person.ts";
-import type { Scene } from "../house/scene.ts";
+import { signedIn } from "../fixture/person.ts";
+import type { Scene } from "../fixture/scene.ts";
 
 export function emptyStartCases(scene: () => Scene): void {
   describe("a new chat", () => {
     test("suggests a beginning, and is no conversation until a message is sent", async () => {
-      const { browser, house } = scene();
+      const { browser, fixture } = scene();
       const names = async (): Promise<string[]> => {
-        const { sessions } = await house.api<{ sessions: { id: string }[] }>("/api/sessions?limit=200");
+        const { sessions } = await fixture.api<{ sessions: { id: string }[] }>("/api/sessions?limit=200");
         return sessions.map(({ id }) => id);
       };
-      await using person = await signedIn(browser, house);
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       const before = await names();
       await person.go("chat", "New chat");

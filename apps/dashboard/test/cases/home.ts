@@ -2,19 +2,19 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { seriousFindings } from "../house/axe.ts";
-import type { House } from "../house/house.ts";
-import { signedIn } from "../house/person.ts";
-import type { Scene } from "../house/scene.ts";
+import { seriousFindings } from "../fixture/axe.ts";
+import type { Fixture } from "../fixture/fixture.ts";
+import { signedIn } from "../fixture/person.ts";
+import type { Scene } from "../fixture/scene.ts";
 
 const PHONE = { width: 390, height: 800 };
 
 const row = (page: Page, title: string) =>
   page.getByRole("list", { name: "Conversations" }).getByRole("link", { name: title });
 
-const say = async (house: House, session: string, message: string): Promise<void> => {
+const say = async (fixture: Fixture, session: string, message: string): Promise<void> => {
   const headers = { "X-Session-Id": session };
-  const { status } = await house.daemon.request("/webhook", { token: house.token, headers, body: { message } });
+  const { status } = await fixture.daemon.request("/webhook", { token: fixture.token, headers, body: { message } });
   expect(status).toBe(200);
 };
 
@@ -26,10 +26,10 @@ async function pick(page: Page, item: string): Promise<void> {
 export function homeCases(scene: () => Scene): void {
   describe("chats", () => {
     test("are listed with title, preview and unread; what is read on one device is read on the other", async () => {
-      const { browser, house } = scene();
-      await say(house, "list-1", "Where is the lighthouse?");
-      await using desk = await signedIn(browser, house);
-      await using phone = await signedIn(browser, house, { viewport: PHONE });
+      const { browser, fixture } = scene();
+      await say(fixture, "list-1", "Where is the lighthouse?");
+      await using desk = await signedIn(browser, fixture);
+      await using phone = await signedIn(browser, fixture, { viewport: PHONE });
       for (const { page } of [desk, phone]) {
         await row(page, "Where is the lighthouse?").getByText("1 unread").waitFor();
         await row(page, "Where is the lighthouse?").getByText("You said: Where is the lighthouse?").waitFor();
@@ -41,17 +41,17 @@ export function homeCases(scene: () => Scene): void {
       expect(await phone.page.getByRole("list", { name: "Conversations" }).count()).toBe(0);
       await phone.page.getByRole("link", { name: "Back to chats" }).click();
       await row(phone.page, "Where is the lighthouse?").waitFor();
-      await say(house, "list-1", "And the harbour?");
+      await say(fixture, "list-1", "And the harbour?");
       await row(desk.page, "Where is the lighthouse?").getByText("1 unread").waitFor();
       desk.expectCalm();
       phone.expectCalm();
     });
 
     test("are renamed, pinned, archived and brought back", async () => {
-      const { browser, house } = scene();
-      await say(house, "sort-1", "the older one");
-      await say(house, "sort-2", "the newer one");
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await say(fixture, "sort-1", "the older one");
+      await say(fixture, "sort-2", "the newer one");
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await row(page, "the older one").click();
       await pick(page, "Rename");
@@ -75,7 +75,7 @@ export function homeCases(scene: () => Scene): void {
       await page.getByRole("button", { name: "Archive" }).click();
       await row(page, "notes").click();
       await page.getByText("archived", { exact: true }).waitFor();
-      await say(house, "sort-1", "something new");
+      await say(fixture, "sort-1", "something new");
       await page.getByText("archived", { exact: true }).waitFor({ state: "detached" });
       await page.getByRole("button", { name: "Back to chats" }).click();
       await row(page, "notes").waitFor();
@@ -83,11 +83,11 @@ export function homeCases(scene: () => Scene): void {
     });
 
     test("are searched, and a result leads to its message however far up that is", async () => {
-      const { browser, house } = scene();
-      await say(house, "deep", "The password of the Zürich safe is in the blue book");
-      for (let n = 0; n < 30; n += 1) await say(house, "deep", `filling number ${n}`);
+      const { browser, fixture } = scene();
+      await say(fixture, "deep", "The password of the Zürich safe is in the blue book");
+      for (let n = 0; n < 30; n += 1) await say(fixture, "deep", `filling number ${n}`);
       for (const viewport of [{ width: 1280, height: 800 }, PHONE]) {
-        await using person = await signedIn(browser, house, { viewport });
+        await using person = await signedIn(browser, fixture, { viewport });
         const { page } = person;
         // In the message box it would be a letter.
         await page.getByRole("heading", { name: "Chats", exact: true }).focus();
@@ -108,9 +108,9 @@ export function homeCases(scene: () => Scene): void {
     });
 
     test("are searched for whatever is typed: no text is a syntax, and none an error", async () => {
-      const { browser, house } = scene();
-      await say(house, "plain", "plain words");
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await say(fixture, "plain", "plain words");
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       for (const query of ['"', "OR AND", "NEAR(", "a* OR *", "'; DROP TABLE turns; --"]) {
         await page.getByLabel("Search all messages").fill(query);
@@ -123,9 +123,9 @@ export function homeCases(scene: () => Scene): void {
     });
 
     test("are saved as a file", async () => {
-      const { browser, house } = scene();
-      await say(house, "save-1", "Keep <b>this</b> & that");
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await say(fixture, "save-1", "Keep <b>this</b> & that");
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await row(page, "Keep <b>this</b> & that").click();
       for (const [item, name, words] of [
@@ -140,8 +140,8 @@ export function homeCases(scene: () => Scene): void {
     });
 
     test("of ten thousand only those in sight are drawn, and the list scrolls to its end", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page, context } = person;
       const conversation = (n: number) => ({
         id: `c-${n}`,
@@ -188,9 +188,9 @@ export function homeCases(scene: () => Scene): void {
     });
 
     test("are reached by the palette and by keys alone; single keys can be switched off", async () => {
-      const { browser, house } = scene();
-      await say(house, "keys-1", "The quick brown fox");
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await say(fixture, "keys-1", "The quick brown fox");
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await person.go("devices", "Devices");
       await page.keyboard.press("Control+k");
@@ -238,11 +238,11 @@ export function homeCases(scene: () => Scene): void {
     });
 
     test("have no serious finding of axe: menu, dialog, search and archive, light, dark and on a phone", async () => {
-      const { browser, house } = scene();
-      await say(house, "axe-1", "Is this easy to read?");
+      const { browser, fixture } = scene();
+      await say(fixture, "axe-1", "Is this easy to read?");
       const found: string[] = [];
       for (const options of [{}, { colorScheme: "dark" }, { viewport: PHONE }] as const) {
-        await using person = await signedIn(browser, house, options);
+        await using person = await signedIn(browser, fixture, options);
         const { page } = person;
         const look = async (what: string): Promise<void> => {
           found.push(...(await seriousFindings(page)).map((one) => `${JSON.stringify(options)} ${what}: ${one}`));
@@ -260,7 +260,7 @@ export function homeCases(scene: () => Scene): void {
         await look("dialog");
         await page.keyboard.press("Escape");
         await page.getByRole("dialog").waitFor({ state: "detached" });
-        await page.goto(`${house.url}/#/`);
+        await page.goto(`${fixture.url}/#/`);
         await page.getByRole("button", { name: "Archive" }).click();
         await page.getByRole("heading", { name: "Archive" }).waitFor();
         await look("archive");

@@ -1,11 +1,11 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { seriousFindings } from "../house/axe.ts";
-import { layoutTroubles } from "../house/layout.ts";
-import { signedIn } from "../house/person.ts";
-import { removeProcedure, writeProcedure } from "../house/procedures.ts";
-import type { Scene } from "../house/scene.ts";
-import { show } from "../house/speak.ts";
+import { seriousFindings } from "../fixture/axe.ts";
+import { layoutTroubles } from "../fixture/layout.ts";
+import { signedIn } from "../fixture/person.ts";
+import { removeProcedure, writeProcedure } from "../fixture/procedures.ts";
+import type { Scene } from "../fixture/scene.ts";
+import { show } from "../fixture/speak.ts";
 
 /** Each would run, load or leave the page if it were ever taken for markup or for a link. */
 const IMAGE = `<img src=x onerror="window.hacked=1">`;
@@ -143,18 +143,18 @@ export function hostileCases(scene: () => Scene): void {
     ["a desk", { width: 1280, height: 800 }],
     ["a phone", { width: 360, height: 740 }],
   ])("every value of a procedure stays words and breaks no view on %s", async (_where, viewport) => {
-    const { browser, house } = scene();
-    await using person = await signedIn(browser, house, { viewport, reducedMotion: "reduce" });
+    const { browser, fixture } = scene();
+    await using person = await signedIn(browser, fixture, { viewport, reducedMotion: "reduce" });
     const { page } = person;
     const call = async (method: string, path: string, body?: object): Promise<Readonly<Record<string, unknown>>> => {
-      const response = await house.daemon.request(path, { method, token: house.token, ...(body && { body }) });
+      const response = await fixture.daemon.request(path, { method, token: fixture.token, ...(body && { body }) });
       const answer = (await response.json()) as Readonly<Record<string, unknown>>;
       if (!response.ok) throw new Error(`${path} was answered ${JSON.stringify(answer)}`);
       return answer;
     };
-    await house.rename(LINE.slice(0, 60));
-    writeProcedure(house.home, "wrong", { toml: WRONG_SOP, md: HOSTILE_STEPS });
-    writeProcedure(house.home, IMAGE.replaceAll("/", "_"), { toml: WRONG_SOP });
+    await fixture.rename(LINE.slice(0, 60));
+    writeProcedure(fixture.home, "wrong", { toml: WRONG_SOP, md: HOSTILE_STEPS });
+    writeProcedure(fixture.home, IMAGE.replaceAll("/", "_"), { toml: WRONG_SOP });
     const files = { toml: HOSTILE_SOP, markdown: HOSTILE_STEPS };
     await call("PUT", `/api/sops/${NAME}`, { ...files, revision: null });
     await call("PATCH", `/api/sops/${NAME}`, { enabled: false });
@@ -201,18 +201,18 @@ export function hostileCases(scene: () => Scene): void {
       .click();
     await page.getByRole("dialog").getByText(WORD).first().waitFor();
     found.push(...(await lookOver(page, "the undo dialog")));
-    for (const name of ["wrong", IMAGE.replaceAll("/", "_")]) removeProcedure(house.home, name);
+    for (const name of ["wrong", IMAGE.replaceAll("/", "_")]) removeProcedure(fixture.home, name);
     expect(found).toEqual([]);
     person.expectCalm();
   });
 
   test("words of others stay words: in messages, names, titles, outputs and events", async () => {
-    const { browser, house } = scene();
-    await using person = await signedIn(browser, house);
+    const { browser, fixture } = scene();
+    await using person = await signedIn(browser, fixture);
     const { page } = person;
-    await house.rename(IMAGE);
+    await fixture.rename(IMAGE);
     await person.go("events", "Live events");
-    writeProcedure(house.home, "hostile", {
+    writeProcedure(fixture.home, "hostile", {
       toml: `[sop]
 description = '${IMAGE} ${SCRIPT}'
 version = "1.0"
@@ -223,14 +223,14 @@ type = "manual"
 `,
       md: `# ${SCRIPT}\n\n## Steps\n\n1. **${IMAGE}** — ${SCRIPT}\n`,
     });
-    await house.write({ text: `${IMAGE} ${LINK}`, name: SCRIPT });
-    await house.ask(IMAGE.replaceAll(" ", "_"), "1", `${IMAGE}`, `${SCRIPT} ${LINK}`);
-    await house.daemon.request("/webhook", {
-      token: house.token,
+    await fixture.write({ text: `${IMAGE} ${LINK}`, name: SCRIPT });
+    await fixture.ask(IMAGE.replaceAll(" ", "_"), "1", `${IMAGE}`, `${SCRIPT} ${LINK}`);
+    await fixture.daemon.request("/webhook", {
+      token: fixture.token,
       headers: { "X-Session-Id": "hostile" },
       body: { message: `${IMAGE} ${LINK}` },
     });
-    await house.daemon.request("/api/channel-events", {
+    await fixture.daemon.request("/api/channel-events", {
       method: "POST",
       body: { type: SCRIPT, content: { title: IMAGE }, channels: [] },
     });
@@ -268,9 +268,9 @@ type = "manual"
   });
 
   test("what a model writes is drawn as it is meant: nothing of it runs or loads, and code is copied to the letter", async () => {
-    const { browser, house } = scene();
+    const { browser, fixture } = scene();
     // A colour that is on its way to another one is looked at as neither.
-    await using person = await signedIn(browser, house, { reducedMotion: "reduce" });
+    await using person = await signedIn(browser, fixture, { reducedMotion: "reduce" });
     const { page } = person;
     await person.go("chat", "New chat");
     const box = page.getByRole("textbox", { name: "Message" });
@@ -305,8 +305,8 @@ type = "manual"
   });
 
   test("an address that somebody made up shows that nothing is there", async () => {
-    const { browser, house } = scene();
-    await using person = await signedIn(browser, house);
+    const { browser, fixture } = scene();
+    await using person = await signedIn(browser, fixture);
     const { page } = person;
     for (const view of [
       "nowhere",
@@ -316,7 +316,7 @@ type = "manual"
       "__proto__/x",
       "chat/x",
     ]) {
-      await page.goto(`${house.url}/#/${view}`);
+      await page.goto(`${fixture.url}/#/${view}`);
       expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
     }
     person.expectCalm();

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { KEY } from "../house/model.ts";
-import { signedIn } from "../house/person.ts";
-import type { Scene } from "../house/scene.ts";
+import { KEY } from "../fixture/model.ts";
+import { signedIn } from "../fixture/person.ts";
+import type { Scene } from "../fixture/scene.ts";
 
 export function modelErrorCases(scene: () => Scene): void {
   describe("a model that does not answer", () => {
     test("a wrong key: what failed, what the provider said without the key, and the fix", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await person.go("chat", "New chat");
       const box = page.getByRole("textbox", { name: "Message" });
@@ -25,8 +25,8 @@ export function modelErrorCases(scene: () => Scene): void {
     });
 
     test("a rate limit is told while it is waited for, with the seconds left, and Stop ends the wait", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house, { viewport: { width: 390, height: 844 } });
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture, { viewport: { width: 390, height: 844 } });
       const { page } = person;
       await person.go("chat", "New chat");
       const box = page.getByRole("textbox", { name: "Message" });

@@ -1,7 +1,7 @@
 import { createServer, connect, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { signedIn } from "../house/person.ts";
-import type { Scene } from "../house/scene.ts";
+import { signedIn } from "../fixture/person.ts";
+import type { Scene } from "../fixture/scene.ts";
 
 /** A second address of this machine, with the service's port: of another port the service takes no page for its own. */
 const ADDRESS = "127.0.0.2";
@@ -46,9 +46,9 @@ export function networkLossCases(scene: () => Scene): void {
       ["a desktop", { width: 1280, height: 800 }],
       ["a phone", { width: 390, height: 844 }],
     ] as const)("costs no word on %s: while writing, sending, answering and asking", async (_, viewport) => {
-      const { browser, house } = scene();
-      using network = await cable(house.url);
-      await using person = await signedIn(browser, { ...house, url: network.url }, { viewport });
+      const { browser, fixture } = scene();
+      using network = await cable(fixture.url);
+      await using person = await signedIn(browser, { ...fixture, url: network.url }, { viewport });
       const { page } = person;
       const thread = page.getByRole("list", { name: "Messages" });
       const box = page.getByRole("textbox", { name: "Message" });

@@ -1,10 +1,10 @@
 /** Services without passkeys: what the paths say, and that the page does not speak of them. */
 import { describe, expect, test } from "vitest";
 import { binaryPath } from "@svc/testkit/binary/spawn-binary";
-import { passkeyButton } from "../house/passkey-acts.ts";
-import { openPasskeyHouse, type PasskeyHouseOptions, PASSKEYS_ON } from "../house/passkey-house.ts";
-import { meet, signInByToken } from "../house/person.ts";
-import type { BrowserScene } from "../house/scene.ts";
+import { passkeyButton } from "../fixture/passkey-acts.ts";
+import { openPasskeyFixture, type PasskeyFixtureOptions, PASSKEYS_ON } from "../fixture/passkey-fixture.ts";
+import { meet, signInByToken } from "../fixture/person.ts";
+import type { BrowserScene } from "../fixture/scene.ts";
 
 const OFF = "the feature webauthn is off; set [security.webauthn] enabled = true in the config, then run: svc reload";
 const ABSENT =
@@ -23,29 +23,29 @@ const PATHS = [
 
 export function passkeyAbsenceCases(scene: () => BrowserScene): void {
   describe("a service without passkeys", () => {
-    const houses: readonly (readonly [string, PasskeyHouseOptions, string])[] = [
+    const fixtures: readonly (readonly [string, PasskeyFixtureOptions, string])[] = [
       ["that leaves them off", { section: "" }, OFF],
       ["that turns them off", { section: "[security.webauthn]\nenabled = false\nsign_in = true\n" }, OFF],
       ["of a build that has none", { section: "", binary: binaryPath({}) }, ABSENT],
     ];
 
-    test.each(houses)("%s says so to everybody who asks, and what to do", async (_name, options, error) => {
-      await using house = await openPasskeyHouse(options);
+    test.each(fixtures)("%s says so to everybody who asks, and what to do", async (_name, options, error) => {
+      await using fixture = await openPasskeyFixture(options);
       for (const [method, path] of PATHS) {
-        for (const token of [undefined, house.token, "wrong"]) {
-          const response = await house.daemon.request(path, { method, ...(token !== undefined && { token }) });
+        for (const token of [undefined, fixture.token, "wrong"]) {
+          const response = await fixture.daemon.request(path, { method, ...(token !== undefined && { token }) });
           expect([response.status, await response.json()]).toEqual([404, { error, code: "NOT_CONFIGURED" }]);
         }
       }
-      expect((await house.daemon.request("/api/webauthn")).status).toBe(404);
-      expect(await (await house.daemon.request("/api/session/ways")).json()).toEqual({ features: [] });
+      expect((await fixture.daemon.request("/api/webauthn")).status).toBe(404);
+      expect(await (await fixture.daemon.request("/api/session/ways")).json()).toEqual({ features: [] });
     });
 
-    test.each(houses)(
+    test.each(fixtures)(
       "%s has a page that does not speak of them, not even in its console",
       async (_name, options, error) => {
-        await using house = await openPasskeyHouse(options);
-        await using person = await meet(scene().browser, house);
+        await using fixture = await openPasskeyFixture(options);
+        await using person = await meet(scene().browser, fixture);
         const { page } = person;
         const noise: string[] = [];
         // The page asks whether it is signed in, and 401 is the answer.
@@ -56,7 +56,7 @@ export function passkeyAbsenceCases(scene: () => BrowserScene): void {
         await page.getByLabel("Pairing code").waitFor();
         await page.waitForLoadState("networkidle");
         expect([await passkeyButton(page).count(), await page.getByText(/passkey/i).count()]).toEqual([0, 0]);
-        await signInByToken(person, house);
+        await signInByToken(person, fixture);
         await person.go("devices", "Devices");
         await page.waitForLoadState("networkidle");
         expect(await page.getByRole("link", { name: "Passkeys" }).count()).toBe(0);
@@ -72,17 +72,17 @@ export function passkeyAbsenceCases(scene: () => BrowserScene): void {
 
   test("a service whose passkeys failed says so, and its page does not offer them", async () => {
     // What only shows together with the rest of the config: no page of this domain is known.
-    await using house = await openPasskeyHouse({ section: `${PASSKEYS_ON}rp_id = "example.org"\n` });
+    await using fixture = await openPasskeyFixture({ section: `${PASSKEYS_ON}rp_id = "example.org"\n` });
     for (const [method, path] of PATHS) {
-      const response = await house.daemon.request(path, { method });
+      const response = await fixture.daemon.request(path, { method });
       expect([response.status, await response.json()]).toMatchObject([503, { code: "FEATURE_DOWN" }]);
     }
-    await using person = await meet(scene().browser, house);
+    await using person = await meet(scene().browser, fixture);
     const { page } = person;
     await page.getByLabel("Pairing code").waitFor();
     await page.waitForLoadState("networkidle");
     expect(await passkeyButton(page).count()).toBe(0);
-    await signInByToken(person, house);
+    await signInByToken(person, fixture);
     await person.go("overview", "Overview");
     await page.getByText("rp_id").waitFor();
     await person.go("devices", "Devices");
@@ -90,13 +90,13 @@ export function passkeyAbsenceCases(scene: () => BrowserScene): void {
   });
 
   test("passkeys that are turned on by a reload are offered, and are gone again with the next", async () => {
-    await using house = await openPasskeyHouse({ section: "" });
-    await using person = await meet(scene().browser, house);
+    await using fixture = await openPasskeyFixture({ section: "" });
+    await using person = await meet(scene().browser, fixture);
     const { page } = person;
     await page.getByLabel("Pairing code").waitFor();
     const configure = async (section: string): Promise<void> => {
-      house.write(section);
-      await house.run("reload");
+      fixture.write(section);
+      await fixture.run("reload");
       await page.reload();
       await page.getByLabel("Pairing code").waitFor();
       await page.waitForLoadState("networkidle");

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { Authenticator } from "../house/authenticator.ts";
+import { Authenticator } from "../fixture/authenticator.ts";
 import {
   addPasskey,
   nextPost,
@@ -13,22 +13,22 @@ import {
   signInByPasskey,
   signOut,
   trySignIn,
-} from "../house/passkey-acts.ts";
-import { openPasskeyHouse, type PasskeyHouse } from "../house/passkey-house.ts";
-import { type Person, signedIn } from "../house/person.ts";
-import type { BrowserScene } from "../house/scene.ts";
+} from "../fixture/passkey-acts.ts";
+import { openPasskeyFixture, type PasskeyFixture } from "../fixture/passkey-fixture.ts";
+import { type Person, signedIn } from "../fixture/person.ts";
+import type { BrowserScene } from "../fixture/scene.ts";
 
 const FINISH = "/api/webauthn/auth/finish";
 
 const told = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code];
 
 export function passkeyAttackCases(scene: () => BrowserScene): void {
-  const people = async (house: PasskeyHouse): Promise<Person> => signedIn(scene().browser, house);
+  const people = async (fixture: PasskeyFixture): Promise<Person> => signedIn(scene().browser, fixture);
 
   describe("a passkey in the hands of others", () => {
     test("that was copied is refused with its next use, shown as suspect, and not believed again", async () => {
-      await using house = await openPasskeyHouse();
-      await using person = await people(house);
+      await using fixture = await openPasskeyFixture();
+      await using person = await people(fixture);
       const { page } = person;
       const authenticator = await Authenticator.plugInto(page);
       await addPasskey(person, "Key");
@@ -49,10 +49,10 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
       await authenticator.hold(original!);
       await trySignIn(person);
       await page.getByRole("alert").filter({ hasText: "PASSKEY_REFUSED" }).waitFor();
-      expect(await passkeysOf(house)).toMatchObject([{ name: "Key", suspect: true }]);
+      expect(await passkeysOf(fixture)).toMatchObject([{ name: "Key", suspect: true }]);
 
       await page.getByText("Use a token instead").click();
-      await page.getByLabel("Token").fill(house.token);
+      await page.getByLabel("Token").fill(fixture.token);
       await page.keyboard.press("Enter");
       await rowOf(page, "Key").getByText("suspect").waitFor();
       await rowOf(page, "Key").getByText("It counted backwards").waitFor();
@@ -60,8 +60,8 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
     });
 
     test("that another site asks for, with a challenge of ours, signs nobody in: what the browser signs says where", async () => {
-      await using house = await openPasskeyHouse();
-      await using person = await people(house);
+      await using fixture = await openPasskeyFixture();
+      await using person = await people(fixture);
       const { page, context } = person;
       const authenticator = await Authenticator.plugInto(page);
       await addPasskey(person, "Key");
@@ -72,24 +72,24 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
       const fake = await Authenticator.plugInto(phished);
       for (const credential of await authenticator.stored()) await fake.hold(credential);
 
-      const options = await (await house.post("/api/webauthn/auth/start", {})).json();
+      const options = await (await fixture.post("/api/webauthn/auth/start", {})).json();
       const answer = await assertionOn(phished, options);
-      expect(await told(await house.post(FINISH, answer))).toEqual([403, "PASSKEY_REFUSED"]);
+      expect(await told(await fixture.post(FINISH, answer))).toEqual([403, "PASSKEY_REFUSED"]);
       // Nor can the site ask for itself: not read, not write, and not by pretending to be a program of the browser's.
-      expect(await told(await house.post(FINISH, answer, { origin: site.url }))).toEqual([403, "BAD_ORIGIN"]);
+      expect(await told(await fixture.post(FINISH, answer, { origin: site.url }))).toEqual([403, "BAD_ORIGIN"]);
       expect(
-        await phished.evaluate<string>(`fetch("${house.url}${FINISH}", { method: "POST", mode: "no-cors", credentials: "include" })
+        await phished.evaluate<string>(`fetch("${fixture.url}${FINISH}", { method: "POST", mode: "no-cors", credentials: "include" })
         .then(({ type, status }) => type + " " + status)`),
       ).toBe("opaque 0");
       expect(await context.cookies()).toMatchObject([{ name: "svc_session" }]);
-      expect(await passkeysOf(house)).toMatchObject([{ last_used_at: null, suspect: false }]);
+      expect(await passkeysOf(fixture)).toMatchObject([{ last_used_at: null, suspect: false }]);
     });
 
     test("is used on no other address than the one it was configured for, and the page says so before it asks", async () => {
       const elsewhere =
         '[security.webauthn]\nenabled = true\nsign_in = true\nrp_origin = "https://agent.example.org"\n';
-      await using house = await openPasskeyHouse({ section: elsewhere });
-      await using person = await people(house);
+      await using fixture = await openPasskeyFixture({ section: elsewhere });
+      await using person = await people(fixture);
       const { page } = person;
       const authenticator = await Authenticator.plugInto(page);
       await person.go("passkeys", "Passkeys");
@@ -104,15 +104,15 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
     });
 
     test("that was used once is no second sign-in: not the same answer, and not with another challenge", async () => {
-      await using house = await openPasskeyHouse();
-      await using person = await people(house);
+      await using fixture = await openPasskeyFixture();
+      await using person = await people(fixture);
       const { page } = person;
       await Authenticator.plugInto(page);
       await person.go("passkeys", "Passkeys");
       const adding = nextPost(page, "/api/webauthn/register/finish");
       await addPasskey(person, "Key");
       const added = JSON.parse((await adding).postData() ?? "") as object;
-      expect(await told(await house.post("/api/webauthn/register/finish", added, { token: house.token }))).toEqual([
+      expect(await told(await fixture.post("/api/webauthn/register/finish", added, { token: fixture.token }))).toEqual([
         410,
         "PASSKEY_EXPIRED",
       ]);
@@ -120,22 +120,24 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
       const using = nextPost(page, FINISH);
       await signInByPasskey(person);
       const used = JSON.parse((await using).postData() ?? "") as { response: { clientDataJSON: string } };
-      expect(await told(await house.post(FINISH, used))).toEqual([410, "PASSKEY_EXPIRED"]);
+      expect(await told(await fixture.post(FINISH, used))).toEqual([410, "PASSKEY_EXPIRED"]);
 
-      const { challenge } = (await (await house.post("/api/webauthn/auth/start", {})).json()) as { challenge: string };
+      const { challenge } = (await (await fixture.post("/api/webauthn/auth/start", {})).json()) as {
+        challenge: string;
+      };
       const data = JSON.parse(Buffer.from(used.response.clientDataJSON, "base64url").toString()) as object;
       const clientDataJSON = Buffer.from(JSON.stringify({ ...data, challenge })).toString("base64url");
       const forged = { ...used, response: { ...used.response, clientDataJSON } };
-      expect(await told(await house.post(FINISH, forged))).toEqual([403, "PASSKEY_REFUSED"]);
-      expect(await passkeysOf(house)).toHaveLength(1);
+      expect(await told(await fixture.post(FINISH, forged))).toEqual([403, "PASSKEY_REFUSED"]);
+      expect(await passkeysOf(fixture)).toHaveLength(1);
     });
 
     test.each([
       ["whose signature is wrong", { isBogusSignature: true }],
       ["that nobody was recognised by", { isBadUV: true }],
     ] as const)("%s is refused, whatever the browser lets pass", async (_name, bits) => {
-      await using house = await openPasskeyHouse();
-      await using person = await people(house);
+      await using fixture = await openPasskeyFixture();
+      await using person = await people(fixture);
       const { page, context } = person;
       const authenticator = await Authenticator.plugInto(page);
       await addPasskey(person, "Key");
@@ -148,26 +150,26 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
     });
 
     test("nobody adds one to another's device, or sees, renames or removes another's", async () => {
-      await using house = await openPasskeyHouse();
-      await using person = await people(house);
+      await using fixture = await openPasskeyFixture();
+      await using person = await people(fixture);
       const { page } = person;
       await Authenticator.plugInto(page);
       await addPasskey(person, "Key");
-      const [passkey] = await passkeysOf(house);
-      const other = await house.tokenOf("other");
+      const [passkey] = await passkeysOf(fixture);
+      const other = await fixture.tokenOf("other");
       const { user_id, user_name } = passkey!;
-      const start = await house.post("/api/webauthn/register/start", { user_id, user_name }, { token: other });
+      const start = await fixture.post("/api/webauthn/register/start", { user_id, user_name }, { token: other });
       expect(await told(start)).toEqual([404, "PASSKEY_UNKNOWN"]);
-      expect(await passkeysOf(house, other)).toEqual([]);
+      expect(await passkeysOf(fixture, other)).toEqual([]);
       const place = `/api/webauthn/credentials/${passkey?.id}`;
       for (const [path, method, body] of [
         [`${place}/name`, "PUT", { name: "mine" }],
         [place, "DELETE", undefined],
       ] as const) {
-        const response = await house.daemon.request(path, { method, token: other, ...(body && { body }) });
+        const response = await fixture.daemon.request(path, { method, token: other, ...(body && { body }) });
         expect(await told(response)).toEqual([404, "PASSKEY_UNKNOWN"]);
       }
-      expect(await passkeysOf(house)).toEqual([passkey]);
+      expect(await passkeysOf(fixture)).toEqual([passkey]);
     });
   });
 }

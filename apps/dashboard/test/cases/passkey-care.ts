@@ -1,24 +1,24 @@
 /** Passkeys in the list: added, renamed, removed; what the page says where there can be none; and whether everybody can use it. */
 import { describe, expect, test } from "vitest";
-import { seriousFindings } from "../house/axe.ts";
-import { Authenticator } from "../house/authenticator.ts";
-import { addPasskey, passkeyButton, passkeysOf, rowOf, signInByPasskey, signOut } from "../house/passkey-acts.ts";
-import { openPasskeyHouse } from "../house/passkey-house.ts";
-import { meet, signedIn } from "../house/person.ts";
-import type { BrowserScene } from "../house/scene.ts";
+import { seriousFindings } from "../fixture/axe.ts";
+import { Authenticator } from "../fixture/authenticator.ts";
+import { addPasskey, passkeyButton, passkeysOf, rowOf, signInByPasskey, signOut } from "../fixture/passkey-acts.ts";
+import { openPasskeyFixture } from "../fixture/passkey-fixture.ts";
+import { meet, signedIn } from "../fixture/person.ts";
+import type { BrowserScene } from "../fixture/scene.ts";
 
 export function passkeyCareCases(scene: () => BrowserScene): void {
   describe("passkeys of a device", () => {
     test("are listed with when they were added and used, renamed, and removed but for the last", async () => {
-      await using house = await openPasskeyHouse();
-      await using person = await signedIn(scene().browser, house);
+      await using fixture = await openPasskeyFixture();
+      await using person = await signedIn(scene().browser, fixture);
       const { page } = person;
       const first = await Authenticator.plugInto(page);
       await person.go("passkeys", "Passkeys");
       await page.getByText("This device has no passkey.").waitFor();
       await addPasskey(person, "Laptop");
-      const { device } = await house.get<{ device: { id: string; name: string } }>("/api/session");
-      expect(await passkeysOf(house)).toMatchObject([
+      const { device } = await fixture.get<{ device: { id: string; name: string } }>("/api/session");
+      expect(await passkeysOf(fixture)).toMatchObject([
         { name: "Laptop", user_id: device.id, user_name: device.name, last_used_at: null, suspect: false },
       ]);
       await rowOf(page, "Laptop").getByText("never").waitFor();
@@ -45,20 +45,20 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
       expect(await page.getByLabel("Token of this device").count()).toBe(0);
       await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
       await rowOf(page, "Laptop").waitFor({ state: "detached" });
-      expect((await passkeysOf(house)).map(({ name }) => name)).toEqual(["Key ring"]);
+      expect((await passkeysOf(fixture)).map(({ name }) => name)).toEqual(["Key ring"]);
       person.expectCalm();
     });
 
     test("the last one goes only with the token of the device; a wrong one ends no sign-in", async () => {
-      await using house = await openPasskeyHouse();
-      const other = await house.tokenOf("other");
-      await using person = await signedIn(scene().browser, house);
+      await using fixture = await openPasskeyFixture();
+      const other = await fixture.tokenOf("other");
+      await using person = await signedIn(scene().browser, fixture);
       const { page } = person;
       await Authenticator.plugInto(page);
       await addPasskey(person, "Laptop");
       await page.getByRole("button", { name: "Remove Laptop" }).click();
       const dialog = page.getByRole("dialog");
-      const [passkey] = await passkeysOf(house);
+      const [passkey] = await passkeysOf(fixture);
       const command = (await dialog.locator(".command").textContent()) ?? "";
       expect(command).toMatch(/^svc passkeys remove (?:-- )?[\w-]{12}$/);
       expect(passkey?.id.startsWith(command.split(" ").at(-1) ?? "")).toBe(true);
@@ -72,26 +72,26 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
         await dialog.getByRole("button", { name: "Remove" }).click();
         await dialog.getByRole("alert").filter({ hasText: code }).waitFor();
         expect(await token.inputValue()).toBe("");
-        expect(await passkeysOf(house)).toHaveLength(1);
+        expect(await passkeysOf(fixture)).toHaveLength(1);
       }
-      await token.fill(house.token);
+      await token.fill(fixture.token);
       await page.keyboard.press("Enter");
       await page.getByText("This device has no passkey.").waitFor();
-      expect(await passkeysOf(house)).toEqual([]);
-      expect(await page.content()).not.toContain(house.token);
+      expect(await passkeysOf(fixture)).toEqual([]);
+      expect(await page.content()).not.toContain(fixture.token);
       await person.go("devices", "Devices");
       person.expectCalm();
     });
 
     test("the last one goes at the machine, by the command that the page shows", async () => {
-      await using house = await openPasskeyHouse();
-      await using person = await signedIn(scene().browser, house, { name: "desk" });
+      await using fixture = await openPasskeyFixture();
+      await using person = await signedIn(scene().browser, fixture, { name: "desk" });
       const { page } = person;
       await Authenticator.plugInto(page);
       await addPasskey(person, "Laptop");
       await page.getByRole("button", { name: "Remove Laptop" }).click();
       const command = (await page.getByRole("dialog").locator(".command").textContent()) ?? "";
-      await house.run(...command.replace(/^svc passkeys remove/, "passkeys remove --yes").split(" "));
+      await fixture.run(...command.replace(/^svc passkeys remove/, "passkeys remove --yes").split(" "));
       await page.reload();
       await page.getByText("This device has no passkey.").waitFor();
       await signOut(person);
@@ -101,8 +101,8 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
     });
 
     test("that was called off, or of a person who was not recognised, is not there; the dialog stays", async () => {
-      await using house = await openPasskeyHouse();
-      await using person = await signedIn(scene().browser, house);
+      await using fixture = await openPasskeyFixture();
+      await using person = await signedIn(scene().browser, fixture);
       const { page } = person;
       await Authenticator.plugInto(page, { isVerified: false });
       await person.go("passkeys", "Passkeys");
@@ -112,13 +112,13 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
       expect(await page.getByRole("alert").count()).toBe(0);
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
-      expect(await passkeysOf(house)).toEqual([]);
+      expect(await passkeysOf(fixture)).toEqual([]);
       person.expectCalm();
     });
 
     test("by keyboard alone, with a name that is somebody's word, and in a page nobody complains of", async () => {
-      await using house = await openPasskeyHouse();
-      await using person = await signedIn(scene().browser, house, { reducedMotion: "reduce" });
+      await using fixture = await openPasskeyFixture();
+      await using person = await signedIn(scene().browser, fixture, { reducedMotion: "reduce" });
       const { page } = person;
       await Authenticator.plugInto(page);
       const hostile = `<img src=x onerror="window.hacked=1">`;
@@ -160,8 +160,8 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
     });
 
     test.each([360, 1280])("in %i pixels nothing scrolls sideways, and no dialog is cut off", async (pixels) => {
-      await using house = await openPasskeyHouse();
-      await using person = await signedIn(scene().browser, house, { viewport: { width: pixels, height: 740 } });
+      await using fixture = await openPasskeyFixture();
+      await using person = await signedIn(scene().browser, fixture, { viewport: { width: pixels, height: 740 } });
       const { page } = person;
       await Authenticator.plugInto(page);
       await addPasskey(person, "A key with a rather long name, on the ring of the front door");
@@ -178,15 +178,15 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
 
   describe("where browsers use no passkeys", () => {
     test("on an IP address it says so, and where to go", async () => {
-      await using house = await openPasskeyHouse();
-      const there = { ...house, url: house.daemon.url };
+      await using fixture = await openPasskeyFixture();
+      const there = { ...fixture, url: fixture.daemon.url };
       await using person = await meet(scene().browser, there);
       const { page } = person;
-      const link = page.getByRole("link", { name: `${house.url}/` });
+      const link = page.getByRole("link", { name: `${fixture.url}/` });
       await link.waitFor();
       expect(await passkeyButton(page).count()).toBe(0);
       await page.getByText("Use a token instead").click();
-      await page.getByLabel("Token").fill(house.token);
+      await page.getByLabel("Token").fill(fixture.token);
       await page.keyboard.press("Enter");
       await person.go("passkeys", "Passkeys");
       await link.waitFor();
@@ -195,8 +195,8 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
     });
 
     test("in a browser that has none it says so", async () => {
-      await using house = await openPasskeyHouse();
-      await using person = await meet(scene().browser, house);
+      await using fixture = await openPasskeyFixture();
+      await using person = await meet(scene().browser, fixture);
       const { page } = person;
       await page.addInitScript("delete window.PublicKeyCredential");
       await page.reload();

@@ -4,11 +4,11 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { Authenticator } from "../house/authenticator.ts";
-import { passkeysOf } from "../house/passkey-acts.ts";
-import { openPasskeyHouse } from "../house/passkey-house.ts";
-import { meet } from "../house/person.ts";
-import type { BrowserScene } from "../house/scene.ts";
+import { Authenticator } from "../fixture/authenticator.ts";
+import { passkeysOf } from "../fixture/passkey-acts.ts";
+import { openPasskeyFixture } from "../fixture/passkey-fixture.ts";
+import { meet } from "../fixture/person.ts";
+import type { BrowserScene } from "../fixture/scene.ts";
 
 const require = createRequire(import.meta.url);
 const BUNDLE = join(dirname(require.resolve("@simplewebauthn/browser")), "../dist/bundle/index.umd.min.js");
@@ -29,29 +29,29 @@ const inPage = <Answer>(page: Page, body: string): Promise<Answer> =>
 
 export function passkeyLibraryCases(scene: () => BrowserScene): void {
   test("@simplewebauthn/browser, unchanged, adds a passkey and signs in by it: with any user_id, and by its list", async () => {
-    await using house = await openPasskeyHouse();
-    await using person = await meet(scene().browser, house);
+    await using fixture = await openPasskeyFixture();
+    await using person = await meet(scene().browser, fixture);
     const { page, context } = person;
-    await context.route(`${house.url}/own/page`, (route) => route.fulfill({ contentType: "text/html", body: PAGE }));
-    await context.route(`${house.url}/own/library.js`, (route) =>
+    await context.route(`${fixture.url}/own/page`, (route) => route.fulfill({ contentType: "text/html", body: PAGE }));
+    await context.route(`${fixture.url}/own/library.js`, (route) =>
       route.fulfill({ contentType: "text/javascript", body: readFileSync(BUNDLE) }),
     );
-    await page.goto(`${house.url}/own/page`);
+    await page.goto(`${fixture.url}/own/page`);
     await Authenticator.plugInto(page);
 
     const registered = await inPage<{ status: number; json: { name: string; user_id: string } }>(
       page,
-      `const token = ${JSON.stringify(house.token)};
+      `const token = ${JSON.stringify(fixture.token)};
        const { json: optionsJSON } = await post("register/start", { user_id: "robin@example.org", user_name: "Robin" }, token);
        return post("register/finish", await startRegistration({ optionsJSON }), token);`,
     );
     expect(registered).toMatchObject({ status: 201, json: { user_id: "robin@example.org", user_name: "Robin" } });
-    expect(await passkeysOf(house)).toMatchObject([{ user_id: "robin@example.org" }]);
+    expect(await passkeysOf(fixture)).toMatchObject([{ user_id: "robin@example.org" }]);
 
     for (const [start, token] of [
       ["{}", ""],
       ['{ user_id: "robin@example.org" }', ""],
-      ['{ user_id: "robin@example.org" }', house.token],
+      ['{ user_id: "robin@example.org" }', fixture.token],
     ] as const) {
       const signedIn = await inPage<{ status: number; json: { csrf: string; device: { scope: string } } }>(
         page,
@@ -70,7 +70,7 @@ export function passkeyLibraryCases(scene: () => BrowserScene): void {
         ),
       ).toBe(200);
     }
-    expect(await passkeysOf(house)).toMatchObject([{ last_used_at: expect.any(String), suspect: false }]);
+    expect(await passkeysOf(fixture)).toMatchObject([{ last_used_at: expect.any(String), suspect: false }]);
     person.expectCalm();
   });
 }

@@ -1,10 +1,10 @@
 /** Coming in by a passkey: whose session that is, and what ends it. */
 import { describe, expect, test } from "vitest";
-import { Authenticator } from "../house/authenticator.ts";
-import { addPasskey, passkeyButton, passkeysOf, signInByPasskey, signOut, trySignIn } from "../house/passkey-acts.ts";
-import { openPasskeyHouse } from "../house/passkey-house.ts";
-import { atHome, meet, signedIn, signIn } from "../house/person.ts";
-import type { BrowserScene } from "../house/scene.ts";
+import { Authenticator } from "../fixture/authenticator.ts";
+import { addPasskey, passkeyButton, passkeysOf, signInByPasskey, signOut, trySignIn } from "../fixture/passkey-acts.ts";
+import { openPasskeyFixture } from "../fixture/passkey-fixture.ts";
+import { atHome, meet, signedIn, signIn } from "../fixture/person.ts";
+import type { BrowserScene } from "../fixture/scene.ts";
 
 interface Session {
   readonly device: { readonly id: string; readonly name: string; readonly scope: string };
@@ -13,8 +13,8 @@ interface Session {
 export function passkeySignInCases(scene: () => BrowserScene): void {
   describe("signing in by a passkey", () => {
     test("as the device that added it: its name, its rights, over a reload and in a second tab, until it signs out", async () => {
-      await using house = await openPasskeyHouse();
-      await using person = await signedIn(scene().browser, house, { name: "desk" });
+      await using fixture = await openPasskeyFixture();
+      await using person = await signedIn(scene().browser, fixture, { name: "desk" });
       const { page, context } = person;
       const authenticator = await Authenticator.plugInto(page);
       await addPasskey(person, "Laptop's own");
@@ -25,7 +25,7 @@ export function passkeySignInCases(scene: () => BrowserScene): void {
       await signInByPasskey(person);
       expect(await context.cookies()).toMatchObject([{ name: "svc_session", httpOnly: true, sameSite: "Strict" }]);
       expect(await page.getByText("desk, operator").count()).toBe(1);
-      const { devices } = await house.get<{ devices: Session["device"][] }>("/api/devices");
+      const { devices } = await fixture.get<{ devices: Session["device"][] }>("/api/devices");
       expect(devices.map(({ name }) => name).toSorted()).toEqual(["desk", expect.any(String)]);
       await person.go("config", "Config");
       await page.reload();
@@ -40,25 +40,25 @@ export function passkeySignInCases(scene: () => BrowserScene): void {
     });
 
     test("as a reader: it may read and no more, and its passkey is its own to add and to keep", async () => {
-      await using house = await openPasskeyHouse();
-      await using person = await signedIn(scene().browser, house, { name: "wall display", scope: "read" });
+      await using fixture = await openPasskeyFixture();
+      await using person = await signedIn(scene().browser, fixture, { name: "wall display", scope: "read" });
       await Authenticator.plugInto(person.page);
       await addPasskey(person, "Wall");
       await signOut(person);
       await signInByPasskey(person);
       expect(await person.page.getByText("wall display, read").count()).toBe(1);
       await person.go("config", "Not for this device");
-      // The house's own device has none, and sees none of others.
-      expect(await passkeysOf(house)).toEqual([]);
+      // The fixture's own device has none, and sees none of others.
+      expect(await passkeysOf(fixture)).toEqual([]);
       person.expectCalm();
     });
 
     test("in another browser with the same authenticator, whose session is the same device's", async () => {
-      await using house = await openPasskeyHouse();
-      await using person = await signedIn(scene().browser, house, { name: "desk" });
+      await using fixture = await openPasskeyFixture();
+      await using person = await signedIn(scene().browser, fixture, { name: "desk" });
       const authenticator = await Authenticator.plugInto(person.page);
       await addPasskey(person, "Key");
-      await using elsewhere = await meet(scene().browser, house);
+      await using elsewhere = await meet(scene().browser, fixture);
       const plugged = await Authenticator.plugInto(elsewhere.page, { kind: "usb" });
       for (const credential of await authenticator.stored()) await plugged.hold(credential);
       await signInByPasskey(elsewhere);
@@ -71,30 +71,30 @@ export function passkeySignInCases(scene: () => BrowserScene): void {
     });
 
     test("until the device is revoked: then its sessions end and its passkey is nobody's", async () => {
-      await using house = await openPasskeyHouse();
-      await using person = await signedIn(scene().browser, house, { name: "lost phone" });
+      await using fixture = await openPasskeyFixture();
+      await using person = await signedIn(scene().browser, fixture, { name: "lost phone" });
       const { page } = person;
       await Authenticator.plugInto(page);
       await addPasskey(person, "Phone");
       await signOut(person);
       await signInByPasskey(person);
-      const { devices } = await house.get<{ devices: Session["device"][] }>("/api/devices");
+      const { devices } = await fixture.get<{ devices: Session["device"][] }>("/api/devices");
       const id = devices.find(({ name }) => name === "lost phone")?.id;
-      await house.daemon.request(`/api/devices/${id}`, { method: "DELETE", token: house.token });
+      await fixture.daemon.request(`/api/devices/${id}`, { method: "DELETE", token: fixture.token });
       await page.getByText("Your sign-in has ended").waitFor();
       await trySignIn(person);
       const alert = await page.getByRole("alert").textContent();
       expect(alert).toContain("PASSKEY_UNKNOWN");
       await page.getByText("it was removed, or its device was revoked").waitFor();
       // A code is a way in all the same.
-      await page.getByLabel("Pairing code").fill(await house.pairingCode());
+      await page.getByLabel("Pairing code").fill(await fixture.pairingCode());
       await page.keyboard.press("Enter");
       await page.getByRole("button", { name: "Sign out" }).waitFor();
     });
 
     test("is not there for a browser whose person calls it off, or is not recognised: quietly back", async () => {
-      await using house = await openPasskeyHouse();
-      await using person = await signedIn(scene().browser, house, { name: "desk" });
+      await using fixture = await openPasskeyFixture();
+      await using person = await signedIn(scene().browser, fixture, { name: "desk" });
       const { page, context } = person;
       const authenticator = await Authenticator.plugInto(page);
       await addPasskey(person, "Key");
@@ -119,18 +119,18 @@ export function passkeySignInCases(scene: () => BrowserScene): void {
     });
 
     test("is offered only where a passkey opens something, and only once it is known", async () => {
-      await using house = await openPasskeyHouse({ section: "[security.webauthn]\nenabled = true\n" });
-      await using person = await meet(scene().browser, house);
+      await using fixture = await openPasskeyFixture({ section: "[security.webauthn]\nenabled = true\n" });
+      await using person = await meet(scene().browser, fixture);
       const { page } = person;
       await page.getByLabel("Pairing code").waitFor();
-      await signIn(person, house, "--name", "desk");
+      await signIn(person, fixture, "--name", "desk");
       await Authenticator.plugInto(page);
       await addPasskey(person, "Key");
       await page.getByText("The sign-in page takes none yet").waitFor();
       await signOut(person);
       await page.getByLabel("Pairing code").waitFor();
       expect(await passkeyButton(page).count()).toBe(0);
-      expect((await house.post("/api/webauthn/auth/start", {})).status).toBe(401);
+      expect((await fixture.post("/api/webauthn/auth/start", {})).status).toBe(401);
     });
   });
 }

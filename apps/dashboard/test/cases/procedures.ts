@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { signedIn } from "../house/person.ts";
-import { writeProcedure } from "../house/procedures.ts";
-import type { Scene } from "../house/scene.ts";
+import { signedIn } from "../fixture/person.ts";
+import { writeProcedure } from "../fixture/procedures.ts";
+import type { Scene } from "../fixture/scene.ts";
 
 const ATTACK = '<img src=x onerror="alert(1)">';
 
@@ -12,8 +12,8 @@ export function procedureCases(scene: () => Scene): void {
       ["at a desk", "tidy-desk", { width: 1280, height: 800 }],
       ["on a phone", "tidy-phone", { width: 360, height: 740 }],
     ])("is written, tried, enabled and followed %s", async (_, name, viewport) => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house, { viewport });
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture, { viewport });
       const { page } = person;
       await person.go("procedures", "Procedures");
       await page.getByRole("link", { name: "New procedure" }).click();
@@ -69,8 +69,8 @@ export function procedureCases(scene: () => Scene): void {
     });
 
     test("that another browser has saved meanwhile is not written over", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const other = await person.tab();
       for (const page of [person.page, other])
         await person.go("edit-procedure/nightly-report", "Edit nightly-report", page);
@@ -94,10 +94,10 @@ export function procedureCases(scene: () => Scene): void {
       ["at a desk", "old-desk", { width: 1280, height: 800 }],
       ["on a phone", "old-phone", { width: 360, height: 740 }],
     ])("is renamed, deleted and brought back %s, with every change to be seen", async (_, name, viewport) => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house, { viewport });
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture, { viewport });
       const { page } = person;
-      writeProcedure(house.home, name, {
+      writeProcedure(fixture.home, name, {
         toml: `[sop]\ndescription = '${ATTACK}'\nversion = '${ATTACK}'\n\n[[triggers]]\ntype = "manual"\n`,
         md: `# ${ATTACK}\n\n## Steps\n\n1. **${ATTACK}** — ${ATTACK}\n`,
       });
@@ -135,8 +135,8 @@ export function procedureCases(scene: () => Scene): void {
     });
 
     test("is read, and not written, by a device that may read", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house, { name: "Hall", scope: "read" });
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture, { name: "Hall", scope: "read" });
       const { page } = person;
       await person.go("procedures/site-release", "site-release");
       expect(await page.getByRole("link", { name: "Edit" }).count()).toBe(0);

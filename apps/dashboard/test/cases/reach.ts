@@ -1,16 +1,16 @@
 /** Whether everybody can use it: by keyboard, by a screen reader, in the dark, on a phone. */
 import { describe, expect, test } from "vitest";
-import { seriousFindings } from "../house/axe.ts";
-import { signedIn } from "../house/person.ts";
-import type { Scene } from "../house/scene.ts";
-import { VIEWS } from "../house/views.ts";
+import { seriousFindings } from "../fixture/axe.ts";
+import { signedIn } from "../fixture/person.ts";
+import type { Scene } from "../fixture/scene.ts";
+import { VIEWS } from "../fixture/views.ts";
 
 export function reachCases(scene: () => Scene): void {
   describe("reach", () => {
     test("no view has a serious finding of axe, in light and in the dark", async () => {
-      const { browser, house } = scene();
-      await house.ask("axe", "1", "Is this readable?", "It should be.");
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await fixture.ask("axe", "1", "Is this readable?", "It should be.");
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       const found: string[] = [];
       for (const colors of ["light", "dark"] as const) {
@@ -28,8 +28,8 @@ export function reachCases(scene: () => Scene): void {
     });
 
     test("a phone shows every view without sideways scrolling; tabs lead to the places", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house, { viewport: { width: 360, height: 740 } });
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture, { viewport: { width: 360, height: 740 } });
       const { page } = person;
       const wide: string[] = [];
       for (const { view, heading } of VIEWS) {
@@ -51,11 +51,11 @@ export function reachCases(scene: () => Scene): void {
     });
 
     test("by keyboard alone: skip link, navigation, headings that take the focus, dialogs that give it back", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       const focused = (): Promise<string> => page.evaluate("document.activeElement?.textContent?.trim() ?? ''");
-      await page.goto(`${house.url}/#/devices`);
+      await page.goto(`${fixture.url}/#/devices`);
       await page.reload();
       await page.getByRole("heading", { level: 1, name: "Devices" }).waitFor();
       await page.keyboard.press("Tab");
@@ -81,8 +81,8 @@ export function reachCases(scene: () => Scene): void {
     });
 
     test("the colours are chosen by hand, and forgotten by a reload", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house, { colorScheme: "light" });
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture, { colorScheme: "light" });
       const { page } = person;
       const ground = (): Promise<string> => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
       await person.go("features", "Features");

@@ -1,44 +1,44 @@
 import { describe, expect, test } from "vitest";
-import { signedIn } from "../house/person.ts";
-import type { Scene } from "../house/scene.ts";
+import { signedIn } from "../fixture/person.ts";
+import type { Scene } from "../fixture/scene.ts";
 
 export function restartCases(scene: () => Scene): void {
   describe("a service that is killed and comes again", () => {
     test("leaves nothing stale, doubled or missing on the page", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       const approvals = page;
       const events = await person.tab();
       const sessions = await person.tab();
-      await house.ask("before", "1", "Asked before the kill");
+      await fixture.ask("before", "1", "Asked before the kill");
       await person.go("approvals", "Approvals", approvals);
       await person.go("events", "Live events", events);
       await person.go("", "Chats", sessions);
       await approvals.getByRole("article", { name: /Asked before the kill/ }).waitFor();
 
-      await house.kill();
+      await fixture.kill();
       for (const tab of [approvals, events, sessions]) await tab.getByText("connecting again").waitFor();
-      await house.start();
+      await fixture.start();
       // While no page looks: what happens now is in no event that any of them will hear of.
-      await house.api("/api/approvals/before/1", { approved: false });
-      await house.ask("between", "1", "Asked between");
-      await house.daemon.request("/webhook", {
-        token: house.token,
+      await fixture.api("/api/approvals/before/1", { approved: false });
+      await fixture.ask("between", "1", "Asked between");
+      await fixture.daemon.request("/webhook", {
+        token: fixture.token,
         headers: { "X-Session-Id": "between" },
         body: { message: "said in between" },
       });
       for (const tab of [approvals, events, sessions]) {
         await tab.getByText("connecting again").waitFor({ state: "hidden" });
       }
-      await house.ask("after", "1", "Asked after");
+      await fixture.ask("after", "1", "Asked after");
 
       const waiting = approvals.getByRole("region", { name: "Waiting" });
       const settled = approvals.getByRole("region", { name: "Settled" });
       await waiting.getByRole("article", { name: /Asked after/ }).waitFor();
       await waiting.getByRole("article", { name: /Asked before the kill/ }).waitFor({ state: "detached" });
       await settled.getByRole("article", { name: /Asked before the kill/ }).waitFor();
-      const served = await house.api<{ approvals: { title: string; status: string }[] }>("/api/approvals?limit=50");
+      const served = await fixture.api<{ approvals: { title: string; status: string }[] }>("/api/approvals?limit=50");
       const titles = (wanted: boolean): string[] =>
         served.approvals
           .filter(({ status }) => (status === "waiting") === wanted)
@@ -54,20 +54,20 @@ export function restartCases(scene: () => Scene): void {
     });
 
     test("has the message whose answer never came, with the reason, and takes the next one", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await person.go("chat", "New chat");
       const box = page.getByRole("textbox", { name: "Message" });
       await box.fill("never answer this either");
       await box.press("Enter");
       await page.getByRole("list", { name: "Messages" }).getByText("answering").waitFor();
-      await house.kill();
+      await fixture.kill();
       // What comes back is another version, with another page.
-      await page.route(`${house.url}/`, (route) =>
+      await page.route(`${fixture.url}/`, (route) =>
         route.fulfill({ contentType: "text/html", body: "<title>svc</title>" }),
       );
-      await house.start();
+      await fixture.start();
       await page.getByText("connecting again").waitFor({ state: "hidden" });
       await page.getByText("this page is of the version before").waitFor();
       // What was being answered died with the service.

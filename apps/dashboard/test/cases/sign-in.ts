@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { launchProfile } from "../house/browser.ts";
-import { atHome, meet, signedIn, signIn, signInByToken } from "../house/person.ts";
-import type { Scene } from "../house/scene.ts";
+import { launchProfile } from "../fixture/browser.ts";
+import { atHome, meet, signedIn, signIn, signInByToken } from "../fixture/person.ts";
+import type { Scene } from "../fixture/scene.ts";
 
 /** Both storages of a page; the second may have the name of a chat that is not there yet. */
 const NOTHING_STORED = /^\[\{\},\{(?:"svc\.new-chat":"page-[\w-]+")?\}\]$/;
@@ -12,13 +12,13 @@ const NOTHING_STORED = /^\[\{\},\{(?:"svc\.new-chat":"page-[\w-]+")?\}\]$/;
 export function signInCases(scene: () => Scene): void {
   describe("signing in", () => {
     test("by a code in the page; a reload and a second tab need no other one; signing out ends all of them", async () => {
-      const { browser, house } = scene();
-      await using person = await meet(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await meet(browser, fixture);
       const { page } = person;
       await page.getByLabel("Pairing code").fill("000000");
       await page.getByRole("button", { name: "Pair this browser" }).click();
       await page.getByText("BAD_PAIRING_CODE").waitFor();
-      await signIn(person, house, "--name", "desk");
+      await signIn(person, fixture, "--name", "desk");
 
       await page.reload();
       await atHome(page);
@@ -29,7 +29,7 @@ export function signInCases(scene: () => Scene): void {
       await page.getByText("You are signed out.").waitFor();
       await tab.getByLabel("Pairing code").waitFor();
       // Signed in by one of them, as somebody else even, the other one is in as well.
-      await signInByToken(person, house);
+      await signInByToken(person, fixture);
       await atHome(tab);
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.reload();
@@ -38,34 +38,34 @@ export function signInCases(scene: () => Scene): void {
     });
 
     test("by a token; it and what it was traded for are in no address and in no storage", async () => {
-      const { browser, house } = scene();
-      await using person = await meet(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await meet(browser, fixture);
       const { page, context } = person;
-      await signInByToken(person, house);
+      await signInByToken(person, fixture);
 
       const stored = await page.evaluate<string>("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])");
       expect(stored).toMatch(NOTHING_STORED);
       expect(await page.evaluate<string>("document.cookie")).toBe("");
-      expect(await page.evaluate<string>("document.documentElement.outerHTML")).not.toContain(house.token);
+      expect(await page.evaluate<string>("document.documentElement.outerHTML")).not.toContain(fixture.token);
       const cookies = await context.cookies();
       expect(cookies).toMatchObject([{ name: "svc_session", httpOnly: true, sameSite: "Strict" }]);
-      expect(page.url()).toBe(`${house.url}/`);
+      expect(page.url()).toBe(`${fixture.url}/`);
       person.expectCalm();
     });
 
     test("lasts over a restart of the browser, and over one of the daemon", async () => {
-      const { house } = scene();
+      const { fixture } = scene();
       const profile = mkdtempSync(join(tmpdir(), "svc-profile-"));
       try {
-        const code = await house.pairingCode("--name", "laptop");
+        const code = await fixture.pairingCode("--name", "laptop");
         for (const start of ["first", "again", "after a kill"]) {
           if (start === "after a kill") {
-            await house.kill();
-            await house.start();
+            await fixture.kill();
+            await fixture.start();
           }
           await using context = await launchProfile(profile);
           const page = context.pages()[0] ?? (await context.newPage());
-          await page.goto(start === "first" ? `${house.url}/#pair=${code}` : house.url);
+          await page.goto(start === "first" ? `${fixture.url}/#pair=${code}` : fixture.url);
           await atHome(page);
           // The code is in no address any more, and not in the history either.
           expect(page.url()).not.toContain(code);
@@ -79,30 +79,30 @@ export function signInCases(scene: () => Scene): void {
     });
 
     test("by a link in a tab that is open; a used one says so, and a browser that is signed in uses none up", async () => {
-      const { browser, house } = scene();
-      await using person = await meet(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await meet(browser, fixture);
       const { page } = person;
       await page.getByLabel("Pairing code").waitFor();
-      const code = await house.pairingCode("--name", "linked");
-      await page.goto(`${house.url}/#pair=${code}`);
+      const code = await fixture.pairingCode("--name", "linked");
+      await page.goto(`${fixture.url}/#pair=${code}`);
       await atHome(page);
-      const other = await house.pairingCode("--name", "spare");
-      await page.goto(`${house.url}/#pair=${other}`);
+      const other = await fixture.pairingCode("--name", "spare");
+      await page.goto(`${fixture.url}/#pair=${other}`);
       await page.reload();
       await atHome(page);
 
-      await using second = await meet(browser, house);
-      await second.page.goto(`${house.url}/#pair=${code}`);
+      await using second = await meet(browser, fixture);
+      await second.page.goto(`${fixture.url}/#pair=${code}`);
       await second.page.getByText("The link did not sign this browser in.").waitFor();
-      await second.page.goto(`${house.url}/#pair=${other}`);
+      await second.page.goto(`${fixture.url}/#pair=${other}`);
       await atHome(second.page);
       expect(new URL(second.page.url()).hash).toBe("");
       second.expectCalm();
     });
 
     test("does not ask for a code while the service does not answer", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await page.route("**/api/session", (route) => route.abort());
       await page.reload();
@@ -113,8 +113,8 @@ export function signInCases(scene: () => Scene): void {
     });
 
     test("an operator lets a phone in by a code of the page, and ends its sign-in again; the phone's tabs follow", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await person.go("devices", "Devices");
       await page.getByRole("button", { name: "Add a device" }).click();
@@ -136,8 +136,8 @@ export function signInCases(scene: () => Scene): void {
       expect(await page.evaluate<string>("navigator.clipboard.readText()")).toBe(link);
       await dialog.getByRole("button", { name: "Done" }).click();
 
-      await using phone = await meet(browser, house, { viewport: { width: 390, height: 800 } });
-      await phone.page.goto(`${house.url}/#pair=${code}`);
+      await using phone = await meet(browser, fixture, { viewport: { width: 390, height: 800 } });
+      await phone.page.goto(`${fixture.url}/#pair=${code}`);
       await atHome(phone.page);
       await page.reload();
       const row = page.getByRole("row", { name: /pocket/ });
@@ -150,17 +150,17 @@ export function signInCases(scene: () => Scene): void {
     });
 
     test("ends at once when the device is revoked", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house, { name: "lost phone" });
-      const { devices } = await house.api<{ devices: { id: string; name: string }[] }>("/api/devices");
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture, { name: "lost phone" });
+      const { devices } = await fixture.api<{ devices: { id: string; name: string }[] }>("/api/devices");
       const id = devices.find(({ name }) => name === "lost phone")?.id ?? "";
-      await house.daemon.request(`/api/devices/${id}`, { method: "DELETE", token: house.token });
+      await fixture.daemon.request(`/api/devices/${id}`, { method: "DELETE", token: fixture.token });
       await expect.poll(() => person.page.getByText("Your sign-in has ended").count()).toBe(1);
     });
 
     test("as a reader: what a reader may not see is not offered", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house, { name: "wall display", scope: "read" });
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture, { name: "wall display", scope: "read" });
       const { page } = person;
       const offers = async (place: string, names: readonly string[]): Promise<void> => {
         const links = page.getByRole("navigation", { name: place }).getByRole("link");

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { signedIn } from "../house/person.ts";
-import type { Scene } from "../house/scene.ts";
+import { signedIn } from "../fixture/person.ts";
+import type { Scene } from "../fixture/scene.ts";
 
 export function workCases(scene: () => Scene): void {
   describe("work", () => {
     test("a procedure is started by hand, waits in the drawn run, goes on with a click, and the audit log has it", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await person.go("procedures", "Procedures");
       await page.getByText("old-draft").waitFor();
@@ -28,24 +28,24 @@ export function workCases(scene: () => Scene): void {
     });
 
     test("what could not be delivered is seen, and tried again", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
-      house.platform.mood = { refuses: 400 };
-      await house.write({ text: "are you open today?", name: "Robin" });
+      fixture.platform.mood = { refuses: 400 };
+      await fixture.write({ text: "are you open today?", name: "Robin" });
       await person.go("inbox?state=dead", "Inbox and dead letters");
       await page.getByRole("link", { name: /^out-/ }).first().click();
       await page.getByRole("heading", { level: 1, name: /Message out-/ }).waitFor();
-      house.platform.mood = "takes";
+      fixture.platform.mood = "takes";
       await page.getByRole("button", { name: "Try again" }).click();
       await expect.poll(() => page.getByText("sent", { exact: true }).count()).toBe(1);
       person.expectCalm();
     });
 
     test("a device is renamed and revoked; the config shows no secret", async () => {
-      const { browser, house } = scene();
-      await house.daemon.pair(await house.pairingCode("--name", "old tablet"));
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await fixture.daemon.pair(await fixture.pairingCode("--name", "old tablet"));
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       await person.go("devices", "Devices");
       await page.getByRole("button", { name: "Rename old tablet" }).click();
@@ -63,11 +63,11 @@ export function workCases(scene: () => Scene): void {
     });
 
     test("events come as they happen, are filtered, and wait while the list is paused", async () => {
-      const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      const { browser, fixture } = scene();
+      await using person = await signedIn(browser, fixture);
       const { page } = person;
       const tell = (title: string) =>
-        house.daemon.request("/api/channel-events", {
+        fixture.daemon.request("/api/channel-events", {
           method: "POST",
           body: { type: "note", content: { title }, channels: [] },
         });

@@ -6,7 +6,7 @@ import type { Home } from "@svc/config";
 import type { Store } from "@svc/store";
 import type { RestoredFiles } from "./restored-files.ts";
 
-export interface BackupParts {
+export interface BackupDeps {
   readonly home: Home;
   readonly store: Pick<Store, "backupTo">;
   /** Throws what stands in the way of a start with these files: later there would be nobody left to tell. */
@@ -15,7 +15,7 @@ export interface BackupParts {
   readonly restart: (between: () => void) => boolean;
 }
 
-export function backupHandlers({ home, store, checkStart, restart }: BackupParts): ControlHandlers {
+export function backupHandlers({ home, store, checkStart, restart }: BackupDeps): ControlHandlers {
   return {
     /** The database alone, for when only the daemon can read it: after a start on a full disk. */
     backup: async ({ body: { file } }) => {

@@ -144,7 +144,7 @@ function demandOneDisk(home: Home, { files }: Manifest): void {
     ...(files.some(({ path }) => path.startsWith(`${WORKSPACE}/`)) ? [home.workspace] : []),
   ];
   if (places.every((place) => (statSync(place, { throwIfNoEntry: false })?.dev ?? disk) === disk)) return;
-  throw new SvcError("HOME_UNWRITABLE", "Parts of the home are on another disk; nothing can be put in their places.", {
+  throw new SvcError("HOME_UNWRITABLE", "Deps of the home are on another disk; nothing can be put in their places.", {
     hint: "Restore into an empty folder (SVC_HOME), and copy the files from there.",
   });
 }

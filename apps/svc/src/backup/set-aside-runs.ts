@@ -3,7 +3,7 @@ import { createLogger } from "@svc/runtime";
 import { systemClock } from "@svc/kit/system-clock";
 import { createLibrary, cronMarks } from "@svc/sop";
 import { openStore } from "@svc/store";
-import { loneEngine } from "../service/governance/lone-engine.ts";
+import { offlineEngine } from "../service/governance/offline-engine.ts";
 
 /** For a person: in the run, in the audit log, and where it had asked. */
 const BY = "a restore, since nobody knows what it has done after the backup";
@@ -24,7 +24,7 @@ export async function setAsideRuns(file: string): Promise<number> {
       reserved: () => [],
     });
     const rules = { approversOf: () => [], places: () => [], expireMs: 0, maxConcurrentTotal: 0 };
-    const { sops } = loneEngine({ store, log, redact: (text) => text, library, rules });
+    const { sops } = offlineEngine({ store, log, redact: (text) => text, library, rules });
     const active = store.sopRuns.active();
     for (const { id } of active) await sops.cancel(id, BY);
     const marks = cronMarks(store);

@@ -3,10 +3,10 @@ import { type CatalogueEntry, type Channel, type FeatureDefinition, featureIdOf,
 import { type Registry, channelIdOf, channelIdsOf } from "@svc/runtime";
 import type { Service } from "../service/service.ts";
 
-type Parts = Pick<Service, "context" | "lifecycle" | "generation">;
+type Deps = Pick<Service, "context" | "lifecycle" | "generation">;
 
 /** Throws CHANNEL_UNKNOWN, and CHANNEL_DOWN for one whose feature gave up before it was in service. */
-export function findChannel({ context, lifecycle, generation: { registry } }: Parts, id: string): Channel {
+export function findChannel({ context, lifecycle, generation: { registry } }: Deps, id: string): Channel {
   const channel = registry.channels.get(id);
   if (channel) return channel;
   const { features, catalogue } = context.composition;

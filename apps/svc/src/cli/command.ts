@@ -15,7 +15,7 @@ export interface CommandEntry {
 }
 
 export interface CommandModule {
-  /** Resolves with the exit code; throws `SvcError` for what the caller can mend. */
+  /** Resolves with the exit code; throws `SvcError` for what the caller can fix. */
   run(context: CommandContext): Promise<number>;
 }
 

@@ -3,7 +3,7 @@ import { EXIT, type Json, SvcError } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
 import { callAtTerminal, printable } from "../cli/question.ts";
 import { attach, type AttachedFile, idsOf } from "../cli/attached.ts";
-import { type Place, saidIn, waitingLine } from "../cli/converse.ts";
+import { type Place, saidIn, waitingLine } from "../cli/chat-repl.ts";
 import { homeOf } from "@svc/config/home";
 import { type Backend, openBackend } from "../service/backend.ts";
 
@@ -26,8 +26,8 @@ export async function run(context: CommandContext): Promise<number> {
   const attached: AttachedFile[] = [];
   for (const path of options.texts("attach")) attached.push(await attach(backend.call, uploads, path));
   if (message === undefined) {
-    const { converse } = await import("../cli/converse.ts");
-    return await converse(backend, { place, uploads, attached });
+    const { chatRepl } = await import("../cli/chat-repl.ts");
+    return await chatRepl(backend, { place, uploads, attached });
   }
   // Awaited here: the backend is closed when this function is left.
   return await sayOnce(context, backend, { place, text: message, attached });

@@ -1,4 +1,4 @@
-/** `svc doctor`: what is wrong, or with --security what is open, and what mends it. Exit 1 when something is an error. */
+/** `svc doctor`: what is wrong, or with --security what is open, and what fixes it. Exit 1 when something is an error. */
 import { EXIT } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
 import { printable } from "../cli/question.ts";

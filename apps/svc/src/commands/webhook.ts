@@ -4,7 +4,7 @@ import { callDaemon } from "@svc/gateway/control";
 import { loadConfig } from "@svc/config";
 import { channelName } from "../channels/find-channel.ts";
 import { type SampleAnswer, sendSample } from "../channels/sample.ts";
-import { withLoneChannels } from "../channels/lone-registry.ts";
+import { withOfflineChannels } from "../channels/offline-registry.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { printable } from "../cli/question.ts";
 import { type Place, placeOf } from "../service/handlers/place.ts";
@@ -20,7 +20,7 @@ export async function run(context: CommandContext): Promise<number> {
   const sample = { channel: channelName(typed), text, from: context.options.text("from") };
   const base = context.options.text("url") ?? (await daemonUrl(place));
   if (!isBase(base)) throw new SvcError("USAGE", "--url takes an http:// or https:// URL without a query.");
-  const answer = await withLoneChannels({ home: place.home, composition, config }, (registry) =>
+  const answer = await withOfflineChannels({ home: place.home, composition, config }, (registry) =>
     sendSample(registry, { ...sample, base }),
   );
   if (context.options.flag("json")) context.printJson(answer);

@@ -1,4 +1,4 @@
-/** What `svc doctor` found: one thing, how bad it is, and what mends it. */
+/** What `svc doctor` found: one thing, how bad it is, and what fixes it. */
 export const LEVELS = ["ok", "note", "warning", "error"] as const;
 
 /** `note`: open, perhaps on purpose. Only `svc doctor --security` has them. */

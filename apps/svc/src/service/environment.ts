@@ -8,7 +8,7 @@ import {
   openWorkspace,
 } from "@svc/agent";
 import { type CatalogueEntry, SvcError, type Tool } from "@svc/contract";
-import { type Instruments, type Ongoing, type Registry, currentScope } from "@svc/runtime";
+import { type Tracer, type Ongoing, type Registry, currentScope } from "@svc/runtime";
 import { type LoadedConfig, type ResolvedAgent, absentBrowser } from "@svc/config";
 import { systemClock } from "@svc/kit/system-clock";
 import { limitedClient } from "@svc/gateway/identity";
@@ -23,22 +23,22 @@ import { closest, distance } from "fastest-levenshtein";
 /** Longest tool result that goes to the model, in characters. */
 const MAX_OUTPUT_CHARS = 64 * 1024;
 
-export interface EnvironmentParts {
+export interface EnvironmentDeps {
   readonly context: ServiceContext;
   readonly config: LoadedConfig;
   readonly registry: Registry;
   readonly probe: SandboxInForce;
   readonly store: Store;
-  readonly instruments: Instruments;
+  readonly tracer: Tracer;
   readonly calls: Ongoing;
   /** What each agent did in the last hour; outlives a reload. */
   readonly actions: ActionHistories;
   readonly hasProcedures: boolean;
 }
 
-export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAgent): Promise<ToolEnvironment> {
+export async function openEnvironment(parts: EnvironmentDeps, agent: ResolvedAgent): Promise<ToolEnvironment> {
   const { home, log } = parts.context;
-  const { instruments, probe } = parts;
+  const { tracer, probe } = parts;
   const { core } = parts.config;
   const root = workspaceFolder(home, agent);
   const hidden = hiddenPaths(home, parts.config);
@@ -75,7 +75,7 @@ export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAg
       hidden,
       user: confinement.user,
       obstacle,
-      instruments,
+      tracer,
     }),
     fetch: createGuardedFetch({
       allowPrivate: core["security.net"].allow_private,
@@ -88,7 +88,7 @@ export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAg
     store: parts.store,
     clock: systemClock,
     log,
-    instruments,
+    tracer,
     askTimeoutMs: core.approvals.tool_timeout_secs * 1000,
     maxOutputChars: MAX_OUTPUT_CHARS,
   };
@@ -96,7 +96,7 @@ export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAg
 
 /** The tools of this agent, and what is said of one that it does not have. */
 function toolsOf(
-  { registry, config, context, hasProcedures }: EnvironmentParts,
+  { registry, config, context, hasProcedures }: EnvironmentDeps,
   agent: ResolvedAgent,
 ): Pick<ToolEnvironment, "find" | "tools"> {
   const disabled = new Set(config.core.tools.disabled);

@@ -29,7 +29,7 @@ export interface OwnedMore extends ReceivedWith {
 }
 
 /** What features reach of a service that is made after them. */
-export interface FeatureDoors {
+export interface FeaturePorts {
   /** Open from the Registration phase on. */
   store(): Store;
   /** From the Execution phase on. */
@@ -53,7 +53,7 @@ export interface FeatureDoors {
 export function enabledFeatures(
   context: Pick<ServiceContext, "composition" | "home" | "log">,
   config: LoadedConfig,
-  doors: FeatureDoors,
+  doors: FeaturePorts,
 ): EnabledFeature[] {
   const enabled = context.composition.features.filter((definition) => config.enabled(definition));
   return handedTo(context, config, enabled, doors);
@@ -64,7 +64,7 @@ export function handedTo(
   { composition, home, log }: Pick<ServiceContext, "composition" | "home" | "log">,
   config: LoadedConfig,
   definitions: readonly FeatureDefinition[],
-  doors: FeatureDoors,
+  doors: FeaturePorts,
 ): EnabledFeature[] {
   const { version, commit, profile, recipe } = composition;
   const build = Object.freeze({ version, commit, profile, recipe: Object.freeze(recipe) });

@@ -8,7 +8,7 @@ import {
   type SandboxInForce,
 } from "@svc/agent";
 import { MAX_PROMPT_CONTEXT } from "@svc/contract";
-import { type Instruments, Ongoing, type Registry } from "@svc/runtime";
+import { type Tracer, Ongoing, type Registry } from "@svc/runtime";
 import { type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/config";
 import type { Store } from "@svc/store";
 import type { ServiceContext } from "./context.ts";
@@ -31,13 +31,13 @@ export interface Generation {
   readonly calls: Ongoing;
 }
 
-export interface GenerationParts {
+export interface GenerationDeps {
   readonly context: ServiceContext;
   readonly config: LoadedConfig;
   readonly registry: Registry;
   readonly store: Store;
   readonly actions: ActionHistories;
-  readonly instruments: Instruments;
+  readonly tracer: Tracer;
   /** Without procedures the tools for them can only fail. */
   readonly hasProcedures: boolean;
   readonly signal: AbortSignal;
@@ -48,8 +48,8 @@ export interface GenerationParts {
 }
 
 /** Changes nothing outside but for workspace folders, which it makes. Throws PATH_*, HOME_UNWRITABLE and the like. */
-export async function makeGeneration(parts: GenerationParts): Promise<Generation> {
-  const { context, config, registry, store, actions, instruments, hasProcedures } = parts;
+export async function makeGeneration(parts: GenerationDeps): Promise<Generation> {
+  const { context, config, registry, store, actions, tracer, hasProcedures } = parts;
   const { core } = config;
   const { probe, sandboxFor } = await sandboxOf(parts);
   const calls = new Ongoing();
@@ -57,7 +57,7 @@ export async function makeGeneration(parts: GenerationParts): Promise<Generation
   const profiles = new Map<string, AgentProfile>();
   for (const agent of resolveAgents(core).values()) {
     const environment = await openEnvironment(
-      { context, config, registry, probe, store, calls, actions, instruments, hasProcedures },
+      { context, config, registry, probe, store, calls, actions, tracer, hasProcedures },
       agent,
     );
     profiles.set(agent.name, { ...profileOf(agent, config), environment, promptContext });
@@ -106,7 +106,7 @@ function promptContextOf({ promptContexts }: Registry, { log }: ServiceContext):
 }
 
 /** Probing takes a moment and says its warning in the log: only when the answer can have changed. */
-async function sandboxOf(parts: GenerationParts): Promise<Pick<Generation, "probe" | "sandboxFor">> {
+async function sandboxOf(parts: GenerationDeps): Promise<Pick<Generation, "probe" | "sandboxFor">> {
   const { config, registry, context, signal, before } = parts;
   const backends = registry.sandboxes.list();
   const [agent] = resolveAgents(config.core).values();

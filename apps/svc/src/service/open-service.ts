@@ -3,7 +3,7 @@ import { ActionHistories, Attachments, createAgent, noneBackend } from "@svc/age
 import { channelSendTool, removeLeftovers } from "@svc/messaging";
 import { limitedClient } from "@svc/gateway/identity";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
-import { Lifecycle, NO_INSTRUMENTS, currentScope, logBackend } from "@svc/runtime";
+import { Lifecycle, NO_TRACER, currentScope, logBackend } from "@svc/runtime";
 import { removeDrafts } from "@svc/config";
 import { systemClock } from "@svc/kit/system-clock";
 import { sopTools } from "@svc/sop";
@@ -14,7 +14,7 @@ import { OpenService, type Service, type ServiceEvents, idempotencyOf, openEvent
 import { enabledFeatures, openPathsOf } from "./features.ts";
 import { type Generation, makeGeneration } from "./generation.ts";
 import { openLibrary } from "./governance/library.ts";
-import { LateDoors } from "./late-doors.ts";
+import { LateFeaturePorts } from "./late-feature-ports.ts";
 import type { Workspace } from "@svc/contract";
 
 export interface ServiceOptions {
@@ -34,7 +34,7 @@ export async function openService(
   let store: Store | undefined;
   let service: Service | undefined;
   const probing = new AbortController();
-  const doors = new LateDoors();
+  const doors = new LateFeaturePorts();
   const events: ServiceEvents = openEvents({
     context: opened,
     observe: (event) => {
@@ -74,9 +74,9 @@ export async function openService(
     const library = await openLibrary(opened, () => service?.config ?? config);
     phase("procedures read");
     // A command is over before anybody reads its numbers, and must not wait for a collector.
-    const instruments = isDaemon ? lifecycle.instruments : NO_INSTRUMENTS;
+    const tracer = isDaemon ? lifecycle.tracer : NO_TRACER;
     const probeSignal = AbortSignal.any([signal, probing.signal]);
-    const made = { context: opened, config, registry, store, actions, instruments, signal: probeSignal };
+    const made = { context: opened, config, registry, store, actions, tracer, signal: probeSignal };
     const generation = await makeGeneration({
       ...made,
       hasProcedures: library.list().length > 0,
@@ -98,7 +98,7 @@ export async function openService(
       store,
       clock: systemClock,
       log,
-      instruments,
+      tracer,
       redact: log.redact,
       partialSecret: log.partialSecret,
       attachments,

@@ -2,10 +2,10 @@
 import type { Readings } from "@svc/contract";
 import type { Service } from "./service.ts";
 
-type Parts = Pick<Service, "agent" | "events" | "lifecycle" | "messaging" | "store">;
+type Deps = Pick<Service, "agent" | "events" | "lifecycle" | "messaging" | "store">;
 
 /** `connections`: of the gateway, where there is one. */
-export function readingsOf({ agent, events, lifecycle, messaging, store }: Parts, connections: number): Readings {
+export function readingsOf({ agent, events, lifecycle, messaging, store }: Deps, connections: number): Readings {
   const { inbox, outbox, oldestMs } = messaging.messageAdmin.counts();
   return {
     inbox: { count: inbox.waiting, oldestAgeMs: oldestMs.inbox },

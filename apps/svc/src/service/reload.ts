@@ -148,13 +148,13 @@ export class Reloader {
   /** The rest of what can fail. The gateway comes last and changes nothing when it does. */
   async #prepared(config: LoadedConfig, before: Generation, change: LifecycleChange): Promise<Prepared> {
     const { context, store, actions, governance, lifecycle } = this.#service;
-    const { instruments } = lifecycle;
+    const { tracer } = lifecycle;
     const { library } = governance;
     try {
       await library.reload();
       const { registry } = change;
       const hasProcedures = library.list().length > 0;
-      const parts = { context, config, registry, store, actions, instruments, before, hasProcedures };
+      const parts = { context, config, registry, store, actions, tracer, before, hasProcedures };
       const next = await makeGeneration({ ...parts, signal: this.#signal });
       this.#signal.throwIfAborted();
       return { next, requests: this.#gateway.reconfigure(gatewaySettings(context, config, registry)) };

@@ -26,10 +26,10 @@ import { systemClock } from "@svc/kit/system-clock";
 import type { SopLibrary } from "@svc/sop";
 import type { Store } from "@svc/store";
 import type { OpenedContext, ServiceContext } from "./context.ts";
-import type { FeatureDoors } from "./features.ts";
+import type { FeaturePorts } from "./features.ts";
 import type { Generation } from "./generation.ts";
 import { type Governance, makeGovernance } from "./governance/governance.ts";
-import type { LateDoors } from "./late-doors.ts";
+import type { LateFeaturePorts } from "./late-feature-ports.ts";
 import { readingsOf } from "./readings.ts";
 import { type GuardedFetch, createGuardedFetch } from "@svc/kit";
 import { allowedTargetsOf, targetOf } from "./governance/channel-section.ts";
@@ -49,7 +49,7 @@ export interface Service {
   readonly attachments: Attachments;
   readonly messaging: Messaging;
   /** What features are handed of it. */
-  readonly doors: FeatureDoors;
+  readonly doors: FeaturePorts;
   readonly actions: ActionHistories;
   readonly events: ServiceEvents;
   /** What is in force now. Never keep it over an `await`: a reload swaps it. */
@@ -73,13 +73,10 @@ export interface Service {
   close(meanwhile?: () => void): Promise<void>;
 }
 
-type Parts = Pick<
-  Service,
-  "context" | "store" | "lifecycle" | "agent" | "attachments" | "doors" | "actions" | "events"
->;
+type Deps = Pick<Service, "context" | "store" | "lifecycle" | "agent" | "attachments" | "doors" | "actions" | "events">;
 
 interface Inside {
-  readonly doors: LateDoors;
+  readonly doors: LateFeaturePorts;
   readonly library: SopLibrary;
   readonly generation: Generation;
   readonly unlock: () => void;
@@ -95,7 +92,7 @@ export class OpenService implements Service {
   readonly agent: Agent;
   readonly attachments: Attachments;
   readonly messaging: Messaging;
-  readonly doors: FeatureDoors;
+  readonly doors: FeaturePorts;
   readonly actions: ActionHistories;
   readonly events: ServiceEvents;
   readonly governance: Governance;
@@ -111,7 +108,7 @@ export class OpenService implements Service {
   #generation: Generation;
 
   constructor(
-    { context, store, lifecycle, agent, attachments, doors, actions, events }: Parts,
+    { context, store, lifecycle, agent, attachments, doors, actions, events }: Deps,
     { doors: late, library, generation, unlock, isDaemon, probing }: Inside,
   ) {
     this.context = context;
@@ -145,7 +142,7 @@ export class OpenService implements Service {
       agent,
       clock: systemClock,
       log: context.log,
-      instruments: lifecycle.instruments,
+      tracer: lifecycle.tracer,
       redact: context.log.redact,
       publish: events.publish,
       identity: channelIdentity((clientId) => store.devices.ofClient(clientId) !== undefined),
@@ -325,7 +322,7 @@ export interface ServiceEvents {
   readonly onState: (status: FeatureStatus) => void;
 }
 
-interface EventParts {
+interface EventDeps {
   readonly context: Pick<OpenedContext, "log" | "composition">;
   /** Tells the observers of features. */
   readonly observe: (event: SvcEvent) => void;
@@ -333,7 +330,7 @@ interface EventParts {
   readonly devices: () => Store["devices"] | undefined;
 }
 
-export function openEvents({ context, observe, devices }: EventParts): ServiceEvents {
+export function openEvents({ context, observe, devices }: EventDeps): ServiceEvents {
   const { log, composition } = context;
   const deviceOf = (owner: ClientId): string | undefined => devices()?.ofClient(owner)?.id;
   const activity = new Activity(systemClock);

@@ -4,7 +4,7 @@ import { Lifecycle, createLogger } from "@svc/runtime";
 import type { LoadedConfig } from "@svc/config";
 import { systemClock } from "@svc/kit/system-clock";
 import { trialConfinement } from "../service/confinement.ts";
-import { type FeatureDoors, handedTo } from "../service/features.ts";
+import { type FeaturePorts, handedTo } from "../service/features.ts";
 import type { Setup } from "./setup.ts";
 
 export interface SandboxOption {
@@ -69,7 +69,7 @@ async function probe({ composition, home }: Setup, config: LoadedConfig): Promis
 const closed = (): never => {
   throw new SvcError("STORE_FAILED", "A trial opens no store.");
 };
-const noDoors: FeatureDoors = { store: closed, receive: async () => closed() };
+const noDoors: FeaturePorts = { store: closed, receive: async () => closed() };
 
 const PROBE_LIMIT_MS = 10_000;
 

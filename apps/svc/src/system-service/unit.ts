@@ -38,7 +38,7 @@ const service = ({ binary, home, stopSecs, system }: ServicePlan): string[] => [
   `ExecReload=${program(binary)} reload`,
   "Restart=on-failure",
   "RestartSec=5",
-  "# Wrong arguments, data, input, permissions and config do not mend themselves.",
+  "# Wrong arguments, data, input, permissions and config do not fix themselves.",
   "RestartPreventExitStatus=64 65 66 77 78",
   `TimeoutStopSec=${stopSecs}`,
   "# The daemon ends its commands itself; what it leaves is killed.",

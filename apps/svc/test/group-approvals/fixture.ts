@@ -7,7 +7,7 @@ import { type FakeModelServer, fakeModelServer, type ModelRequest } from "@svc/t
 import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { startDeliverer } from "@svc/testkit/platforms/deliverer";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { eventually } from "../channel-house.ts";
+import { eventually } from "../channel-fixture.ts";
 import { type Chat, next, type Post, type Posted, SECRETS } from "./chat.ts";
 import { discord, slack, telegram } from "./connected-chats.ts";
 import { workchat } from "./workplace-chat.ts";

@@ -11,7 +11,7 @@ import {
   type TurnEvent,
 } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/config";
-import { type Instruments, NO_INSTRUMENTS } from "@svc/runtime";
+import { type Tracer, NO_TRACER } from "@svc/runtime";
 import type { Store } from "@svc/store";
 import { answerCommand } from "./commands/answer-command.ts";
 import { type Command, commandOf } from "./commands/command.ts";
@@ -68,7 +68,7 @@ class RunningAgent implements Agent {
   constructor({ agents, store, clock, log, publish, isListened, ask, model, attachments, ...options }: AgentOptions) {
     const redaction = redactionOf(options);
     const budget = new Budget(store.usage, clock);
-    const { instruments = NO_INSTRUMENTS, limitedClient = (clientId) => clientId } = options;
+    const { tracer = NO_TRACER, limitedClient = (clientId) => clientId } = options;
     this.#agents = agents;
     this.#clock = clock;
     this.#store = store;
@@ -85,7 +85,7 @@ class RunningAgent implements Agent {
     this.#redact = redact;
     this.#publish = publish;
     const turns = (this.#turns = new TurnStore({ store, clock, log, history: this.#history, spending, redact }));
-    const reporting = { log, instruments, redaction, publish, isListened };
+    const reporting = { log, tracer, redaction, publish, isListened };
     const models = this.#models;
     this.#lender = { models, budget, limitedClient, spending, clock, redaction, profileOf, ask };
     this.#executor = new TurnExecutor({ ...this.#lender, store, turns, ...reporting, attachments });
@@ -319,7 +319,7 @@ export interface AgentOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** Told of turns and what is part of them. Default: nobody is. */
-  readonly instruments?: Instruments;
+  readonly tracer?: Tracer;
   /** Takes the configured secrets out of what leaves the process: answers, what tools give to the model, old messages. */
   readonly redact?: (text: string) => string;
   /** How many characters at the end of a text may be the beginning of a secret. Without it no answer is told in pieces. */

@@ -18,11 +18,11 @@ export {
   type AlwaysRule,
   type CallPattern,
   isAlwaysAllowed,
-  type Lasting,
-  lastingOf,
+  type ApprovalScope,
+  approvalScopeOf,
   ruleIdOf,
   textOf as ruleTextOf,
-} from "./policy/lasting.ts";
+} from "./policy/approval-scope.ts";
 export { ActionHistories, type ActionHistory, type ActionJournal } from "./policy/action-history.ts";
 export { chooseSandbox, probeSandbox, type SandboxChoice, type SandboxInForce } from "./sandbox/choose-sandbox.ts";
 export { type CommandUser, commandUser } from "./sandbox/command-user.ts";

@@ -3,7 +3,7 @@ import type { AgentLoan, AgentRights, Borrower, ClientId, FileChange, Json, SvcE
 import type { Author, GrantPlace, IdempotencyClaim, SentFile, TurnMeta } from "@svc/store";
 import type { Command } from "./commands/command.ts";
 import type { ModelTest } from "./models/test-model.ts";
-import type { AlwaysRule, CallPattern } from "./policy/lasting.ts";
+import type { AlwaysRule, CallPattern } from "./policy/approval-scope.ts";
 import type { AgentSet } from "./profiles.ts";
 import type { FollowUp, SessionService } from "./sessions/types.ts";
 
@@ -70,7 +70,7 @@ export interface TurnRequest {
   /** There is an answer: awaited before it is kept. What it rejects with is what the turn fails with. */
   readonly beforeEnd?: (done: TurnDone) => Promise<void>;
   /** Runs inside the transaction that ends the turn with its answer. */
-  readonly alongside?: (done: TurnDone) => void;
+  readonly inTransaction?: (done: TurnDone) => void;
   readonly signal: AbortSignal;
 }
 
@@ -108,7 +108,7 @@ export interface AbandonedTurn extends Pick<TurnRequest, "agent"> {
   /** What its last attempt ended with. */
   readonly error?: SvcError;
   /** Runs inside the transaction that ends it. */
-  readonly alongside: () => void;
+  readonly inTransaction: () => void;
 }
 
 /** A command that came another way than as the text of a turn. */
@@ -121,7 +121,7 @@ export interface CommandRequest extends Pick<TurnRequest, "agent"> {
   /** Messages that wait in the conversation behind it. */
   readonly waiting: number;
   /** Runs inside the transaction that settles it. */
-  readonly alongside: (response: string) => void;
+  readonly inTransaction: (response: string) => void;
 }
 
 /** A reply that a person writes in place of the model. */
@@ -134,7 +134,7 @@ export interface ReplyByHand {
   readonly text: string;
   readonly author: Author;
   /** Runs inside the transaction that keeps it. */
-  readonly alongside: () => void;
+  readonly inTransaction: () => void;
 }
 
 export interface TurnResult {

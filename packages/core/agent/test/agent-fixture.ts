@@ -1,5 +1,5 @@
 /** An agent in memory with a scripted model, two tools, a clock that stands still, and everything that it says kept. */
-import { lastingOf } from "../src/policy/lasting.ts";
+import { approvalScopeOf } from "../src/policy/approval-scope.ts";
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
@@ -129,7 +129,7 @@ export interface AgentWords {
 
 export interface AgentFixtureOptions extends Pick<
   AgentOptions,
-  "model" | "redact" | "partialSecret" | "isListened" | "ask" | "attachments" | "instruments" | "limitedClient"
+  "model" | "redact" | "partialSecret" | "isListened" | "ask" | "attachments" | "tracer" | "limitedClient"
 > {
   readonly tools?: readonly Tool[];
   /** What the policy says of acting tools. */
@@ -167,9 +167,8 @@ export function agentFixture(options: AgentFixtureOptions): AgentFixture {
   const events: TurnEvent[] = [];
   const changed: SessionEvent[] = [];
   const log = captureLogger();
-  const { model, redact, partialSecret, isListened, instruments } = options;
-  const set = (of: AgentFixtureOptions): AgentSet =>
-    setOf(of, { store, clock, log, ...(instruments && { instruments }) });
+  const { model, redact, partialSecret, isListened, tracer } = options;
+  const set = (of: AgentFixtureOptions): AgentSet => setOf(of, { store, clock, log, ...(tracer && { tracer }) });
   const agent = createAgent({
     agents: set(options),
     store,
@@ -182,7 +181,7 @@ export function agentFixture(options: AgentFixtureOptions): AgentFixture {
     ...(options.ask && { ask: options.ask }),
     ...(options.limitedClient && { limitedClient: options.limitedClient }),
     ...(options.attachments && { attachments: options.attachments }),
-    ...(instruments && { instruments }),
+    ...(tracer && { tracer }),
     ...(isListened && { isListened }),
   });
   return { agent, store, clock, events, changed, log, set };
@@ -191,7 +190,7 @@ export function agentFixture(options: AgentFixtureOptions): AgentFixture {
 /** As the service hands it to whoever keeps it, or tells others. */
 export const traceparentNow = (): string | undefined => currentScope().traceparent;
 
-type Surroundings = Pick<ToolEnvironment, "store" | "clock" | "log" | "instruments">;
+type Surroundings = Pick<ToolEnvironment, "store" | "clock" | "log" | "tracer">;
 
 function setOf({ config = {}, agents = {}, ...own }: AgentFixtureOptions, around: Surroundings): AgentSet {
   const { agent = {}, model } = config;
@@ -250,7 +249,7 @@ function environmentOf(agent: string, words: AgentWords, around: Surroundings): 
         return { verdict, rule: "test", reason: "Locked down." };
       },
       recordAction: () => {},
-      lasting: (tool, input) => lastingOf(tool, input, { agent, workspace: "/", forbiddenPaths: [] }),
+      lasting: (tool, input) => approvalScopeOf(tool, input, { agent, workspace: "/", forbiddenPaths: [] }),
     },
     workspace: { root: "/", read: never, write: never, list: never, remove: never },
     exec: words.exec ?? never,

@@ -117,7 +117,7 @@ describe("a model that gives a call the id of an earlier one", () => {
     await until(() => asked.length === 1);
     asked[0]!.answer({ approved: false });
     await turn;
-    const given = { turnId: "t-1", owner: client, session: "s", alongside: () => undefined };
+    const given = { turnId: "t-1", owner: client, session: "s", inTransaction: () => undefined };
     await first.agent.abandon(given);
     const model = scripted([call("act", {}, "x")], [text("ok")]);
     const next = agentFixture(waiting({ model, ask: asking, store: first.store }));

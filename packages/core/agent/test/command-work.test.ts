@@ -1,7 +1,7 @@
 // A command in the sandbox that nobody sees, or that is told to have gone well.
 import { defineTool, type ExecResult, SvcError } from "@svc/contract";
 import { fakeClock } from "@svc/testkit/fake-clock";
-import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import { recordedInstruments } from "@svc/testkit/observe/recorded-tracer";
 import { describe, expect, test } from "vitest";
 import * as v from "valibot";
 import { createExec } from "../src/index.ts";
@@ -39,7 +39,7 @@ describe("a command", () => {
       config: { network: false, timeout_secs: 1 } as never,
       workspace: "/",
       hidden: [],
-      instruments: watched.instruments,
+      tracer: watched.tracer,
     });
     const shell = defineTool({
       name: "shell",
@@ -49,7 +49,7 @@ describe("a command", () => {
       run: async (_, context) => (await context.exec({ command: "true" })).exitCode,
     });
     const model = scripted([call("shell")], [text("so")]);
-    const { agent } = agentFixture({ model, tools: [shell], exec, instruments: watched.instruments });
+    const { agent } = agentFixture({ model, tools: [shell], exec, tracer: watched.tracer });
     await ask(agent, "go");
     expect(watched.recorded.tree()).toEqual(["turn", "  model-call", "  tool-call", "    command", "  model-call"]);
     expect(watched.recorded.of("command")).toMatchObject([{ facts: { backend: "userns" }, result }]);

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { type ClientId, defineTool } from "@svc/contract";
 import { expect, test } from "vitest";
-import { lastingOf } from "../src/policy/lasting.ts";
+import { approvalScopeOf } from "../src/policy/approval-scope.ts";
 import { ask, call, agentFixture, scripted, text } from "./agent-fixture.ts";
 
 const owner = "cl-1" as ClientId;
@@ -14,7 +14,8 @@ const send = defineTool({
   lasting: {},
   run: async () => "sent",
 });
-const key = lastingOf(send, { what: "it" }, { agent: "default", workspace: "/", forbiddenPaths: [] }).conversation!.key;
+const key = approvalScopeOf(send, { what: "it" }, { agent: "default", workspace: "/", forbiddenPaths: [] })
+  .conversation!.key;
 
 /** How often a person is asked when `more` says who speaks where; the answer is always no. */
 async function asked(more: object, input: object = { what: "it" }): Promise<number> {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { afterAll, describe, expect, test } from "vitest";
 import { defineTool, type Tool } from "@svc/contract";
-import { type AlwaysRule, isAlwaysAllowed, lastingOf } from "../src/policy/lasting.ts";
+import { type AlwaysRule, isAlwaysAllowed, approvalScopeOf } from "../src/policy/approval-scope.ts";
 import { parseLine } from "../src/policy/shell-syntax.ts";
 
 const workspace = realpathSync(mkdtempSync(join(tmpdir(), "svc-lasting-")));
@@ -25,9 +25,9 @@ const shell = tool("shell", {
 const writer = tool("file_write", { lasting: { free: ["content"] } });
 const sender = tool("channel_send", { lasting: {} });
 
-const line = (command: string, more: object = {}) => lastingOf(shell, { command, ...more }, place);
+const line = (command: string, more: object = {}) => approvalScopeOf(shell, { command, ...more }, place);
 const ruleOf = (which: Tool, input: object): AlwaysRule => {
-  const { always } = lastingOf(which, input, place);
+  const { always } = approvalScopeOf(which, input, place);
   if (!always) throw new Error("No rule is offered.");
   return always.rule;
 };
@@ -231,7 +231,7 @@ describe("a rule for another tool", () => {
   });
 
   test("is not offered where the tool does not say that its arguments tell all", () => {
-    const { always, conversation } = lastingOf(tool("click", {}), { x: 1, y: 2 }, place);
+    const { always, conversation } = approvalScopeOf(tool("click", {}), { x: 1, y: 2 }, place);
     expect([always, conversation]).toEqual([undefined, undefined]);
     const rule = { agent: "default", tool: "click", input: '{"x":1,"y":2}' };
     expect(isAlwaysAllowed([rule], tool("click", {}), { x: 1, y: 2 }, place)).toBe(false);
@@ -239,8 +239,8 @@ describe("a rule for another tool", () => {
 
   test("of a file covers any content for the conversation, of that path and mode alone, and never for always", () => {
     const key = (path: string, mode: string, content: string) =>
-      lastingOf(writer, { path, mode, content }, place).conversation?.key;
-    const { always, conversation } = lastingOf(writer, { path: "a.md", mode: "replace", content: "x" }, place);
+      approvalScopeOf(writer, { path, mode, content }, place).conversation?.key;
+    const { always, conversation } = approvalScopeOf(writer, { path: "a.md", mode: "replace", content: "x" }, place);
     expect(always).toBeUndefined();
     expect(conversation?.text).toBe('file_write {"mode":"replace","path":"a.md"}, any content');
     expect(key("a.md", "replace", "y\n\u202e")).toBe(conversation?.key);

@@ -1,6 +1,6 @@
 // A provider is told which call of the model it answers, in the header that every tracing system reads, and only where somebody traces.
 import { fakeClock } from "@svc/testkit/fake-clock";
-import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import { recordedInstruments } from "@svc/testkit/observe/recorded-tracer";
 import type { RecordingOptions } from "@svc/testkit/observe/recording-observer";
 import { describe, expect, test } from "vitest";
 import { providerFetch } from "../src/models/open-model.ts";
@@ -21,8 +21,8 @@ describe.each(PROVIDERS)("%s", (provider) => {
     ["a whole answer", {}],
     ["a streamed one", { onEvent: () => {} }],
   ])("is told of the call itself, not of its turn: %s", async (_, more) => {
-    const { clock, instruments, recorded } = watched();
-    await using made = await against(provider, SCRIPT, { clock, instruments });
+    const { clock, tracer, recorded } = watched();
+    await using made = await against(provider, SCRIPT, { clock, tracer });
     await ask(made.agent, "go", more);
     const told = made.server.requests.map(({ headers }) => headers["traceparent"]);
     expect(told).toEqual(recorded.of("model-call").map(({ traceparent }) => traceparent));

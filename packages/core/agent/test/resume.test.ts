@@ -231,7 +231,7 @@ describe("a turn that is given up", () => {
     const model = scripted([text("I see")]);
     const { agent, store } = agentFixture({ model, store: before.store });
     let isAlongside = false;
-    await agent.abandon({ ...abandoned, alongside: () => void (isAlongside = true) });
+    await agent.abandon({ ...abandoned, inTransaction: () => void (isAlongside = true) });
     expect([isAlongside, store.steps.of("t-1")]).toEqual([true, []]);
     await ask(agent, "what happened?", { session: "s" });
     expect(rolesOf(model.asked[0])).toEqual(["user", "assistant", "tool", "tool", "assistant", "user"]);
@@ -240,7 +240,7 @@ describe("a turn that is given up", () => {
 
   test("leaves nothing when nothing acted", async () => {
     const { agent, store } = await died({ model: scripted([call("read")], new Error("down")) });
-    await agent.abandon({ ...abandoned, alongside: () => {} });
+    await agent.abandon({ ...abandoned, inTransaction: () => {} });
     expect([store.steps.of("t-1"), store.sessions.list({}, 1)]).toEqual([[], []]);
   });
 
@@ -252,7 +252,7 @@ describe("a turn that is given up", () => {
     );
     agent.reconfigure(set({}));
     expect(await failure(ask(agent, "go", { ...resumable, agent: "clerk" }))).toMatchObject({ code: "AGENT_UNKNOWN" });
-    await agent.abandon({ ...abandoned, agent: "clerk", alongside: () => {} });
+    await agent.abandon({ ...abandoned, agent: "clerk", inTransaction: () => {} });
     expect(store.sessions.list({}, 1)).toMatchObject([{ turns: 1 }]);
   });
 
@@ -261,7 +261,7 @@ describe("a turn that is given up", () => {
     const before = await died({ model: scripted([call("act", {}, "0")], new Error("down")), tools: [acting] });
     const model = scripted([call("act", {}, "0")], [text("ok")]);
     const { agent, store } = agentFixture({ model, tools: [acting], store: before.store });
-    await agent.abandon({ ...abandoned, alongside: () => {} });
+    await agent.abandon({ ...abandoned, inTransaction: () => {} });
     await ask(agent, "go", resumable);
     expect(acting.ran).toBe(2);
     expect(store.toolCalls.of("t-1").map(({ state }) => state)).toEqual(["finished", "finished"]);
@@ -269,10 +269,10 @@ describe("a turn that is given up", () => {
 
   test("can't be when the disk refuses, and nothing has changed then", async () => {
     const { agent, store } = await died({ model: scripted([call("act")], new Error("down")) });
-    const alongside = (): never => {
+    const inTransaction = (): never => {
       throw new Error("disk");
     };
-    expect(await failure(agent.abandon({ ...abandoned, alongside }))).toMatchObject({ code: "STORE_FAILED" });
+    expect(await failure(agent.abandon({ ...abandoned, inTransaction }))).toMatchObject({ code: "STORE_FAILED" });
     expect([store.steps.of("t-1").length, store.sessions.list({}, 1)]).toEqual([2, []]);
   });
 });

@@ -1,8 +1,8 @@
 // Work without an end, or an end without its reason: nobody could tell a turn that failed from one that hangs.
 import { SvcError } from "@svc/contract";
-import { createInstruments } from "@svc/runtime";
+import { createTracer } from "@svc/runtime";
 import { fakeClock, settled } from "@svc/testkit/fake-clock";
-import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import { recordedInstruments } from "@svc/testkit/observe/recorded-tracer";
 import type { RecordedWork } from "@svc/testkit/observe/recording-observer";
 import { describe, expect, test } from "vitest";
 import {
@@ -117,8 +117,8 @@ test("a call that waits for a person begins when it may run; one that is refused
 });
 
 test.each(["begin", "content", "end"] as const)("an observer that throws at %s disturbs nobody", async (when) => {
-  const { instruments, thrown } = throwing(when);
-  const { agent, store } = agentFixture({ model: scripted([call("read")], [text("done")]), instruments });
+  const { tracer, thrown } = throwing(when);
+  const { agent, store } = agentFixture({ model: scripted([call("read")], [text("done")]), tracer });
   expect(await ask(agent, "go")).toMatchObject({ response: "done", inputTokens: 20 });
   expect(store.sessions.list({}, 2)).toMatchObject([{ turns: 1 }]);
   expect(thrown.length).toBeGreaterThan(0);
@@ -141,10 +141,10 @@ function throwing(when: "begin" | "content" | "end") {
       };
     },
   };
-  const instruments = createInstruments({
+  const tracer = createTracer({
     clock: fakeClock(),
     observers: () => [{ feature: "bad", observer }],
     threw: (_feature, error) => void thrown.push(error),
   });
-  return { instruments, thrown };
+  return { tracer, thrown };
 }

@@ -35,8 +35,8 @@ describe("a turn", () => {
   });
 
   test("is part of what asked for it, and is told where its message came from", async () => {
-    const { agent, instruments, recorded } = watchedAgent({ model: scripted([text("hi")]) });
-    const request = instruments.begin("request", { method: "POST", route: "/webhook" });
+    const { agent, tracer, recorded } = watchedAgent({ model: scripted([text("hi")]) });
+    const request = tracer.begin("request", { method: "POST", route: "/webhook" });
     await request.during(() => ask(agent, "go", { channel: "chat" }));
     expect(recorded.of("turn")[0]).toMatchObject({ parent: request.traceparent, facts: { channel: "chat" } });
   });
@@ -65,14 +65,14 @@ describe("a turn", () => {
   test("that is taken up has used what it used itself", async () => {
     const resumable = { turnId: "t-1", resumable: true, session: "s" };
     const model = scripted([call("act")], new Error("down"));
-    const { agent, recorded, store, clock, instruments } = watchedAgent({ model, config: { model: PRICED } });
+    const { agent, recorded, store, clock, tracer } = watchedAgent({ model, config: { model: PRICED } });
     expect(await failure(ask(agent, "go", resumable))).toMatchObject({ code: "MODEL_UNREACHABLE" });
     const next = agentFixture({
       model: scripted([text("done")]),
       config: { model: PRICED },
       store,
       clock,
-      instruments,
+      tracer,
     });
     expect(await ask(next.agent, "go", resumable)).toMatchObject({ inputTokens: 20, costUsd: 30 });
     expect(recorded.of("turn").map(({ result }) => result)).toEqual([

@@ -1,6 +1,6 @@
 /** An agent that a recording observer watches. */
 import { fakeClock } from "@svc/testkit/fake-clock";
-import { type RecordedInstruments, recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import { type RecordedInstruments, recordedInstruments } from "@svc/testkit/observe/recorded-tracer";
 import type { RecordingOptions } from "@svc/testkit/observe/recording-observer";
 import { type AgentFixture, agentFixture, type AgentFixtureOptions } from "./agent-fixture.ts";
 
@@ -10,5 +10,5 @@ export function watchedAgent(
 ): AgentFixture & RecordedInstruments {
   const { clock = fakeClock() } = options;
   const watched = recordedInstruments(clock, recording);
-  return { ...watched, ...agentFixture({ ...options, clock, instruments: watched.instruments }) };
+  return { ...watched, ...agentFixture({ ...options, clock, tracer: watched.tracer }) };
 }

@@ -33,8 +33,8 @@ function hasNeeded(core: Partial<CoreConfig>): core is CoreOfAgents {
 
 /** What is wrong with the agents' models even if [model] had no fault. */
 function ownModelFaults(core: CoreOfAgents): Finding[] {
-  const mended = Object.fromEntries(modelFaults(core.model, ["model"]).map(({ path }) => [String(path.at(-1)), "x"]));
-  const agents = resolveAgents({ ...(core as CoreConfig), model: { ...core.model, ...mended } });
+  const fixed = Object.fromEntries(modelFaults(core.model, ["model"]).map(({ path }) => [String(path.at(-1)), "x"]));
+  const agents = resolveAgents({ ...(core as CoreConfig), model: { ...core.model, ...fixed } });
   return [...agents.values()]
     .filter(({ name }) => name !== DEFAULT_AGENT)
     .flatMap(({ name, model }) => modelFaults(model, ["agents", name, "model"]));

@@ -18,7 +18,7 @@ export interface DocumentSource {
   readonly code: ErrorCode;
 }
 
-/** A person mends no more at a time, and to look for the place and the meaning of thousands takes seconds. */
+/** A person fixes no more at a time, and to look for the place and the meaning of thousands takes seconds. */
 const MOST_PROBLEMS = 100;
 
 export interface CheckedDocument<Value> {

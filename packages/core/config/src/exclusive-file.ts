@@ -17,7 +17,7 @@ const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", 
 
 /**
  * Creates `file` with mode 0600. False when there is one already (a symbolic link too), which stays as it is. A
- * process killed at any instant leaves the whole file or none: half a key could never be mended.
+ * process killed at any instant leaves the whole file or none: half a key could never be fixed.
  */
 export function createExclusively(file: string, text: string): boolean {
   return throughDraft(file, (draft) => {

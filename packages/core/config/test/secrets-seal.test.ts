@@ -130,7 +130,7 @@ describe("the file", () => {
     expect(modes).toEqual([0o600, 0o600, 0o600, 0o400, 0o600]);
   });
 
-  test("of a service stays readable to it when the superuser mends it", async (context) => {
+  test("of a service stays readable to it when the superuser fixes it", async (context) => {
     context.skip(process.geteuid?.() !== 0, "only the superuser can give a file away");
     fixture.write(plain);
     chownSync(home.config, 12_345, 12_346);

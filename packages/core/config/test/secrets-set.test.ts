@@ -87,7 +87,7 @@ describe("a secret", () => {
     expect(await set("channels_config.webhook.secret", "v", env)).toMatchObject({ beatenBy: undefined });
   });
 
-  test("mends a config that can't be loaded: one whose key file is lost, or that lacks it", async () => {
+  test("fixes a config that can't be loaded: one whose key file is lost, or that lacks it", async () => {
     const lost = sealSecret(openSecretKey(home, { create: true }), "lost");
     rmSync(home.secretKey);
     fixture.write(

@@ -232,7 +232,7 @@ test("versions of another file, damaged ones and more than fifty are left out", 
 });
 
 const PIECES = [
-  "# of the house",
+  "# of the fixture",
   "[gateway]\nport = 1 # one\nallowed_hosts = [ 'a', # first\n  'b' ]",
   "gateway.port = 0x10 # dotted",
   "[model]\nprovider = 'builtin'\nprice = { input_per_million = 1, output_per_million = 2.5 }",

@@ -242,7 +242,7 @@ export function defineFeature<Schema extends GenericSchema>(
 
 /** What a feature adds to the command line. The core prints the line of the help; this is what the command does. */
 export interface FeatureCommand<Config = unknown> {
-  /** Resolves with the exit code; throws `SvcError` for what the caller can mend. */
+  /** Resolves with the exit code; throws `SvcError` for what the caller can fix. */
   run(context: FeatureCommandContext<Config>): Promise<number>;
 }
 

@@ -36,7 +36,7 @@ describe("the table", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("what time mends (429, 503) is told as such: try again, or another service is missing", () => {
+  test("what time fixes (429, 503) is told as such: try again, or another service is missing", () => {
     const wrong = entries.filter(
       ([, { status, exit }]) =>
         (status === 429 && exit !== EXIT.tempFail) ||

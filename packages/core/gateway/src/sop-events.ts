@@ -1,5 +1,5 @@
 /** Messages of channels and requests as events that start procedures. */
-import type { Alongside } from "@svc/messaging";
+import type { InTransaction } from "@svc/messaging";
 import type { Logger } from "@svc/contract";
 import type { RegisteredIngress } from "@svc/runtime";
 import type { Dispatched, Sops } from "@svc/sop";
@@ -13,7 +13,7 @@ type Dispatch = Pick<Sops, "hasPath" | "dispatchIn">;
  * Each message of an arrival that is kept, and was not seen before, is one event of its path; its runs are on disk with it or
  * not at all, so that no kill loses one of the two. Undefined: nothing is started by that path.
  */
-export function messageEvents(sops: Dispatch, path: string): Alongside | undefined {
+export function messageEvents(sops: Dispatch, path: string): InTransaction | undefined {
   if (!sops.hasPath(path)) return undefined;
   return ({ messages }, arrived) => {
     if (arrived.state === "replayed") return undefined;
@@ -34,7 +34,7 @@ export function receivedEvents(
   sops: Dispatch,
   ingress: readonly RegisteredIngress[],
   channel: string,
-): Alongside | undefined {
+): InTransaction | undefined {
   const [registered, ...others] = ingress.filter((one) => one.channel === channel);
   return registered && others.length === 0 ? messageEvents(sops, registered.ingress.path) : undefined;
 }

@@ -82,7 +82,7 @@ export class GatewayState {
     this.send = sender(clock, isDraining);
     this.api = new ApiLibrary(this.send, serve);
     this.page = pageHandles(gateway.page);
-    this.requests = new Requests(gateway.instance, gateway.instruments);
+    this.requests = new Requests(gateway.instance, gateway.tracer);
     this.throttledLog = new ThrottledLog(clock);
     this.forwarding = new ForwardingMonitor(log);
     this.webhookLimit = new SlidingWindow(webhookLimitOf(gateway));

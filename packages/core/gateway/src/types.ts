@@ -3,7 +3,7 @@ import type { Attachments, SessionService, TurnRunner } from "@svc/agent";
 import type { MessageAdmin, Messaging } from "@svc/messaging";
 import type { ClientId, Clock, Logger, Speech } from "@svc/contract";
 import type { CoreConfig } from "@svc/config";
-import type { EventHub, Instruments, RegisteredIngress, RegisteredRoute } from "@svc/runtime";
+import type { EventHub, Tracer, RegisteredIngress, RegisteredRoute } from "@svc/runtime";
 import type { ChannelEvents } from "@svc/sop";
 import type { DeviceStore, PairedDevices } from "./auth/devices.ts";
 import type { PageSessionStore } from "./auth/page-sessions.ts";
@@ -79,7 +79,7 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   isChannelUp(channel: string): boolean;
   health(): Health;
   /** Told of every request. */
-  readonly instruments: Instruments;
+  readonly tracer: Tracer;
   readonly log: Logger;
   readonly clock: Clock;
   readonly version: string;

@@ -59,7 +59,7 @@ export class FakeSettings implements SettingsAdmin {
 
   async versions() {
     await Promise.resolve();
-    return [{ version: 3, at: "2026-01-01T00:00:00.000Z", by: "desk", keys: ["gateway.port"] }];
+    return [{ version: 3, at: "2026-01-01T00:00:00.000Z", by: "editor", keys: ["gateway.port"] }];
   }
 
   async changeOf(version: number) {

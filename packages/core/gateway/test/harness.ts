@@ -3,13 +3,7 @@ import { hash, randomUUID } from "node:crypto";
 import { type ClientId, type Clock, type Exposition, type Logger, type Route, SvcError } from "@svc/contract";
 import type { SearchRequest, SessionInfo, SessionMessage, SessionService, TurnRequest, TurnResult } from "@svc/agent";
 import type { Messaging } from "@svc/messaging";
-import {
-  type Instruments,
-  NO_INSTRUMENTS,
-  type RegisteredIngress,
-  type RegisteredRoute,
-  createEventHub,
-} from "@svc/runtime";
+import { type Tracer, NO_TRACER, type RegisteredIngress, type RegisteredRoute, createEventHub } from "@svc/runtime";
 import { hashedSecret } from "@svc/config";
 import type { Arrival, Arrived, Delivery, Device, IdempotencyClaim, Scope } from "@svc/store";
 import { captureLogger } from "@svc/testkit/capture-logger";
@@ -73,7 +67,7 @@ export interface HarnessOptions {
   readonly clock?: Clock;
   readonly subscriberLimits?: GatewayDeps["subscriberLimits"];
   readonly exposition?: Exposition | undefined;
-  readonly instruments?: Instruments;
+  readonly tracer?: Tracer;
 }
 
 export class Harness {
@@ -248,9 +242,9 @@ export class Harness {
           return { turnId: "t-2", deliveries: [{ n: 7 } as Delivery] };
         },
         shutOut: async (owner) => void this.shutOut.push(owner),
-        accept: async (arrival, alongside) => {
+        accept: async (arrival, inTransaction) => {
           const arrived = await this.accept(arrival);
-          const committed = await this.#write(() => alongside?.(arrival, arrived));
+          const committed = await this.#write(() => inTransaction?.(arrival, arrived));
           this.arrivals.push(arrival);
           committed?.();
           return arrived;
@@ -262,7 +256,7 @@ export class Harness {
       isUp: (feature) => (this.#check(), !this.failed.has(feature)),
       ...REPORTS,
       health: () => (this.#check(), this.health),
-      instruments: options.instruments ?? NO_INSTRUMENTS,
+      tracer: options.tracer ?? NO_TRACER,
       log: this.logger,
       clock: options.clock ?? this.clock,
       version: "1.2.3",

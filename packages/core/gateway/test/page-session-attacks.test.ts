@@ -217,7 +217,7 @@ test("requests by the hundred while the page signs out: each is answered 200 or 
   expect((await ask(gateway, page.headers)).status).toBe(401);
 });
 
-test("a token goes before a sign-in, and a wrong one is not mended by it", async () => {
+test("a token goes before a sign-in, and a wrong one is not fixed by it", async () => {
   const { gateway, tokens, page } = await started();
   const lost = signedIn(await askSignIn(gateway, { authorization: `Bearer ${tokens.lost}` }));
   const as = async (authorization: string) =>

@@ -55,9 +55,9 @@ describe("with a token", () => {
   test("it is its device: /health tells it all, a new name is its name, and it is marked in the list", async () => {
     const { gateway, tokens } = await started();
     const page = await signIn(gateway, tokens.operator);
-    await gateway.gateway.devices.rename("dev-operator", "desk");
+    await gateway.gateway.devices.rename("dev-operator", "editor");
     const ask = async (path: string) => (await call(gateway, { path, headers: page.headers })).json;
-    expect(await ask("/api/session")).toEqual({ device: { id: "dev-operator", name: "desk", scope: "operator" } });
+    expect(await ask("/api/session")).toEqual({ device: { id: "dev-operator", name: "editor", scope: "operator" } });
     expect(await ask("/health")).toMatchObject({ units: [] });
     expect((await ask("/api/devices")).devices.filter((one: { current: boolean }) => one.current)).toMatchObject([
       { id: "dev-operator" },

@@ -1,7 +1,7 @@
 // Every request is a piece of work for whoever watches: begun once, ended once, by a route from a bounded set, whatever is
 // asked for; a stream must not count as a request of hours; and where nobody watches nothing is made.
-import { type Instruments, NO_INSTRUMENTS, currentScope } from "@svc/runtime";
-import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import { type Tracer, NO_TRACER, currentScope } from "@svc/runtime";
+import { recordedInstruments } from "@svc/testkit/observe/recorded-tracer";
 import type { RecordedWork } from "@svc/testkit/observe/recording-observer";
 import { describe, expect, test } from "vitest";
 import { bearer, SocketReader } from "./event-stream.ts";
@@ -13,13 +13,13 @@ import { upgradeBytes } from "./socket-fixture.ts";
 async function watching(options: HarnessOptions = {}) {
   const gateway = new Harness();
   const headers = bearer(gateway.device("operator"));
-  const { instruments, recorded } = recordedInstruments(gateway.clock);
+  const { tracer, recorded } = recordedInstruments(gateway.clock);
   gateway.sops.paths.set("/build/done", { runs: [], skipped: [] });
   gateway.page = new Map([["/", { type: "text/html", bytes: Buffer.from("<p>"), isImmutable: false }]]);
-  await gateway.start({ instruments, ...options });
+  await gateway.start({ tracer, ...options });
   const requests = (): readonly RecordedWork<"request">[] => recorded.of("request");
   const told = (): unknown[] => requests().map(({ facts, result }) => [facts.method, facts.route, result?.status]);
-  return { gateway, headers, instruments, recorded, requests, told };
+  return { gateway, headers, tracer, recorded, requests, told };
 }
 
 const MESSAGE = { method: "POST", path: "/webhook", body: '{"message":"hi"}' };
@@ -175,16 +175,16 @@ describe("its end", () => {
   test("whoever stops to watch meanwhile is told of it all the same", async () => {
     const answer = Promise.withResolvers<void>();
     const gateway = new Harness();
-    const { instruments: recording, recorded } = recordedInstruments(gateway.clock);
+    const { tracer: recording, recorded } = recordedInstruments(gateway.clock);
     let isWatched = true;
-    const instruments: Instruments = {
+    const tracer: Tracer = {
       get isWatched() {
         return isWatched;
       },
-      begin: (...given) => (isWatched ? recording : NO_INSTRUMENTS).begin(...given),
+      begin: (...given) => (isWatched ? recording : NO_TRACER).begin(...given),
     };
     const headers = { ...bearer(gateway.device("operator")), ...json };
-    await gateway.start({ instruments, run: () => answer.promise.then(() => ({})) });
+    await gateway.start({ tracer, run: () => answer.promise.then(() => ({})) });
     const called = call(gateway, { ...MESSAGE, headers });
     await until(() => gateway.turns.length === 1);
     isWatched = false;
@@ -236,14 +236,14 @@ describe("traces", () => {
 
 test("where nobody watches nothing is begun", async () => {
   let begun = 0;
-  const instruments: Instruments = {
+  const tracer: Tracer = {
     isWatched: false,
     begin: (...given) => {
       begun += 1;
-      return NO_INSTRUMENTS.begin(...given);
+      return NO_TRACER.begin(...given);
     },
   };
-  const { gateway, headers } = await watching({ instruments });
+  const { gateway, headers } = await watching({ tracer });
   await call(gateway, { ...MESSAGE, headers: { ...headers, ...json } });
   await call(gateway, { path: "/api/status", headers });
   await SocketReader.open(gateway, { headers });

@@ -13,7 +13,7 @@ const STARTED: Dispatched = {
   skipped: [{ sop: "report", reason: "It cools down." }],
 };
 
-class House extends Harness {
+class Fixture extends Harness {
   readonly token = this.device("webhook");
 
   constructor() {
@@ -36,90 +36,90 @@ const key = (value: string) => ({ headers: { "x-idempotency-key": value } });
 
 describe("a request to a procedure's path", () => {
   test("starts what it fits, and is told what was started and what was not", async () => {
-    const house = await new House().start();
-    const answer = await house.post();
+    const fixture = await new Fixture().start();
+    const answer = await fixture.post();
     expect([answer.status, answer.json]).toEqual([
       202,
       { runs: [{ sop: "deploy", run_id: "run-1" }], skipped: [{ sop: "report", reason: "It cools down." }] },
     ]);
     const by = `webhook ${PATH}, device webhook`;
-    expect(house.sops.started).toEqual([{ source: "webhook", topic: PATH, payload: '{"ref":"main"}', by }]);
-    expect([house.sops.committed, house.turns]).toEqual([1, []]);
+    expect(fixture.sops.started).toEqual([{ source: "webhook", topic: PATH, payload: '{"ref":"main"}', by }]);
+    expect([fixture.sops.committed, fixture.turns]).toEqual([1, []]);
   });
 
   test("is 202 also when everything was skipped, and with a query", async () => {
-    const house = await new House().start();
-    house.sops.paths.set(PATH, { runs: [], skipped: [] });
-    const answer = await house.post({ path: `${PATH}?x=1` });
+    const fixture = await new Fixture().start();
+    fixture.sops.paths.set(PATH, { runs: [], skipped: [] });
+    const answer = await fixture.post({ path: `${PATH}?x=1` });
     expect([answer.status, answer.json]).toEqual([202, { runs: [], skipped: [] }]);
-    expect(house.sops.started[0]?.topic).toBe(PATH);
+    expect(fixture.sops.started[0]?.topic).toBe(PATH);
   });
 
   test("takes any JSON", async () => {
-    const house = await new House().start();
+    const fixture = await new Fixture().start();
     for (const body of ["5", "null", '"x"', "[]", ' {"a":1,"a":2} '])
-      expect((await house.post({ body })).status).toBe(202);
-    expect(house.sops.started.map(({ payload }) => payload)).toEqual(["5", "null", '"x"', "[]", ' {"a":1,"a":2} ']);
+      expect((await fixture.post({ body })).status).toBe(202);
+    expect(fixture.sops.started.map(({ payload }) => payload)).toEqual(["5", "null", '"x"', "[]", ' {"a":1,"a":2} ']);
   });
 
   test("is POST; everything else is 405 for whoever asks, and 404 once no procedure has the path", async () => {
-    const house = await new House().start();
+    const fixture = await new Fixture().start();
     for (const method of ["GET", "HEAD", "PUT", "DELETE", "PATCH"]) {
-      const answer = await call(house, { method, path: PATH });
+      const answer = await call(fixture, { method, path: PATH });
       expect([method, answer.status, answer.headers["allow"]]).toEqual([method, 405, "POST"]);
     }
-    expect((await call(house, { method: "OPTIONS", path: PATH })).headers["allow"]).toBe("POST");
-    house.sops.paths.clear();
-    expect((await house.post()).status).toBe(404);
-    expect((await call(house, { path: PATH })).status).toBe(404);
-    house.sops.paths.set(PATH, STARTED);
-    expect((await house.post()).status).toBe(202);
+    expect((await call(fixture, { method: "OPTIONS", path: PATH })).headers["allow"]).toBe("POST");
+    fixture.sops.paths.clear();
+    expect((await fixture.post()).status).toBe(404);
+    expect((await call(fixture, { path: PATH })).status).toBe(404);
+    fixture.sops.paths.set(PATH, STARTED);
+    expect((await fixture.post()).status).toBe(202);
   });
 
   test("is 503 while the service shuts down, and is not started when the disk is full", async () => {
-    const house = await new House().start();
-    house.failWrite = new SvcError("STORE_FULL");
-    expect((await house.post(key("k"))).json.code).toBe("STORE_FULL");
-    house.failWrite = undefined;
-    expect((await house.post(key("k"))).status).toBe(202);
-    house.gateway.drain();
-    expect((await house.post()).status).toBe(503);
-    expect(house.sops.started).toHaveLength(1);
+    const fixture = await new Fixture().start();
+    fixture.failWrite = new SvcError("STORE_FULL");
+    expect((await fixture.post(key("k"))).json.code).toBe("STORE_FULL");
+    fixture.failWrite = undefined;
+    expect((await fixture.post(key("k"))).status).toBe(202);
+    fixture.gateway.drain();
+    expect((await fixture.post()).status).toBe(503);
+    expect(fixture.sops.started).toHaveLength(1);
   });
 
   test("tells nothing of what is wrong inside", async () => {
-    const house = await new House().start();
-    house.sops.fails = new Error("s3cret");
-    const answer = await house.post(key("k"));
+    const fixture = await new Fixture().start();
+    fixture.sops.fails = new Error("s3cret");
+    const answer = await fixture.post(key("k"));
     expect([answer.status, answer.text.includes("s3cret")]).toEqual([500, false]);
-    house.sops.fails = undefined;
-    expect((await house.post(key("k"))).status).toBe(202);
+    fixture.sops.fails = undefined;
+    expect((await fixture.post(key("k"))).status).toBe(202);
   });
 });
 
 describe("sent again with the same key", () => {
   test("it is answered as a duplicate, and starts nothing: at the same time, later, and whatever is in it", async () => {
-    const house = await new House().start();
-    const answers = await Promise.all([house.post(key("k")), house.post(key("k")), house.post(key("k"))]);
-    answers.push(await house.post({ ...key("k"), body: "[]" }));
+    const fixture = await new Fixture().start();
+    const answers = await Promise.all([fixture.post(key("k")), fixture.post(key("k")), fixture.post(key("k"))]);
+    answers.push(await fixture.post({ ...key("k"), body: "[]" }));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 202]);
     expect(answers.find(({ status }) => status === 200)?.json).toMatchObject({ status: "duplicate", idempotent: true });
-    expect([house.sops.started.length, [...house.kept]]).toEqual([1, [`client-webhook ${PATH} k`]]);
+    expect([fixture.sops.started.length, [...fixture.kept]]).toEqual([1, [`client-webhook ${PATH} k`]]);
   });
 
   test("to another path, or to /webhook, it is another request", async () => {
-    const house = await new House().start();
-    house.sops.paths.set("/sop/report", STARTED);
-    expect((await house.post(key("k"))).status).toBe(202);
-    expect((await house.post({ ...key("k"), path: "/sop/report" })).status).toBe(202);
-    const turn = await house.post({ ...key("k"), path: "/webhook", body: '{"message":"hi"}' });
+    const fixture = await new Fixture().start();
+    fixture.sops.paths.set("/sop/report", STARTED);
+    expect((await fixture.post(key("k"))).status).toBe(202);
+    expect((await fixture.post({ ...key("k"), path: "/sop/report" })).status).toBe(202);
+    const turn = await fixture.post({ ...key("k"), path: "/webhook", body: '{"message":"hi"}' });
     expect(turn.json).toMatchObject({ response: "echo: hi" });
   });
 
   test("it is malformed when /webhook would say so", async () => {
-    const house = await new House().start();
+    const fixture = await new Fixture().start();
     for (const bad of ["", "a b", "x".repeat(257)]) {
-      const answer = await house.post(key(bad));
+      const answer = await fixture.post(key(bad));
       expect([answer.status, answer.json.code]).toEqual([400, "BAD_IDEMPOTENCY_KEY"]);
     }
   });
@@ -143,84 +143,84 @@ describe("the locks of /webhook", () => {
   test.each(STEPS.map((step, index) => [step.code, index] as const))(
     "%s comes before what follows",
     async (code, index) => {
-      const house = new House();
-      await house.start({
+      const fixture = new Fixture();
+      await fixture.start({
         config: { webhook_rate_limit_per_minute: 1, trust_forwarded_headers: true },
         webhook: { secret: "s3cret", ...(code === "BAD_SIGNATURE" && { signing_secret: "whsec_c2VjcmV0" }) },
       });
       const headers: Record<string, string> = { "x-webhook-secret": "s3cret", "x-forwarded-for": "203.0.113.2" };
-      await house.post({ headers: { ...headers, "x-forwarded-for": "203.0.113.1" } });
-      const before = house.sops.started.length;
+      await fixture.post({ headers: { ...headers, "x-forwarded-for": "203.0.113.1" } });
+      const before = fixture.sops.started.length;
       let body: string | Buffer | undefined;
       for (const wrong of STEPS.slice(index)) {
         Object.assign(headers, wrong.headers);
         body ??= wrong.body;
       }
-      const answer = await house.post({ headers, ...(body !== undefined && { body }) });
+      const answer = await fixture.post({ headers, ...(body !== undefined && { body }) });
       expect([answer.status, answer.json.code]).toEqual([STEPS[index]!.status, code]);
-      expect([house.sops.started.length, house.claimed.size]).toEqual([before, 0]);
+      expect([fixture.sops.started.length, fixture.claimed.size]).toEqual([before, 0]);
     },
   );
 
   test("the limit is one for all procedures, and not that of /webhook; a reload changes both", async () => {
-    const house = await new House().start({ config: { webhook_rate_limit_per_minute: 2 } });
-    house.sops.paths.set("/sop/report", STARTED);
-    const webhook = () => house.post({ path: "/webhook", body: '{"message":"hi"}' });
-    expect((await house.post()).status).toBe(202);
-    expect((await house.post({ path: "/sop/report" })).status).toBe(202);
-    const refused = await house.post();
+    const fixture = await new Fixture().start({ config: { webhook_rate_limit_per_minute: 2 } });
+    fixture.sops.paths.set("/sop/report", STARTED);
+    const webhook = () => fixture.post({ path: "/webhook", body: '{"message":"hi"}' });
+    expect((await fixture.post()).status).toBe(202);
+    expect((await fixture.post({ path: "/sop/report" })).status).toBe(202);
+    const refused = await fixture.post();
     expect([refused.status, refused.json.retry_after]).toEqual([429, 60]);
     expect([(await webhook()).status, (await webhook()).status, (await webhook()).status]).toEqual([200, 200, 429]);
-    house.reconfigure({ config: { webhook_rate_limit_per_minute: 3 } });
-    expect([(await house.post()).status, (await house.post()).status]).toEqual([202, 429]);
+    fixture.reconfigure({ config: { webhook_rate_limit_per_minute: 3 } });
+    expect([(await fixture.post()).status, (await fixture.post()).status]).toEqual([202, 429]);
   });
 
   test("a reader's token does not open it, an operator's does, the page's sign-in is none", async () => {
-    const house = new House();
-    const [read, operator] = [house.device("read"), house.device("operator")];
-    await house.start();
-    const as = (token: string) => house.post({ headers: { authorization: `Bearer ${token}` } });
+    const fixture = new Fixture();
+    const [read, operator] = [fixture.device("read"), fixture.device("operator")];
+    await fixture.start();
+    const as = (token: string) => fixture.post({ headers: { authorization: `Bearer ${token}` } });
     expect([(await as(read)).json.code, (await as(operator)).status]).toEqual(["FORBIDDEN_SCOPE", 202]);
     const cookie = { "content-type": "application/json", cookie: "svc_session=x", "x-svc-csrf": "x" };
-    expect((await call(house, { method: "POST", path: PATH, headers: cookie, body: "{}" })).status).toBe(401);
+    expect((await call(fixture, { method: "POST", path: PATH, headers: cookie, body: "{}" })).status).toBe(401);
   });
 
   test("require_pairing = false lifts the bearer, and not for whom a proxy brings", async () => {
-    const house = await new House().start({ config: { require_pairing: false } });
+    const fixture = await new Fixture().start({ config: { require_pairing: false } });
     const open = { method: "POST", path: PATH, headers: { "content-type": "application/json" }, body: "{}" };
-    expect((await call(house, open)).status).toBe(202);
-    expect(house.sops.started[0]?.by).toBe(`webhook ${PATH}`);
+    expect((await call(fixture, open)).status).toBe(202);
+    expect(fixture.sops.started[0]?.by).toBe(`webhook ${PATH}`);
     const forwarded = { ...open, headers: { ...open.headers, "x-forwarded-for": "203.0.113.9" } };
-    expect((await call(house, forwarded)).status).toBe(401);
+    expect((await call(fixture, forwarded)).status).toBe(401);
   });
 
   test("a signed request is good once, on this path and on every other", async () => {
-    const house = await new House().start({ webhook: { signing_secret: "whsec_c2VjcmV0" } });
-    const now = house.clock.now();
+    const fixture = await new Fixture().start({ webhook: { signing_secret: "whsec_c2VjcmV0" } });
+    const now = fixture.clock.now();
     const once = signed("msg-1", '{"message":"hi"}', now);
-    expect((await house.post(once)).status).toBe(202);
-    expect((await house.post(once)).json.code).toBe("BAD_SIGNATURE");
-    expect((await house.post({ ...once, path: "/webhook" })).json.code).toBe("BAD_SIGNATURE");
-    expect([...house.kept]).toEqual(["client-webhook webhook-id:msg-1"]);
-    house.failWrite = new SvcError("STORE_FULL");
+    expect((await fixture.post(once)).status).toBe(202);
+    expect((await fixture.post(once)).json.code).toBe("BAD_SIGNATURE");
+    expect((await fixture.post({ ...once, path: "/webhook" })).json.code).toBe("BAD_SIGNATURE");
+    expect([...fixture.kept]).toEqual(["client-webhook webhook-id:msg-1"]);
+    fixture.failWrite = new SvcError("STORE_FULL");
     const again = signed("msg-2", "{}", now);
-    expect((await house.post(again)).status).toBe(503);
-    house.failWrite = undefined;
-    expect((await house.post(again)).status).toBe(202);
+    expect((await fixture.post(again)).status).toBe(503);
+    fixture.failWrite = undefined;
+    expect((await fixture.post(again)).status).toBe(202);
   });
 
   test("a device that is revoked while its body comes in starts nothing", async () => {
-    const house = await new House().start();
-    const wire = new Wire(house);
-    const head = `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${house.token}\r\n`;
+    const fixture = await new Fixture().start();
+    const wire = new Wire(fixture);
+    const head = `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${fixture.token}\r\n`;
     wire.write(`${head}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{`);
-    await until(() => house.gateway.connections === 1);
-    expect((await house.post({ path: "/openapi.json" })).status).toBe(405);
-    await house.gateway.devices.revoke("dev-webhook");
+    await until(() => fixture.gateway.connections === 1);
+    expect((await fixture.post({ path: "/openapi.json" })).status).toBe(405);
+    await fixture.gateway.devices.revoke("dev-webhook");
     wire.write("}");
     expect(statusOf((await wire.responses(1))[0]!)).toBe(401);
     await wire.closed;
-    expect(house.sops.started).toEqual([]);
+    expect(fixture.sops.started).toEqual([]);
   });
 });
 
@@ -241,22 +241,22 @@ describe("which path it is", () => {
     "/sop/deplo%79",
     "/sop",
   ])("%s is another one", async (path) => {
-    const house = await new House().start();
-    const answer = await house.post({ path });
+    const fixture = await new Fixture().start();
+    const answer = await fixture.post({ path });
     expect([404, 400]).toContain(answer.status);
-    expect(house.sops.started).toEqual([]);
+    expect(fixture.sops.started).toEqual([]);
   });
 
   test.each(["/x/../y", "/./y", "/%2e%2e/y", "/x\\y"])("%s is nobody's, though a file names it", async (path) => {
-    const house = new House();
-    house.sops.paths.set(path, STARTED);
-    await house.start();
-    expect((await house.post({ path })).status).toBe(404);
-    expect(house.sops.started).toEqual([]);
+    const fixture = new Fixture();
+    fixture.sops.paths.set(path, STARTED);
+    await fixture.start();
+    expect((await fixture.post({ path })).status).toBe(404);
+    expect(fixture.sops.started).toEqual([]);
   });
 
   test("one that is a route's stays that route's, however it is spelt", async () => {
-    const house = new House();
+    const fixture = new Fixture();
     const ways = channelWith();
     const missing = new Map([["/provider-b", { feature: "channel-provider-b", title: "Provider B" }]]);
     const paths = [
@@ -274,15 +274,15 @@ describe("which path it is", () => {
       "/",
       "/assets/app.js",
     ];
-    for (const path of paths) house.sops.paths.set(path, STARTED);
-    const operator = house.device("operator");
-    await house.start({ ingress: [ways], ingressPaths: missing, routes: [route("GET", "/api/pets")] });
+    for (const path of paths) fixture.sops.paths.set(path, STARTED);
+    const operator = fixture.device("operator");
+    await fixture.start({ ingress: [ways], ingressPaths: missing, routes: [route("GET", "/api/pets")] });
     for (const path of paths) {
-      const answer = await house.post({ path, headers: { authorization: `Bearer ${operator}` } });
+      const answer = await fixture.post({ path, headers: { authorization: `Bearer ${operator}` } });
       expect([path, answer.status === 202 && answer.json.runs]).not.toEqual([path, STARTED.runs]);
     }
-    expect((await house.post({ path: "/provider-b" })).json.code).toBe("NOT_CONFIGURED");
+    expect((await fixture.post({ path: "/provider-b" })).json.code).toBe("NOT_CONFIGURED");
     await tick();
-    expect(house.sops.started).toEqual([]);
+    expect(fixture.sops.started).toEqual([]);
   });
 });

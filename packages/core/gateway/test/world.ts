@@ -109,7 +109,7 @@ export const SHOWN = {
 } as const;
 
 /** Fits every route that takes no notice of what it does not know. */
-const LENIENT = { message: "hi", type: "build", approved: true, name: "desk" };
+const LENIENT = { message: "hi", type: "build", approved: true, name: "editor" };
 /** By route. */
 const STRICT: Readonly<Record<string, object>> = {
   "PUT /api/push": subscriptionOf(makeBrowserKeys()),

@@ -1,4 +1,4 @@
-// A certificate that nobody vouches for is another trouble than a network that is down: people mend them in different places.
+// A certificate that nobody vouches for is another trouble than a network that is down: people fix them in different places.
 import { describe, expect, test } from "vitest";
 import { unreachable } from "../src/outgoing/exchange.ts";
 

@@ -197,7 +197,8 @@ function refusalOf(deps: ChannelSendDeps, channel: string, to: string): string |
   const listed = [...allowed, ...(notification === undefined ? [] : [notification])];
   if (allowed.includes("*") || listed.some((target) => isSame(target, to))) return undefined;
   const owner = deps.identity.channel(channel);
-  if (spellingsOf(to).some((id) => deps.store.knownLanes.any(owner, lanesOf({ channel, id })))) return undefined;
+  if (spellingsOf(to).some((id) => deps.store.knownConversations.any(owner, lanesOf({ channel, id }))))
+    return undefined;
   return (
     `The agent may write on this channel to those who wrote to it, and to what channels_config.${channel}.allowed_targets lists; ` +
     "this target is neither. The owner can add it there."

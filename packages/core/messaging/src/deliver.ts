@@ -12,7 +12,7 @@ import {
   type Receipt,
   SvcError,
 } from "@svc/contract";
-import { type Instruments, codeOf, inScope, watched } from "@svc/runtime";
+import { type Tracer, codeOf, inScope, watched } from "@svc/runtime";
 import { retryDelayMs, unlessAborted } from "@svc/kit/async";
 import { type Delivery, MAX_CRASHES, type Store, type WaitingDelivery } from "@svc/store";
 import { BACKOFF } from "./attempt.ts";
@@ -25,7 +25,7 @@ export interface DelivererDeps {
   readonly store: Pick<Store, "outbox" | "write">;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly instruments: Instruments;
+  readonly tracer: Tracer;
   readonly publish: (event: MessageEvent) => void;
   readonly openFile: FileOpener;
   readonly spoken: SpokenAnswers;
@@ -152,10 +152,10 @@ export class Deliverer {
     prompt: Prompt | undefined,
     called: AbortSignal,
   ): Promise<Outcome> {
-    const { instruments } = this.#deps;
-    if (!instruments.isWatched) return this.#attempt(channel, delivery, prompt, called);
+    const { tracer } = this.#deps;
+    if (!tracer.isWatched) return this.#attempt(channel, delivery, prompt, called);
     const about = { messageId: outgoingId(delivery.n), channel: delivery.conversation.channel };
-    const span = instruments.begin("delivery", { ...about, attempt: delivery.attempts + 1 });
+    const span = tracer.begin("delivery", { ...about, attempt: delivery.attempts + 1 });
     const send = () => this.#attempt(channel, delivery, prompt, called);
     return watched(span, send, (error, outcome) => ({ error: outcome ? errorOf(outcome, called) : error }));
   }

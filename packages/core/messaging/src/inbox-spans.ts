@@ -3,17 +3,17 @@
  * before that does not end the span, and a later one begins no other.
  */
 import type { ErrorCode } from "@svc/contract";
-import type { Instruments, OpenWork, Scope } from "@svc/runtime";
+import type { Tracer, OpenSpan, Scope } from "@svc/runtime";
 import type { InboxMessage } from "@svc/store";
 import { incomingId } from "./message-id.ts";
 
 export class InboxSpans {
-  readonly #instruments: Instruments;
+  readonly #tracer: Tracer;
   /** By message: of those that have not ended. */
-  readonly #spans = new Map<number, OpenWork<"inbox">>();
+  readonly #spans = new Map<number, OpenSpan<"inbox">>();
 
-  constructor(instruments: Instruments) {
-    this.#instruments = instruments;
+  constructor(tracer: Tracer) {
+    this.#tracer = tracer;
   }
 
   /** An attempt at a message begins. Its scope: the turn, and the span that is the parent of the turn. */
@@ -39,11 +39,11 @@ export class InboxSpans {
   }
 
   /** Undefined: there are no observers, or an earlier process began the span. */
-  #spanOf({ n, channel, traceparent, waitTraceparent, receivedAtMs, attempts }: InboxMessage): OpenWork | undefined {
+  #spanOf({ n, channel, traceparent, waitTraceparent, receivedAtMs, attempts }: InboxMessage): OpenSpan | undefined {
     const known = this.#spans.get(n);
-    if (known || waitTraceparent !== undefined || attempts > 0 || !this.#instruments.isWatched) return known;
+    if (known || waitTraceparent !== undefined || attempts > 0 || !this.#tracer.isWatched) return known;
     const facts = { channel, messageId: incomingId(n) };
-    const span = this.#instruments.begin("inbox", facts, { parent: traceparent, startedAtMs: receivedAtMs });
+    const span = this.#tracer.begin("inbox", facts, { parent: traceparent, startedAtMs: receivedAtMs });
     this.#spans.set(n, span);
     return span;
   }

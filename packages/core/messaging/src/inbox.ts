@@ -10,7 +10,7 @@ import { scopeOf } from "./inbox-spans.ts";
 import { incomingId } from "./message-id.ts";
 import { PriorityMessages } from "./priority-messages.ts";
 import { type MessageDeps, MessageProcessor, type ProcessorDeps } from "./process-message.ts";
-import type { Alongside, ByHand, SaidByHand } from "./types.ts";
+import type { InTransaction, ByHand, SaidByHand } from "./types.ts";
 
 /** Notices are no turns; what they do is the channel's business. */
 const PARALLEL_NOTICES = 8;
@@ -75,14 +75,14 @@ export class Inbox {
   }
 
   /** Rejects with BUSY, STORE_*: then nothing is stored. */
-  async accept(arrival: Arrival, alongside?: Alongside): Promise<Arrived> {
+  async accept(arrival: Arrival, inTransaction?: InTransaction): Promise<Arrived> {
     const { store, clock } = this.#deps;
     const { messages } = arrival;
     this.#admission.enter(messages);
     try {
       const { arrived, committed } = await store.write(() => {
         const arrived = store.inbox.arrive(arrival, clock.now());
-        return { arrived, committed: alongside?.(arrival, arrived) };
+        return { arrived, committed: inTransaction?.(arrival, arrived) };
       });
       if (arrived.state === "kept") {
         for (const [at, kept] of arrived.messages.entries()) {

@@ -1,6 +1,6 @@
 /** Inbox, outbox and message admin, put together. */
 import { randomInt } from "node:crypto";
-import { type Instruments, NO_INSTRUMENTS } from "@svc/runtime";
+import { type Tracer, NO_TRACER } from "@svc/runtime";
 import { fieldsOf, laneOf } from "@svc/kit";
 import type { Store } from "@svc/store";
 import { StoredMessageAdmin } from "./admin.ts";
@@ -12,13 +12,13 @@ import type { MessageDeps } from "./process-message.ts";
 import { outgoingId } from "./message-id.ts";
 import { SpeechPlaces } from "./speech/places.ts";
 import { createSpeech } from "./speech/speech.ts";
-import type { Alongside, DeliveryFailure, Messaging, MessagingSettings, PromptSource } from "./types.ts";
+import type { InTransaction, DeliveryFailure, Messaging, MessagingSettings, PromptSource } from "./types.ts";
 import { type Channel, type Clock, type Logger, type PostedPrompt, SvcError } from "@svc/contract";
 import { unlessAborted } from "@svc/kit/async";
 
 export interface MessagingOptions extends Omit<
   MessageDeps,
-  "store" | "dispatcher" | "instruments" | "transcriber" | "settings" | "random"
+  "store" | "dispatcher" | "tracer" | "transcriber" | "settings" | "random"
 > {
   readonly store: Store;
   readonly settings: MessagingSettings;
@@ -27,14 +27,14 @@ export interface MessagingOptions extends Omit<
   /** Takes the configured secrets out of what a person is shown. */
   readonly redact: (text: string) => string;
   /** For spans of messages that wait and of deliveries. Default: none. */
-  readonly instruments?: Instruments;
+  readonly tracer?: Tracer;
   /** 0 ≤ x < 1, for the jitter of retries. Default: unpredictable. */
   readonly random?: () => number;
 }
 
 export function createMessaging(options: MessagingOptions): Messaging {
   const { store, agent, clock, log, publish, redact, prompts, workspaceOf, fetch, runProgram } = options;
-  const { instruments = NO_INSTRUMENTS, random = unpredictable } = options;
+  const { tracer = NO_TRACER, random = unpredictable } = options;
   let { settings } = options;
   const openFile = fileOpener(workspaceOf);
   const closing = new ClosingPrompts({ clock, log, channelOf: (id) => settings.channels.get(id) });
@@ -43,7 +43,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
   const speech = createSpeech({ fetch, runProgram, clock, transcriber, settings: () => settings });
   const spoken = new SpokenAnswers((text, signal, format) => speech.speak(text, signal, format));
   const sending = { openFile, spoken, prompts, closePrompt };
-  const reporting = { log, instruments, publish };
+  const reporting = { log, tracer, publish };
   const failures = new Map<string, DeliveryFailure>();
   const onFailed: OutboxDeps["onFailed"] = (n, { message, hint }) => {
     const id = outgoingId(n);
@@ -52,7 +52,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
     if (failures.size > MOST_FAILURES) failures.delete(failures.keys().next().value!);
   };
   const dispatcher = new OutboxDispatcher({ store, clock, random, settings, onFailed, ...reporting, ...sending });
-  const inbox = new Inbox({ ...options, instruments, random, dispatcher, transcriber, settings: () => settings });
+  const inbox = new Inbox({ ...options, tracer, random, dispatcher, transcriber, settings: () => settings });
   const messageAdmin = new StoredMessageAdmin({
     store,
     log,
@@ -62,10 +62,10 @@ export function createMessaging(options: MessagingOptions): Messaging {
     stopTurn: (turnId) => inbox.stopTurn(turnId),
   });
   return {
-    accept: (arrival, alongside) => inbox.accept(arrival, alongside),
-    async receive(channel, messages, alongside, { withdrawn = [], ended = [] } = {}) {
-      const both: Alongside = (arrival, arrived) => {
-        const committed = alongside?.(arrival, arrived);
+    accept: (arrival, inTransaction) => inbox.accept(arrival, inTransaction),
+    async receive(channel, messages, inTransaction, { withdrawn = [], ended = [] } = {}) {
+      const both: InTransaction = (arrival, arrived) => {
+        const committed = inTransaction?.(arrival, arrived);
         const dropped = withdrawn.length === 0 ? [] : dropWithdrawn(store, channel, withdrawn);
         const unread = ended.flatMap(({ id, as }) => {
           const locked = store.inbox.endLocked(channel, id, as);

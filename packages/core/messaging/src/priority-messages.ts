@@ -188,7 +188,7 @@ export class PriorityMessages {
       if (rows.length === 0) throw new SvcError("BAD_BODY");
       const asked = waiting.map(({ body }) => (body as unknown as Inbound).text);
       let deliveries: readonly Delivery[] = [];
-      const alongside = (): void => {
+      const inTransaction = (): void => {
         for (const { n } of waiting) if (!store.inbox.end(n, "done")) throw running();
         deliveries = store.outbox.add(rows, clock.now());
         store.audit.add("reply_by_hand", {
@@ -198,7 +198,7 @@ export class PriorityMessages {
           by,
         });
       };
-      await agent.replyByHand({ owner, session, turnId, asked, sender, text, author, alongside });
+      await agent.replyByHand({ owner, session, turnId, asked, sender, text, author, inTransaction });
       const answered = new Set(waiting.map(({ n }) => n));
       queue.take(session, ({ n }) => answered.has(n));
       for (const message of waiting) processor.finish(message);

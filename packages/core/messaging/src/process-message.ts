@@ -19,7 +19,7 @@ import {
   type Workspace,
 } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/config";
-import type { Instruments, Scope } from "@svc/runtime";
+import type { Tracer, Scope } from "@svc/runtime";
 import { retryDelayMs, unlessAborted } from "@svc/kit/async";
 import type { Author, Delivery, InboxMessage, NewDelivery, Store } from "@svc/store";
 import {
@@ -59,7 +59,7 @@ export interface MessageDeps {
   readonly agent: Pick<Agent, "run" | "command" | "abandon" | "replyByHand" | "stop" | "drain">;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly instruments: Instruments;
+  readonly tracer: Tracer;
   readonly identity: ChannelIdentity;
   /** Of an agent; undefined when there is no such agent. */
   readonly workspaceOf: (agent: string) => Workspace | undefined;
@@ -129,7 +129,7 @@ export class MessageProcessor {
     this.#deps = deps;
     this.#presence = new Presence(deps);
     this.#streaming = { ...deps, drafts: new DraftIds(deps.store) };
-    this.#spans = new InboxSpans(deps.instruments);
+    this.#spans = new InboxSpans(deps.tracer);
   }
 
   /** An attempt at a message begins. Its scope. */
@@ -238,7 +238,7 @@ export class MessageProcessor {
         const answer = await (streaming ? streaming.rows(response) : answerRows(target(), inbound, turnId, response));
         rows = [...answer, ...(await spokenRows(target(), settings(), inbound, turnId, response))];
       },
-      alongside({ response }) {
+      inTransaction({ response }) {
         // Dropped while it was answered: nothing of the answer is stored.
         if (!store.inbox.end(n, "done")) throw new SvcError("MESSAGE_STATE");
         deliveries = store.outbox.add(
@@ -307,7 +307,7 @@ export class MessageProcessor {
       session: lane,
       waiting: waitingBehind(lane),
       ...(name !== undefined && { agent: name }),
-      alongside(text) {
+      inTransaction(text) {
         if (!store.inbox.end(n, "done")) throw new SvcError("MESSAGE_STATE");
         const rows = outgoingRows(channel, { conversation, replyData, turnId, text, files: [] });
         deliveries = store.outbox.add(rows, clock.now());
@@ -416,7 +416,7 @@ export class MessageProcessor {
     const { conversation, replyData, text: asked } = message.body as unknown as Inbound;
     const name = settings().agentOf(channel);
     let deliveries: readonly Delivery[] = [];
-    const alongside = (): void => {
+    const inTransaction = (): void => {
       const text = note();
       if (text === undefined) return void (deliveries = []);
       // With a key, so that a message that is tried again and fails again has one apology.
@@ -428,7 +428,7 @@ export class MessageProcessor {
     const { owner, session, author } = this.placeOf(message);
     const more = { ...(name !== undefined && { agent: name }), ...(error && { error }) };
     const kept = keeps && { message: { text: asked, author } };
-    const turn = { turnId, owner, session, alongside, ...more, ...kept };
+    const turn = { turnId, owner, session, inTransaction, ...more, ...kept };
     await this.retryUntilStored(n, () => agent.abandon(turn));
     this.finish(message, code ?? error?.code ?? "TURN_CANCELLED");
     dispatcher.wake(deliveries);

@@ -30,12 +30,12 @@ export interface Messaging {
    * Resolves once everything is on disk, and only then may the platform be told. Rejects with STORE_*, or with BUSY while
    * too much is waiting, in all or in one of its conversations: then nothing is kept.
    */
-  accept(arrival: Arrival, alongside?: Alongside): Promise<Arrived>;
+  accept(arrival: Arrival, inTransaction?: InTransaction): Promise<Arrived>;
   /** `FeatureContext.receive` of one channel. */
   receive(
     channel: string,
     messages: readonly Inbound[],
-    alongside?: Alongside,
+    inTransaction?: InTransaction,
     more?: Pick<ReceivedWith, "withdrawn" | "ended">,
   ): Promise<readonly Kept[]>;
   /** Takes up what the last process left, then runs. */
@@ -72,7 +72,7 @@ export interface Messaging {
  * Runs inside the transaction that keeps an arrival, and is kept with it or not at all; whatever it throws, nothing is kept.
  * It may run again when that transaction is tried again. The result is called once everything is on disk.
  */
-export type Alongside = (arrival: Arrival, arrived: Arrived) => (() => void) | undefined;
+export type InTransaction = (arrival: Arrival, arrived: Arrived) => (() => void) | undefined;
 
 /** Who a channel's people are, to tools and sessions. Only the gateway mints; this is handed in. */
 export interface ChannelIdentity {
@@ -230,7 +230,7 @@ export interface SaidByHand {
 
 /** What the tool `channel_send` and `svc send` work with. */
 export interface ChannelSendDeps {
-  readonly store: Pick<Store, "outbox" | "write" | "knownLanes">;
+  readonly store: Pick<Store, "outbox" | "write" | "knownConversations">;
   readonly identity: Pick<ChannelIdentity, "channel">;
   /** The config of the channel's section, as it is in force now. */
   readonly targetsOf: (channel: string) => ChannelTargets;

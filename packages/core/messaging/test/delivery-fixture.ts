@@ -1,7 +1,7 @@
 /** An outbox on disk with its dispatcher, and a platform whose moods a test chooses. */
 import { join } from "node:path";
 import { type Channel, type Conversation, type MessageEvent, type OutgoingMessage, SvcError } from "@svc/contract";
-import { type Instruments, NO_INSTRUMENTS, currentScope } from "@svc/runtime";
+import { type Tracer, NO_TRACER, currentScope } from "@svc/runtime";
 import { laneOf } from "@svc/kit";
 import { type Delivery, type NewDelivery, openStore, type Store } from "@svc/store";
 import { captureLogger, type CapturedLogger } from "@svc/testkit/capture-logger";
@@ -63,7 +63,7 @@ export interface DeliveryFixtureOptions extends Partial<
   Pick<OutboxDeps, "openFile" | "random" | "prompts" | "closePrompt">
 > {
   readonly settings?: Partial<DeliverySettings>;
-  readonly instruments?: (clock: FakeClock) => Instruments;
+  readonly tracer?: (clock: FakeClock) => Tracer;
   readonly chat?: Platform;
   /** What the dispatcher is given in place of the store. */
   readonly wrap?: (store: Store) => Store;
@@ -95,7 +95,7 @@ export function deliveryFixture(options: DeliveryFixtureOptions = {}): DeliveryF
     store: wrap(store),
     clock,
     log,
-    instruments: options.instruments?.(clock) ?? NO_INSTRUMENTS,
+    tracer: options.tracer?.(clock) ?? NO_TRACER,
     publish: (event) => void events.push(event),
     spoken: new SpokenAnswers(() => Promise.reject(new Error("no speech in this test"))),
     openFile: options.openFile ?? (() => Promise.reject(new Error("no files in this test"))),

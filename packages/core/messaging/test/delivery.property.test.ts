@@ -5,7 +5,7 @@ import { type Channel, type Clock, type Receipt, SvcError } from "@svc/contract"
 import { openStore, type Store } from "@svc/store";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock, settled } from "@svc/testkit/fake-clock";
-import { type RecordedInstruments, recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import { type RecordedInstruments, recordedInstruments } from "@svc/testkit/observe/recorded-tracer";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -224,7 +224,7 @@ class Process {
       store: this.store,
       clock: this.clock,
       log: captureLogger(),
-      instruments: this.#watched.instruments,
+      tracer: this.#watched.tracer,
       publish: () => {},
       openFile: () => Promise.reject(new Error("no files here")),
       spoken: new SpokenAnswers(() => Promise.reject(new Error("no speech here"))),

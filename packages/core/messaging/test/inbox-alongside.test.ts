@@ -1,30 +1,30 @@
 // What goes with a message onto the disk and is there without it, or is told of before either of them is.
 import { SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import type { Alongside } from "../src/index.ts";
+import type { InTransaction } from "../src/index.ts";
 import { newMessageOf } from "../src/inbox.ts";
 import { messagingFixture, said } from "./messaging-fixture.ts";
 
 const arrivalOf = (text: string) => ({ channel: "chat", messages: [newMessageOf(said(text, { id: text }))] });
 
-describe("what goes alongside an arrival", () => {
+describe("what goes inTransaction an arrival", () => {
   test("is told what became of each message, inside the transaction, and once more when that is on disk", async () => {
     using made = messagingFixture({ idle: true });
     const told: unknown[] = [];
-    const alongside: Alongside = ({ channel }, arrived) => {
+    const inTransaction: InTransaction = ({ channel }, arrived) => {
       told.push([channel, arrived.state === "kept" && arrived.messages.map((kept) => kept === "duplicate")]);
       told.push(made.store.inbox.read(1)?.state);
       return () => told.push("committed");
     };
-    await made.messaging.accept(arrivalOf("a"), alongside);
+    await made.messaging.accept(arrivalOf("a"), inTransaction);
     expect(told.splice(0)).toEqual([["chat", [false]], "waiting", "committed"]);
-    expect(await made.messaging.receive("chat", [said("a", { id: "a" })], alongside)).toEqual(["duplicate"]);
+    expect(await made.messaging.receive("chat", [said("a", { id: "a" })], inTransaction)).toEqual(["duplicate"]);
     expect(told[0]).toEqual(["chat", [true]]);
   });
 
   test("takes the message with it when it can't be kept, and leaves the next one alone", async () => {
     using made = messagingFixture({ idle: true });
-    const refuse: Alongside = () => {
+    const refuse: InTransaction = () => {
       throw new SvcError("STORE_FULL");
     };
     const outcomes = await Promise.allSettled([
@@ -39,7 +39,7 @@ describe("what goes alongside an arrival", () => {
   test("is done once, however often its transaction is tried", async () => {
     using made = messagingFixture({ idle: true });
     let committed = 0;
-    const count: Alongside = () => () => (committed += 1);
+    const count: InTransaction = () => () => (committed += 1);
     const poison = made.store.write(() => {
       throw new Error("a neighbour in the same transaction");
     });
@@ -73,7 +73,7 @@ describe("messages that were taken back", () => {
   test("are left alone when what comes with that can't be kept", async () => {
     using made = messagingFixture({ idle: true });
     await made.messaging.receive("chat", [said("a", { id: "a" })]);
-    const refuse: Alongside = () => {
+    const refuse: InTransaction = () => {
       throw new SvcError("STORE_FULL");
     };
     await expect(made.messaging.receive("chat", [], refuse, { withdrawn: ["a"] })).rejects.toMatchObject({

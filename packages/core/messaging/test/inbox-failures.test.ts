@@ -184,17 +184,17 @@ describe("a message that the process dies of", () => {
   /** The home after processes that died while they answered these, one after each of the rests. */
   async function homeAfter(
     messages: Parameters<MessagingFixture["receive"]>,
-    restsMs: readonly number[],
+    delaysMs: readonly number[],
   ): Promise<string> {
-    const homes = [undefined, ...restsMs].map(() => temporaryHome());
+    const homes = [undefined, ...delaysMs].map(() => temporaryHome());
     onTestFinished(() => homes.forEach((home) => home.remove()));
     using first = messagingFixture({ think: hang });
     await first.receive(...messages);
     afterKill(first.folder, homes[0]!.path);
-    for (const [index, restMs] of restsMs.entries()) {
+    for (const [index, delayMs] of delaysMs.entries()) {
       using again = messagingFixture({ folder: homes[index]!.path, think: hang });
       await quiet();
-      await again.pass(restMs);
+      await again.pass(delayMs);
       afterKill(again.folder, homes[index + 1]!.path);
     }
     return homes.at(-1)!.path;

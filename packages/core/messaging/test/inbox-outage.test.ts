@@ -86,7 +86,7 @@ describe("a message whose model is down", () => {
     target.remove();
   });
 
-  test("is tried at once when the config was mended, however long it was to rest", async () => {
+  test("is tried at once when the config was fixed, however long it was to rest", async () => {
     const busy = () => Object.assign(status(429), { responseHeaders: { "retry-after": "3600" } });
     using made = messagingFixture({ config, think: failing(1, busy) });
     await made.receive(said("hello"));

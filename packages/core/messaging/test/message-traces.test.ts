@@ -3,7 +3,7 @@
 import type { ClientId } from "@svc/contract";
 import { inScope } from "@svc/runtime";
 import { fakeClock } from "@svc/testkit/fake-clock";
-import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import { recordedInstruments } from "@svc/testkit/observe/recorded-tracer";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { sessionMessageOf } from "@svc/agent";
@@ -15,7 +15,7 @@ describe("a message", () => {
   test("waits, is answered and delivered in the trace of the request that brought it", async () => {
     const clock = fakeClock();
     using made = watchedFixture({ clock, idle: true });
-    const request = made.instruments.begin("request", { method: "POST", route: "/chat" });
+    const request = made.tracer.begin("request", { method: "POST", route: "/chat" });
     await request.during(() => made.messaging.receive("chat", [said("hi")]));
     request.end({ status: 200 });
     const receivedAtMs = clock.now();
@@ -93,13 +93,13 @@ describe("a message", () => {
     const [first, second] = [recordedInstruments(fakeClock(), { traces: false }), recordedInstruments(fakeClock())];
     const options = { folder: home.path, config: { model: { max_retries: 0 } } };
     {
-      using made = messagingFixture({ ...options, think: failing(9, down), instruments: first.instruments });
+      using made = messagingFixture({ ...options, think: failing(9, down), tracer: first.tracer });
       await made.receive(said("hi"));
       const stopped = made.messaging.stop(0);
       await made.pass(500);
       await stopped;
     }
-    using next = messagingFixture({ ...options, instruments: second.instruments });
+    using next = messagingFixture({ ...options, tracer: second.tracer });
     await quiet();
     expect(next.answersTo(1)).toEqual(["echo hi"]);
     expect([first, second].map(({ recorded }) => recorded.of("inbox").length)).toEqual([1, 0]);

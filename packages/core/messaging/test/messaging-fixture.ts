@@ -156,7 +156,7 @@ export function messagingFixture(options: MessagingFixtureOptions = {}): Messagi
   const { replies, askIn, prompts } = people;
   const messaging: Messaging = createMessaging({
     ...(options.asks === true && { replies, askIn, prompts }),
-    ...(own.instruments && { instruments: own.instruments }),
+    ...(own.tracer && { tracer: own.tracer }),
     store,
     agent,
     clock,

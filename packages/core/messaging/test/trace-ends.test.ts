@@ -4,7 +4,7 @@ import { type Scope, currentScope, inScope } from "@svc/runtime";
 import type { Store } from "@svc/store";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { fakeWorkspace } from "@svc/testkit/fake-workspace";
-import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import { recordedInstruments } from "@svc/testkit/observe/recorded-tracer";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { platform } from "./delivery-fixture.ts";
@@ -57,7 +57,7 @@ describe("what becomes of it has an end", () => {
     const clock = fakeClock();
     const watched = recordedInstruments(clock);
     const home = temporaryHome();
-    const options = { clock, instruments: watched.instruments, folder: home.path };
+    const options = { clock, tracer: watched.tracer, folder: home.path };
     {
       using made = messagingFixture({ ...options, think: hang });
       await inScope({ traceparent: traceparent("1") }, () => made.messaging.receive("chat", [said("hi")]));

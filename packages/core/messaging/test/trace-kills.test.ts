@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { inScope } from "@svc/runtime";
 import { openStore } from "@svc/store";
 import { fakeClock } from "@svc/testkit/fake-clock";
-import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import { recordedInstruments } from "@svc/testkit/observe/recorded-tracer";
 import type { RecordedWork } from "@svc/testkit/observe/recording-observer";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
@@ -62,12 +62,12 @@ describe("what the last process left", () => {
 
 test("after a kill at any commit, all that follows of a message is part of what it began as", async () => {
   const clock = fakeClock();
-  const { instruments, recorded } = recordedInstruments(clock);
+  const { tracer, recorded } = recordedInstruments(clock);
   const script: MessagingFixtureOptions["think"] = (options) => {
     const results = options.prompt.slice(options.prompt.findLastIndex(({ role }) => role === "user")).length;
     return results === 1 ? [call("act", {}, "c-1")] : echo(options);
   };
-  const options = { clock, instruments, think: script, tools: [act], settings: { maxParallelTurns: 1 } };
+  const options = { clock, tracer, think: script, tools: [act], settings: { maxParallelTurns: 1 } };
   const kills: { folder: string; remove: () => void }[] = [];
   let size = 0;
   let folder = "";

@@ -1,6 +1,6 @@
 /** Messaging that a recording observer watches, and how traces look in it. */
 import { fakeClock } from "@svc/testkit/fake-clock";
-import { type RecordedInstruments, recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import { type RecordedInstruments, recordedInstruments } from "@svc/testkit/observe/recorded-tracer";
 import type { RecordingOptions } from "@svc/testkit/observe/recording-observer";
 import { type MessagingFixture, messagingFixture, type MessagingFixtureOptions } from "./messaging-fixture.ts";
 
@@ -12,7 +12,7 @@ export function watchedFixture(
 ): WatchedFixture {
   const { clock = fakeClock() } = options;
   const watched = recordedInstruments(clock, recording);
-  const made = messagingFixture({ ...options, clock, instruments: watched.instruments });
+  const made = messagingFixture({ ...options, clock, tracer: watched.tracer });
   return { ...made, ...watched, [Symbol.dispose]: () => made[Symbol.dispose]() };
 }
 

@@ -1,7 +1,7 @@
 // Whatever happens in whatever order: work that was begun is ended, once, and no turn ends before what is part of it.
 import { type ClientId, SvcError } from "@svc/contract";
 import { fakeClock } from "@svc/testkit/fake-clock";
-import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import { recordedInstruments } from "@svc/testkit/observe/recorded-tracer";
 import type { RecordedWork } from "@svc/testkit/observe/recording-observer";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { cases } from "@svc/cases";
@@ -62,14 +62,14 @@ const sendings = fc.array(fc.constantFrom<Sending>("take", "fail", "refuse", "ha
 /** What a run of steps came to, as sentences; none: all was well. */
 async function wrongAfter(steps: readonly Step[], ahead: readonly Mood[], sent: readonly Sending[]): Promise<string[]> {
   const [clock, home] = [fakeClock(), temporaryHome()];
-  const { instruments, recorded, thrown } = recordedInstruments(clock, { content: true });
+  const { tracer, recorded, thrown } = recordedInstruments(clock, { content: true });
   const [thinks, sends] = [[...ahead], [...sent]];
   const tools = [{ ...read, run: async () => "seen" }, act];
   const start = (): MessagingFixture => {
     const chat = platform();
     chat.mood = () => moodOf(sends.shift() ?? "take");
     const think = thinking(() => thinks.shift() ?? "answer");
-    return messagingFixture({ chat, think, tools, clock, instruments, folder: home.path, verdict: "refuse" });
+    return messagingFixture({ chat, think, tools, clock, tracer, folder: home.path, verdict: "refuse" });
   };
   let made = start();
   const callers = new Set<AbortController>();

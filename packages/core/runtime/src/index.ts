@@ -18,13 +18,13 @@ export { asideNumbers, logFilePath } from "./log-file.ts";
 export { type Link, LinkedList } from "./linked-list.ts";
 export {
   type BeginOptions,
-  createInstruments,
-  type Instruments,
-  type InstrumentsOptions,
-  NO_INSTRUMENTS,
-  type OpenWork,
+  createTracer,
+  type Tracer,
+  type TracerOptions,
+  NO_TRACER,
+  type OpenSpan,
   type WatchingObserver,
-} from "./observe/instruments.ts";
+} from "./observe/tracer.ts";
 export { logBackend } from "./observe/log-backend.ts";
 export { codeOf, watched } from "./observe/watched.ts";
 export { Ongoing } from "./ongoing.ts";

@@ -1,13 +1,13 @@
 /** `@svc/sop`: procedures, their triggers and runs; approvals. */
 export type * from "./approvals/types.ts";
 export type * from "./channel-events/channel-events.ts";
-export type { SavedSop, SopSave, SopSource } from "./desk/types.ts";
-export type { SopDraft, SopEdit, SopText } from "./desk/draft.ts";
+export type { SavedSop, SopSave, SopSource } from "./editor/types.ts";
+export type { SopDraft, SopEdit, SopText } from "./editor/draft.ts";
 export type * from "./library/types.ts";
 export type * from "./runs/types.ts";
 export { type ApprovalRegistry, createApprovals } from "./approvals/approvals.ts";
 export { addApproverCommand } from "./approvals/add-approver.ts";
-export { askForTool, type AskForToolParts } from "./approvals/ask-for-tool.ts";
+export { askForTool, type AskForToolDeps } from "./approvals/ask-for-tool.ts";
 export type { ChannelAnswers } from "./approvals/options.ts";
 export { outcomeText } from "./approvals/outcome.ts";
 export { promptIdOf, promptParts } from "./approvals/prompt-text.ts";

@@ -2,7 +2,7 @@
 import { type ChannelEvent, SvcError } from "@svc/contract";
 import { beforeEach, describe, expect, test } from "vitest";
 import {
-  type ChannelEventParts,
+  type ChannelEventDeps,
   type ChannelEvents,
   type NotifiedChannel,
   type PostedEvent,
@@ -21,7 +21,7 @@ import {
   ROOM,
   store,
   woken,
-} from "./approvals/house.ts";
+} from "./approvals/fixture.ts";
 
 registryForEachTest();
 
@@ -39,7 +39,7 @@ let startedAfter: number;
 let dispatched: () => void;
 let channelEvents: ChannelEvents;
 
-function make(change: Partial<ChannelEventParts> = {}): void {
+function make(change: Partial<ChannelEventDeps> = {}): void {
   channelEvents = createChannelEvents({
     store,
     clock,

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { checkSops, type CheckOptions } from "../src/library/check.ts";
-import { at, config, home, libraryForEachTest, write } from "./library-house.ts";
+import { at, config, home, libraryForEachTest, write } from "./library-fixture.ts";
 
 libraryForEachTest();
 

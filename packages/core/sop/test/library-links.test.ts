@@ -4,7 +4,18 @@ import fsp from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
-import { at, config, home, library, libraryForEachTest, names, patched, STEPS, toml, write } from "./library-house.ts";
+import {
+  at,
+  config,
+  home,
+  library,
+  libraryForEachTest,
+  names,
+  patched,
+  STEPS,
+  toml,
+  write,
+} from "./library-fixture.ts";
 
 libraryForEachTest();
 

@@ -3,7 +3,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { at, clock, config, home, library, libraryForEachTest, names, toml, write } from "./library-house.ts";
+import { at, clock, config, home, library, libraryForEachTest, names, toml, write } from "./library-fixture.ts";
 
 libraryForEachTest();
 

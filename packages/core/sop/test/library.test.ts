@@ -19,7 +19,7 @@ import {
   toml,
   told,
   write,
-} from "./library-house.ts";
+} from "./library-fixture.ts";
 
 libraryForEachTest();
 

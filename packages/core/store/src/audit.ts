@@ -54,7 +54,7 @@ export class AuditStore {
 
   /**
    * What the next line follows. After a line that was cut off, removed or slipped in by somebody else the log goes on, and
-   * still does not verify: nothing is mended here.
+   * still does not verify: nothing is fixed here.
    */
   #last(): AuditHead {
     const { head, last } = this.#head.get(HEAD_KEY) as { head: string | null; last: number | null };

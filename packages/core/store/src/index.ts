@@ -24,7 +24,7 @@ export type { IdempotencyStore } from "./idempotency.ts";
 export type { InboxStore } from "./messages/inbox.ts";
 export type { OutboxStore } from "./messages/outbox.ts";
 export type { PageSessionStore } from "./page-sessions.ts";
-export type { KnownLanes } from "./known-lanes.ts";
+export type { KnownConversations } from "./known-conversations.ts";
 export type { StepStore } from "./messages/steps.ts";
 export type { ActiveStatus, SopRunStore } from "./sop-runs.ts";
 export type { SopStepStore } from "./sop-steps.ts";

@@ -11,7 +11,7 @@ import type { InboxStore } from "./messages/inbox.ts";
 import { MessageStores } from "./messages/messages.ts";
 import type { OutboxStore } from "./messages/outbox.ts";
 import type { StepStore } from "./messages/steps.ts";
-import { KnownLanes } from "./known-lanes.ts";
+import { KnownConversations } from "./known-conversations.ts";
 import { OldSopRuns, type RemoveFiles, Retention, Space, allowRelease } from "./retention.ts";
 import { OpenTurnStore } from "./open-turns.ts";
 import { PageSessionStore } from "./page-sessions.ts";
@@ -51,7 +51,7 @@ export interface Store {
   readonly sessions: SessionStore;
   readonly openTurns: OpenTurnStore;
   readonly conversations: ConversationStore;
-  readonly knownLanes: KnownLanes;
+  readonly knownConversations: KnownConversations;
   readonly toolCalls: ToolCallStore;
   readonly uploads: UploadStore;
   readonly usage: UsageStore;
@@ -150,7 +150,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
     sessions: new SessionStore(db, { search, activity, conversations }),
     openTurns,
     conversations,
-    knownLanes: new KnownLanes(db),
+    knownConversations: new KnownConversations(db),
     toolCalls: new ToolCallStore(db, clock),
     uploads: new UploadStore(db),
     usage,

@@ -75,7 +75,7 @@ export class VaultStore {
   }
 }
 
-/** Nobody could mend what is not named. */
+/** Nobody could fix what is not named. */
 function opened({ owner, name, sealed }: SealedText, open: (sealed: string) => string): string {
   try {
     return open(sealed);

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { checkDatabase, type NewApproval } from "../src/index.ts";
 import { crash, home, open, reopen, store, storeForEachTest } from "./each-test.ts";
-import { delivery } from "./house.ts";
+import { delivery } from "./fixture.ts";
 
 storeForEachTest();
 

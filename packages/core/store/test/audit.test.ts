@@ -68,7 +68,7 @@ describe("of what was done to it, it says where", () => {
     await add(1_000);
     tamper(sql);
     expect(await store.audit.verify()).toMatchObject({ brokenAt });
-    // Lines that are added afterwards mend nothing.
+    // Lines that are added afterwards fix nothing.
     await add(3);
     const { brokenAt: still } = await store.audit.verify();
     expect(still).toBeDefined();

@@ -6,10 +6,10 @@ import { fakeClock } from "@svc/testkit/fake-clock";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkDatabase, copyDatabase, type DatabaseReport, SCHEMA_VERSION } from "../src/index.ts";
 import { BLOCK_SIZE } from "../src/messages/block-filters.ts";
-import { arrive, delivery, house, type House, message, speak } from "./house.ts";
+import { arrive, delivery, fixture, type Fixture, message, speak } from "./fixture.ts";
 
-let home: House;
-beforeEach(() => (home = house()));
+let home: Fixture;
+beforeEach(() => (home = fixture()));
 afterEach(() => home[Symbol.dispose]());
 
 const SOUND = { schema: SCHEMA_VERSION, problems: [], complete: true };
@@ -65,7 +65,7 @@ describe("a check", () => {
     ["DELETE FROM turns WHERE n = 3", "1 turns follow one"],
     ["UPDATE turns SET previous = 8 WHERE n = 3", "1 turns follow one"],
     ["UPDATE turns SET previous = 3 WHERE n = 3", "1 turns follow one"],
-    ["DROP TABLE vault", "Parts of its schema are missing: table vault"],
+    ["DROP TABLE vault", "Deps of its schema are missing: table vault"],
     ["CREATE TRIGGER t AFTER INSERT ON turns BEGIN DELETE FROM devices; END", "triggers or views"],
     ["CREATE VIEW v AS SELECT 1", "triggers or views"],
   ])("finds what %s did", async (sql, problem) => {

@@ -2,13 +2,13 @@
 // new by it, and one that is being handled never does.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { house } from "./house.ts";
+import { fixture } from "./fixture.ts";
 
 const YEAR_MS = 31_536_000_000;
 const KEY = { scope: "c", key: "delivery-1" };
 
 test("a key that was kept stays a duplicate when the clock is set back, and over a restart", async () => {
-  using at = house();
+  using at = fixture();
   const first = at.open();
   expect(first.idempotency.claim(KEY)).toBe("new");
   await first.write(() => first.idempotency.keep(KEY, "turn", "done"));
@@ -22,7 +22,7 @@ test("a key that was kept stays a duplicate when the clock is set back, and over
 });
 
 test("a jump ahead and back again forgets nothing, though other keys are claimed and kept in between", async () => {
-  using at = house();
+  using at = fixture();
   const store = at.open();
   const keep = async (key: string): Promise<void> => {
     const claim = { scope: "c", key };
@@ -40,7 +40,7 @@ test("a jump ahead and back again forgets nothing, though other keys are claimed
 });
 
 test("a key whose turn runs is a duplicate, whatever the clock says", () => {
-  using at = house();
+  using at = fixture();
   const store = at.open();
   const start = at.clock.now();
   expect(store.idempotency.claim(KEY)).toBe("new");

@@ -2,7 +2,7 @@
 import { DEDUPE_MS } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { crash, home, reopen, store, storeForEachTest } from "./each-test.ts";
-import { arrive, arriveAt, keptOf, message } from "./house.ts";
+import { arrive, arriveAt, keptOf, message } from "./fixture.ts";
 
 storeForEachTest();
 

@@ -1,7 +1,7 @@
 // The beginning of an answer that a platform has already: forgotten, the answer would be there twice.
 import { expect, test } from "vitest";
 import { crash, home, reopen, store, storeForEachTest } from "./each-test.ts";
-import { arrive, delivery, message } from "./house.ts";
+import { arrive, delivery, message } from "./fixture.ts";
 
 storeForEachTest();
 

@@ -1,15 +1,15 @@
-/** The house of the test that runs, and the store that is open in it. */
+/** The fixture of the test that runs, and the store that is open in it. */
 import { afterEach, beforeEach } from "vitest";
 import type { Store } from "../src/index.ts";
-import { house, type House } from "./house.ts";
+import { fixture, type Fixture } from "./fixture.ts";
 
-export let home: House;
+export let home: Fixture;
 export let store: Store;
 
 /** Called by the file whose tests want one each. */
 export function storeForEachTest(): void {
   beforeEach(() => {
-    home = house();
+    home = fixture();
     store = home.open();
   });
   afterEach(() => {

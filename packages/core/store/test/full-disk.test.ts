@@ -4,10 +4,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, type TestContext, test } from "vitest";
 import { requireReal } from "@svc/testkit/require-real";
-import { house, type House } from "./house.ts";
+import { fixture, type Fixture } from "./fixture.ts";
 
-let home: House;
-beforeEach(() => (home = house()));
+let home: Fixture;
+beforeEach(() => (home = fixture()));
 afterEach(() => home[Symbol.dispose]());
 
 /** Runs TypeScript in a process of its own whose folder `disk` is a small file system. */

@@ -2,7 +2,7 @@
 import type { ClientId } from "@svc/contract";
 import { expect, test } from "vitest";
 import { crash, reopen, store, storeForEachTest } from "./each-test.ts";
-import { speak } from "./house.ts";
+import { speak } from "./fixture.ts";
 
 storeForEachTest();
 

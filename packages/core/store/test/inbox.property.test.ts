@@ -4,7 +4,7 @@ import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Arrival, checkDatabase, type InboxState, type Store } from "../src/index.ts";
-import { house, type House } from "./house.ts";
+import { fixture, type Fixture } from "./fixture.ts";
 import { InboxModel, inboxStep, type InboxStep, type Known } from "./inbox-model.ts";
 
 const LIMITS = { sessionDays: 0, maxSessions: 0, toolCallDays: 1, messageDays: 1 };
@@ -14,7 +14,7 @@ test("the inbox is what its model is", async () => {
   const reached = { lost: 0, belowFloor: 0 };
   await fc.assert(
     fc.asyncProperty(fc.array(inboxStep, { minLength: 30, maxLength: 60 }), async (steps) => {
-      using home = house();
+      using home = fixture();
       const both = new Both(home);
       for (const step of steps) {
         const { real, model } = await both.take(step);
@@ -39,12 +39,12 @@ interface Told {
 const NOTHING: Told = { real: undefined, model: undefined };
 
 class Both {
-  readonly #home: House;
+  readonly #home: Fixture;
   readonly #model = new InboxModel();
   readonly reached = this.#model.reached;
   #store: Store;
 
-  constructor(home: House) {
+  constructor(home: Fixture) {
     this.#home = home;
     this.#store = home.open();
   }

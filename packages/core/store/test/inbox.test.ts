@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { InboxMessage, Store } from "../src/index.ts";
 import { crash, home, reopen, store, storeForEachTest } from "./each-test.ts";
-import { arrive, arriveAt, keptOf, message } from "./house.ts";
+import { arrive, arriveAt, keptOf, message } from "./fixture.ts";
 
 storeForEachTest();
 

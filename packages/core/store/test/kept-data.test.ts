@@ -4,7 +4,7 @@ import { SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { type Device, ownerOfClient, type SessionPlace, type TurnUsage } from "../src/index.ts";
 import { crash, home, reopen, store, storeForEachTest } from "./each-test.ts";
-import { session, speak, turn } from "./house.ts";
+import { session, speak, turn } from "./fixture.ts";
 
 storeForEachTest();
 

@@ -7,12 +7,12 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ClientId } from "@svc/contract";
 import { migrate, SCHEMA_VERSION, schemaVersion, STEPS } from "../src/migrations.ts";
 import { checkDatabase, phrasesOf } from "../src/index.ts";
-import { arrive, delivery, house, type House, message } from "./house.ts";
+import { arrive, delivery, fixture, type Fixture, message } from "./fixture.ts";
 
 const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-let home: House;
-beforeEach(() => (home = house()));
+let home: Fixture;
+beforeEach(() => (home = fixture()));
 afterEach(() => home[Symbol.dispose]());
 
 /** As the first release left it, with a row in every table. */

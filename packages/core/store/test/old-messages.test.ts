@@ -2,7 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { crash, home, open, reopen, store, storeForEachTest } from "./each-test.ts";
-import { arrive, delivery, message } from "./house.ts";
+import { arrive, delivery, message } from "./fixture.ts";
 
 const DAY = 86_400_000;
 const NONE = {

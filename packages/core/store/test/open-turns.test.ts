@@ -2,7 +2,7 @@
 import type { ClientId } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { crash, store, storeForEachTest } from "./each-test.ts";
-import { session, speak, turn } from "./house.ts";
+import { session, speak, turn } from "./fixture.ts";
 
 storeForEachTest();
 

@@ -4,7 +4,7 @@ import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { OutboxState, Store } from "../src/index.ts";
-import { delivery, house } from "./house.ts";
+import { delivery, fixture } from "./fixture.ts";
 
 const LIMITS = { sessionDays: 0, maxSessions: 0, toolCallDays: 1, messageDays: 1 };
 const DAY_MS = 86_400_000;
@@ -28,7 +28,7 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 test("the outbox is what its model is", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
-      using home = house();
+      using home = fixture();
       let store = home.open();
       const model = new Model();
       for (const next of steps) {

@@ -3,7 +3,7 @@ import type { DeliveryUpdate } from "@svc/contract";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Delivery, NewDelivery } from "../src/index.ts";
 import { crash, home, store, storeForEachTest } from "./each-test.ts";
-import { arriveAt, delivery } from "./house.ts";
+import { arriveAt, delivery } from "./fixture.ts";
 
 storeForEachTest();
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import type { RetentionLimits } from "../src/index.ts";
 import { addStepFunctions, STEPS } from "../src/migrations.ts";
 import { home, open, store, storeForEachTest } from "./each-test.ts";
-import { session, speak, turn } from "./house.ts";
+import { session, speak, turn } from "./fixture.ts";
 
 const DAY = 86_400_000;
 const KEEP_ALL: RetentionLimits = { sessionDays: 0, maxSessions: 0, toolCallDays: 36_500, messageDays: 36_500 };

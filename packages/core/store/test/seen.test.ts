@@ -10,7 +10,7 @@ import { Dedupe } from "../src/messages/dedupe.ts";
 import { MessageStores } from "../src/messages/messages.ts";
 import { openDatabase } from "../src/store.ts";
 import { crash, home, open, store, storeForEachTest } from "./each-test.ts";
-import { arrive, house, keptOf, message } from "./house.ts";
+import { arrive, fixture, keptOf, message } from "./fixture.ts";
 
 storeForEachTest();
 
@@ -113,7 +113,7 @@ test("whatever comes in which order, over kills: an id is new once, until its ti
   let crowd = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(batch, { minLength: 5, maxLength: 25 }), async (batches) => {
-      using at = house();
+      using at = fixture();
       let own = at.open();
       const known = new Map<number, number>();
       for (const { ids, forMs, crowd: others, next } of batches) {

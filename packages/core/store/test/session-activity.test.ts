@@ -6,12 +6,12 @@ import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { migrate } from "../src/migrations.ts";
 import { checkDatabase, type SessionSummary, type Store } from "../src/index.ts";
-import { house, type House, session, speak, turn } from "./house.ts";
+import { fixture, type Fixture, session, speak, turn } from "./fixture.ts";
 
-let home: House;
+let home: Fixture;
 let store: Store;
 beforeEach(() => {
-  home = house();
+  home = fixture();
   store = home.open();
 });
 afterEach(() => {
@@ -102,7 +102,7 @@ describe("the order of conversations", () => {
         }
         store.close();
         home[Symbol.dispose]();
-        home = house();
+        home = fixture();
         store = home.open();
       }),
       { numRuns: 25 },
@@ -126,7 +126,7 @@ test("a turn in a commit of its own writes the pages of its row and its conversa
 test("a home of the release before it keeps its order and the turns that a kill left open", async () => {
   store.close();
   home[Symbol.dispose]();
-  home = house();
+  home = fixture();
   const old = new DatabaseSync(home.file);
   old.exec("PRAGMA journal_mode = WAL");
   migrate(old, BEFORE);

@@ -5,12 +5,12 @@ import * as fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import { checkDatabase, phrasesOf, type Store, wordsOf } from "../src/index.ts";
 import { indexedWords, shortened } from "../src/turn-text.ts";
-import { house, type House, session, turn } from "./house.ts";
+import { fixture, type Fixture, session, turn } from "./fixture.ts";
 
-let home: House;
+let home: Fixture;
 let store: Store;
 beforeEach(() => {
-  home = house();
+  home = fixture();
   store = home.open();
   return () => {
     store.close();

@@ -4,12 +4,12 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { checkDatabase, type NewApproval, openStore, setAsideWaiting, skipApprovalNumbers } from "../src/index.ts";
 import { STEPS } from "../src/migrations.ts";
-import { arrive, delivery, house, message } from "./house.ts";
+import { arrive, delivery, fixture, message } from "./fixture.ts";
 
 const NOTICE = message("notice", undefined, { kind: "notice" });
 
 test("what waits is dropped as it is, and can be replayed; what has ended and notices stay as they are", async () => {
-  using home = house();
+  using home = fixture();
   const before = home.open();
   await arrive(before, home.clock, ...["answered", "waits", "tried"].map((lane) => message(lane)), NOTICE);
   await before.write(() => {
@@ -38,7 +38,7 @@ test("what waits is dropped as it is, and can be replayed; what has ended and no
 });
 
 test("a database of an older svc has no messages", () => {
-  using home = house();
+  using home = fixture();
   const db = new DatabaseSync(home.file);
   for (const step of STEPS.slice(0, 2)) db.exec(step);
   db.exec("PRAGMA user_version = 2");
@@ -47,7 +47,7 @@ test("a database of an older svc has no messages", () => {
 });
 
 test("what is no database is an error of the store", () => {
-  using home = house();
+  using home = fixture();
   expect(() => setAsideWaiting(home.folder, home.clock)).toThrow(expect.objectContaining({ code: "STORE_FAILED" }));
 });
 
@@ -67,7 +67,7 @@ const asked = (runId: string): NewApproval => ({
 });
 
 test("a number under which something was asked since the backup never means another approval", async () => {
-  using home = house();
+  using home = fixture();
   const store = home.open();
   await store.write(() => store.approvals.add(asked("before")));
   const backup = join(home.folder, "backup.db");
@@ -84,7 +84,7 @@ test("a number under which something was asked since the backup never means anot
 });
 
 test("numbers are skipped too where nothing was asked yet, or what is in force can't be read", async () => {
-  using home = house();
+  using home = fixture();
   home.open().close();
   skipApprovalNumbers(home.file, join(home.folder, "missing.db"));
   const store = home.open();

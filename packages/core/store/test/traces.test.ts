@@ -1,7 +1,7 @@
 // What a message is part of is kept with it: lost or mixed up, the trace of one person's message would end in another's.
 import { expect, test } from "vitest";
 import { crash, home, store, storeForEachTest } from "./each-test.ts";
-import { arrive, delivery, keptOf, message } from "./house.ts";
+import { arrive, delivery, keptOf, message } from "./fixture.ts";
 
 storeForEachTest();
 

@@ -2,15 +2,15 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ClientId } from "@svc/contract";
 import type { SentFile, Store } from "../src/index.ts";
-import { house, type House, session, turn } from "./house.ts";
+import { fixture, type Fixture, session, turn } from "./fixture.ts";
 
 const ann = "ann" as ClientId;
 const bob = "bob" as ClientId;
 
-let home: House;
+let home: Fixture;
 let store: Store;
 beforeEach(() => {
-  home = house();
+  home = fixture();
   store = home.open();
 });
 afterEach(() => {

@@ -60,14 +60,14 @@ function isLoopback(hostname: string): boolean {
   return host === "::1" || host === "localhost" || host.endsWith(".localhost");
 }
 
-interface ComputerUseParts {
+interface ComputerUseDeps {
   readonly guard: BrowserGuard;
   readonly service: ComputerUseService;
   readonly clock: Clock;
 }
 
 /** The tool `browser` of this backend: it acts on the screen by coordinates, not on elements of a page. */
-export const computerUseTool = (parts: ComputerUseParts): Tool<typeof screenInput> =>
+export const computerUseTool = (parts: ComputerUseDeps): Tool<typeof screenInput> =>
   defineTool({
     name: "browser",
     description:
@@ -83,7 +83,7 @@ export const computerUseTool = (parts: ComputerUseParts): Tool<typeof screenInpu
 async function run(
   action: ScreenAction,
   context: ToolContext,
-  { guard, service, clock }: ComputerUseParts,
+  { guard, service, clock }: ComputerUseDeps,
 ): Promise<Json> {
   context.signal.throwIfAborted();
   if (action.action === "open") await guard.check(action.url);

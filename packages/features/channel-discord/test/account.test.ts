@@ -2,18 +2,18 @@
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { config } from "../src/config.ts";
-import { house, never, SECTION } from "./house.ts";
+import { fixture, never, SECTION } from "./fixture.ts";
 
 describe("check", () => {
   test("tells the name and the servers", async () => {
-    await using at = await house();
+    await using at = await fixture();
     expect(await at.channel.check(never)).toBe("helper#1234, in 1 guild");
     at.platform.addGuild("Another");
     expect(await at.channel.check(never)).toBe("helper#1234, in 2 guilds");
   });
 
   test("tells that messages can't be read, and where that is changed", async () => {
-    await using at = await house();
+    await using at = await fixture();
     at.platform.gateway.rules.mayReadContent = false;
     expect(await at.channel.check(never)).toMatch(
       /Message Content Intent is off: turn it on at https:\/\/discord\.com/,
@@ -21,7 +21,7 @@ describe("check", () => {
   });
 
   test("of a wrong token is told with what to do", async () => {
-    await using at = await house({ bot_token: "another" });
+    await using at = await fixture({ bot_token: "another" });
     await expect(at.channel.check(never)).rejects.toMatchObject({
       code: "CHANNEL_UNAUTHORIZED",
       hint: expect.stringContaining("Reset Token") as unknown,
@@ -30,7 +30,7 @@ describe("check", () => {
 });
 
 test("setup prints the invitation, with the permissions that it needs and no others", async () => {
-  await using at = await house();
+  await using at = await fixture();
   const told = await at.channel.setup({ url: "https://svc.example.org" }, never);
   const url = new URL(/https:\/\/discord\.com\/oauth2\S+/.exec(told)![0]);
   const { applicationId } = at.platform.world;
@@ -72,6 +72,6 @@ describe("the section", () => {
 });
 
 test("an interval that is shorter than the platform allows is lengthened", async () => {
-  await using at = await house({ draft_update_interval_ms: 100 });
+  await using at = await fixture({ draft_update_interval_ms: 100 });
   expect(at.channel.drafts.intervalMs({ channel: "discord", id: "1" })).toBe(1_000);
 });

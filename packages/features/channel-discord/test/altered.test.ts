@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { interactionOf, reactionOf } from "../src/interactions.ts";
 import { messageOf, rooms as knownRooms } from "../src/message.ts";
 import { type Fields, fieldsOf } from "../src/protocol.ts";
-import { house, PERSON, soon } from "./house.ts";
+import { fixture, PERSON, soon } from "./fixture.ts";
 
 const self = { userId: "1080000000000000001" };
 const cdn = { images: "https://cdn.discordapp.com", moving: "https://media.discordapp.net" };
@@ -142,7 +142,7 @@ test("a message of a hundred thousand spaces takes no time", () => {
 });
 
 test("over the gateway: whatever a message is made of, the next one is read", async () => {
-  await using at = await house();
+  await using at = await fixture();
   await at.start();
   let told = 0;
   for (const altered of everyAlteration(MESSAGE)) {

@@ -2,10 +2,10 @@
 import { type Inbound, type Kept, SvcError } from "@svc/contract";
 import { memorySecrets } from "@svc/testkit/memory-secrets";
 import { expect, test } from "vitest";
-import { house, type House, never, NOW_MS, PERSON, soon, STRANGER } from "./house.ts";
+import { fixture, type Fixture, never, NOW_MS, PERSON, soon, STRANGER } from "./fixture.ts";
 
 const DAY_MS = 86_400_000;
-const texts = ({ context }: House): string[] => context.received.map(({ text }) => text);
+const texts = ({ context }: Fixture): string[] => context.received.map(({ text }) => text);
 
 /** Remembers ids over restarts, as the inbox does. */
 function inbox() {
@@ -23,20 +23,20 @@ function inbox() {
 async function began(section: Readonly<Record<string, unknown>> = {}) {
   const { kept, receive } = inbox();
   const disk = { state: memorySecrets(), secrets: memorySecrets(), receive };
-  const first = await house(section, disk);
+  const first = await fixture(section, disk);
   const { platform } = first;
   await first.start();
   platform.write({ from: PERSON, text: "before" });
   await soon(() => kept.length === 1);
   await first.stop();
-  const next = () => house(section, { ...disk, platform, nowMs: platform.world.nowMs });
+  const next = () => fixture(section, { ...disk, platform, nowMs: platform.world.nowMs });
   /** Since then. */
   const got = (): string[] => kept.slice(1).map(({ text }) => text);
   return { first, platform, next, kept, got };
 }
 
 test("the first start answers nothing that was written before", async () => {
-  await using at = await house();
+  await using at = await fixture();
   const { platform, room } = at;
   platform.write({ from: PERSON, text: "long ago", atMs: NOW_MS - 1_000 });
   platform.write({ from: PERSON, channelId: room.id, text: `<@${platform.world.bot.id}> long ago` });
@@ -155,7 +155,7 @@ test("who is on the list is looked for although nothing of theirs was ever read;
 
 test("how far was read is on disk with each message, so that a kill costs nothing", async () => {
   const state = memorySecrets();
-  await using at = await house({}, { state });
+  await using at = await fixture({}, { state });
   await at.start();
   const direct = at.platform.write({ from: PERSON, text: "one" });
   const call = `<@${at.platform.world.bot.id}> two`;
@@ -238,7 +238,7 @@ test("retries a message that could not be stored before later ones, and does not
     if (isFull) throw new SvcError("STORE_FULL");
     return keep(messages);
   };
-  await using at = await house({}, { receive });
+  await using at = await fixture({}, { receive });
   await at.start();
   for (const text of ["one", "two"]) at.platform.write({ from: PERSON, text });
   await soon(() => at.context.log.lines.some(({ message }) => message.includes("could not be stored")));
@@ -251,7 +251,7 @@ test("retries a message that could not be stored before later ones, and does not
 });
 
 test("a backlog that grows without end ends run instead of the memory", async () => {
-  await using at = await house({}, { receive: () => new Promise(() => undefined) });
+  await using at = await fixture({}, { receive: () => new Promise(() => undefined) });
   await at.start();
   for (let count = 0; count < 5_100; count += 1) at.platform.write({ from: PERSON, text: "x" });
   expect(await at.ended).toMatchObject({ code: "BUSY" });

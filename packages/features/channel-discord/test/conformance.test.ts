@@ -3,7 +3,7 @@ import { channelConformance } from "@svc/testkit/conformance/channel-conformance
 import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
 import { type Discord, startDiscord } from "@svc/testkit/platforms/discord/server";
 import definition from "../src/index.ts";
-import { PERSON, SECTION, STRANGER, TOKEN } from "./house.ts";
+import { PERSON, SECTION, STRANGER, TOKEN } from "./fixture.ts";
 
 const root = `${import.meta.dirname}/..`;
 

@@ -1,22 +1,22 @@
 // A connection that is lost, dead or refused: it is taken up again, or `run` says why not; never a message is lost or read twice.
 import type { SvcError } from "@svc/contract";
 import { expect, test } from "vitest";
-import { house, type House, never, PERSON, soon, TOKEN } from "./house.ts";
+import { fixture, type Fixture, never, PERSON, soon, TOKEN } from "./fixture.ts";
 
-const texts = ({ context }: House): string[] => context.received.map(({ text }) => text);
-const kinds = ({ platform }: House): string[] => platform.gateway.logins.map(({ kind }) => kind);
+const texts = ({ context }: Fixture): string[] => context.received.map(({ text }) => text);
+const kinds = ({ platform }: Fixture): string[] => platform.gateway.logins.map(({ kind }) => kind);
 
 /** Someone writes to the bot. */
-const write = ({ platform }: House, text: string) => platform.write({ from: PERSON, text });
+const write = ({ platform }: Fixture, text: string) => platform.write({ from: PERSON, text });
 
-async function started(at: House): Promise<void> {
+async function started(at: Fixture): Promise<void> {
   await at.start();
   write(at, "first");
   await at.received(1);
 }
 
 test("it says who it is, and asks for nothing that it does not need", async () => {
-  await using at = await house();
+  await using at = await fixture();
   await started(at);
   expect(at.platform.gateway.logins).toMatchObject([
     {
@@ -34,7 +34,7 @@ test("it says who it is, and asks for nothing that it does not need", async () =
 });
 
 test("a connection that is cut is resumed where the platform says, and what was missed is told", async () => {
-  await using at = await house();
+  await using at = await fixture();
   await started(at);
   at.platform.gateway.disconnect();
   write(at, "meanwhile");
@@ -44,7 +44,7 @@ test("a connection that is cut is resumed where the platform says, and what was 
 });
 
 test.each([4000, 4001, 4002, 4008, 4009, 1001, 1006])("close code %i leads to a new connection", async (code) => {
-  await using at = await house();
+  await using at = await fixture();
   await started(at);
   at.platform.gateway.disconnect(code === 1006 ? undefined : code);
   write(at, "after");
@@ -57,7 +57,7 @@ test.each([4000, 4001, 4002, 4008, 4009, 1001, 1006])("close code %i leads to a 
 });
 
 test("told to reconnect (op 7) it resumes", async () => {
-  await using at = await house();
+  await using at = await fixture();
   await started(at);
   at.platform.gateway.send({ op: 7, d: null });
   await soon(() => kinds(at).includes("resume"));
@@ -70,7 +70,7 @@ test("told to reconnect (op 7) it resumes", async () => {
 });
 
 test("where the session is gone (op 9) it begins anew, and reads what was written meanwhile", async () => {
-  await using at = await house();
+  await using at = await fixture();
   await started(at);
   at.platform.gateway.forgetSessions();
   at.platform.gateway.disconnect();
@@ -88,7 +88,7 @@ test("where the session is gone (op 9) it begins anew, and reads what was writte
 });
 
 test("a new session waits until five seconds after the last one, as more would be invalid", async () => {
-  await using at = await house();
+  await using at = await fixture();
   await started(at);
   const { context, platform } = at;
   platform.gateway.forgetSessions();
@@ -103,7 +103,7 @@ test("a new session waits until five seconds after the last one, as more would b
 });
 
 test("a gateway that can't be reached any more is given up after three tries", async () => {
-  await using at = await house();
+  await using at = await fixture();
   await started(at);
   const before = at.platform.requests.length;
   at.platform.mood = { refuses: 503 };
@@ -113,7 +113,7 @@ test("a gateway that can't be reached any more is given up after three tries", a
 });
 
 test("an invalid session that may be resumed is resumed", async () => {
-  await using at = await house();
+  await using at = await fixture();
   await started(at);
   at.platform.gateway.send({ op: 9, d: true });
   await soon(() => kinds(at).includes("resume") || at.platform.gateway.closes.length > 0);
@@ -126,7 +126,7 @@ test("an invalid session that may be resumed is resumed", async () => {
 });
 
 test("heartbeats are sent, with what was told last; asked for one, it is sent at once", async () => {
-  await using at = await house();
+  await using at = await fixture();
   await started(at);
   at.platform.gateway.send({ op: 1, d: null });
   await soon(() => at.platform.gateway.beats === 1);
@@ -134,7 +134,7 @@ test("heartbeats are sent, with what was told last; asked for one, it is sent at
 });
 
 test("a connection on which heartbeats are not answered is dead: it is given up, and resumed", async () => {
-  await using at = await house({}, { heartbeatMs: 60 });
+  await using at = await fixture({}, { heartbeatMs: 60 });
   await started(at);
   at.platform.gateway.rules.acknowledges = false;
   await soon(() => kinds(at).includes("resume"));
@@ -147,7 +147,7 @@ test("a connection on which heartbeats are not answered is dead: it is given up,
 });
 
 test("a platform that says nothing any more ends run, to be started again", async () => {
-  await using at = await house();
+  await using at = await fixture();
   await started(at);
   await at.context.clock.advance(149_000);
   expect(at.platform.gateway.connections).toBe(1);
@@ -156,7 +156,7 @@ test("a platform that says nothing any more ends run, to be started again", asyn
 });
 
 test("a platform that never says hello ends run", async () => {
-  await using at = await house();
+  await using at = await fixture();
   at.platform.gateway.rules.greets = false;
   at.run();
   await soon(() => at.platform.gateway.connections === 1);
@@ -166,7 +166,7 @@ test("a platform that never says hello ends run", async () => {
 });
 
 test("a handshake that hangs does not keep run from ending, nor ends the process later", async () => {
-  await using at = await house();
+  await using at = await fixture();
   at.platform.mood = (request: { readonly path: string }) => (request.path === "/" ? "hangs" : "takes");
   at.run();
   await soon(() => at.platform.requests.some(({ path }) => path === "/"));
@@ -182,7 +182,7 @@ test.each([
   [4013, /asks for/, /newer version/],
   [4014, /Message Content Intent is off/, /Privileged Gateway Intents/],
 ])("close code %i is final", async (code, message, hint) => {
-  await using at = await house();
+  await using at = await fixture();
   await started(at);
   at.platform.gateway.disconnect(code);
   const error = (await at.ended) as SvcError;
@@ -197,7 +197,7 @@ test("a token that only the gateway refuses, an intent that is off, too many ser
     [{ needsSharding: true }, /more servers/],
     [{ token: "another" }, /bot_token/],
   ] as const) {
-    await using at = await house();
+    await using at = await fixture();
     Object.assign(at.platform.gateway.rules, rule);
     await at.start();
     expect(await at.ended).toMatchObject({
@@ -208,7 +208,7 @@ test("a token that only the gateway refuses, an intent that is off, too many ser
 });
 
 test("no more sessions today: it waits for tomorrow, and begins none", async () => {
-  await using at = await house();
+  await using at = await fixture();
   at.platform.sessionsLeft = 0;
   at.run();
   expect(await at.ended).toMatchObject({ code: "REMOTE_UNREACHABLE", retryAfterMs: 3_600_000 });
@@ -221,7 +221,7 @@ test("an address that may not be connected to is not", async () => {
     resolved.push(url);
     return Promise.reject(Object.assign(new Error("private"), { code: "ADDRESS_REFUSED" }));
   };
-  await using at = await house({}, { resolve: refuse });
+  await using at = await fixture({}, { resolve: refuse });
   at.run();
   expect(await at.ended).toMatchObject({ code: "REMOTE_UNREACHABLE" });
   expect(resolved).toEqual([at.platform.url.replace("http", "ws")]);
@@ -244,7 +244,7 @@ test.each([
   ['{"op":0,"t":"INTERACTION_CREATE","s":2,"d":[]}', "heard"],
   ['{"op":11,"d":{}}', "heard"],
 ])("a frame that is none, %s, is no end of the process", async (frame, expected) => {
-  await using at = await house();
+  await using at = await fixture();
   await started(at);
   at.platform.gateway.sendRaw(frame);
   write(at, "after");
@@ -258,7 +258,7 @@ test.each([
 });
 
 test("a change of a message is no message, whether it is told before or after it", async () => {
-  await using at = await house();
+  await using at = await fixture();
   await started(at);
   const { platform } = at;
   const { world } = platform;

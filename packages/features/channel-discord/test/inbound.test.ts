@@ -1,13 +1,13 @@
 // What people write, as the agent reads it: who may, what is meant for the bot, and what is in it.
 import type { Inbound, Json } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { house, type House, PERSON, soon, STRANGER } from "./house.ts";
+import { fixture, type Fixture, PERSON, soon, STRANGER } from "./fixture.ts";
 
-type Writing = Parameters<House["platform"]["write"]>[0];
+type Writing = Parameters<Fixture["platform"]["write"]>[0];
 
 /** What of these is received. */
 async function heard(
-  at: House,
+  at: Fixture,
   ...writings: readonly (Omit<Writing, "from"> & { from?: string })[]
 ): Promise<Inbound[]> {
   for (const writing of writings) at.platform.write({ from: PERSON, ...writing });
@@ -16,17 +16,17 @@ async function heard(
 }
 
 /** Everything before it is done with. */
-async function marked({ platform, context }: House): Promise<void> {
+async function marked({ platform, context }: Fixture): Promise<void> {
   const { id } = platform.write({ from: PERSON, text: MARK });
   await soon(() => context.received.some((one) => one.id === id));
 }
 
 const MARK = "(a mark)";
 
-const bot = ({ platform }: House): string => `<@${platform.world.bot.id}>`;
+const bot = ({ platform }: Fixture): string => `<@${platform.world.bot.id}>`;
 
-async function started(section: Readonly<Record<string, unknown>> = {}): Promise<House> {
-  const at = await house(section);
+async function started(section: Readonly<Record<string, unknown>> = {}): Promise<Fixture> {
+  const at = await fixture(section);
   await at.start();
   if (String(section["allowed_users"]) !== "") await marked(at);
   return at;
@@ -131,7 +131,7 @@ describe("what is meant for the bot on a server", () => {
 
   test("everything in a thread that it opened or is in, if thread_replies is on; each thread is a conversation", async () => {
     for (const isOn of [true, false]) {
-      await using at = await house({ thread_replies: isOn });
+      await using at = await fixture({ thread_replies: isOn });
       const { platform, guild, room } = at;
       const thread = (more: object) => platform.addChannel(guild, { type: 11, parentId: room.id, ...more }).id;
       const before = thread({ isJoined: true });

@@ -3,7 +3,7 @@
 import type { OutgoingMessage, Prompt } from "@svc/contract";
 import { memorySecrets } from "@svc/testkit/memory-secrets";
 import { describe, expect, test } from "vitest";
-import { house, type House, never, PERSON, soon, STRANGER } from "./house.ts";
+import { fixture, type Fixture, never, PERSON, soon, STRANGER } from "./fixture.ts";
 
 const PROMPT: Prompt = {
   id: "ap-12",
@@ -12,14 +12,14 @@ const PROMPT: Prompt = {
   approve: "Approve",
   reject: "Reject",
 };
-const question = ({ room }: House, id = room.id): OutgoingMessage => ({
+const question = ({ room }: Fixture, id = room.id): OutgoingMessage => ({
   conversation: { channel: "discord", id },
   text: "Deploy? Answer: approve #12",
   deliveryId: "question-1",
 });
 
-async function started(section: Readonly<Record<string, unknown>> = {}, given: object = {}): Promise<House> {
-  const at = await house(section, given);
+async function started(section: Readonly<Record<string, unknown>> = {}, given: object = {}): Promise<Fixture> {
+  const at = await fixture(section, given);
   await at.start();
   at.platform.write({ from: PERSON, text: "begin" });
   await at.received(1);
@@ -27,7 +27,7 @@ async function started(section: Readonly<Record<string, unknown>> = {}, given: o
 }
 
 /** The answer of the agent to the last message that came in. */
-const answer = (at: House, text: string, deliveryId = "answer-1") => {
+const answer = (at: Fixture, text: string, deliveryId = "answer-1") => {
   const { conversation, replyData } = at.context.received.at(-1)!;
   return at.channel.send({ conversation, text, deliveryId, ...(replyData !== undefined && { replyData }) }, never);
 };
@@ -99,7 +99,7 @@ describe("a command of the menu", () => {
   });
 
   test("is answered at once although messages wait to be kept", async () => {
-    await using at = await house({}, { receive: () => new Promise(() => undefined) });
+    await using at = await fixture({}, { receive: () => new Promise(() => undefined) });
     await at.start();
     at.platform.write({ from: PERSON, text: "waits" });
     const used = at.platform.useCommand({ userId: PERSON, channelId: at.room.id, name: "stop" });
@@ -132,7 +132,7 @@ describe("a command of the menu", () => {
 
 describe("the menu", () => {
   const NAMES = ["new", "model", "status", "stop", "help"];
-  const asked = ({ platform }: House) =>
+  const asked = ({ platform }: Fixture) =>
     platform.requests.filter(({ path }) => path.endsWith("/commands")).map(({ method }) => method);
 
   test("is registered where it is not there, and only then", async () => {
@@ -141,7 +141,7 @@ describe("the menu", () => {
     await soon(() => asked(at).length === 2);
     expect((await at.platform.commands()).map((command) => (command as { name: string }).name)).toEqual(NAMES);
     await at.stop();
-    await using next = await house({}, { ...disk, platform: at.platform });
+    await using next = await fixture({}, { ...disk, platform: at.platform });
     await next.start();
     await soon(() => asked(at).length === 3);
     await next.received(0);
@@ -153,7 +153,7 @@ describe("the menu", () => {
     await using at = await started({}, disk);
     await soon(() => asked(at).length === 2);
     await at.stop();
-    await using off = await house({ slash_commands: false }, { ...disk, platform: at.platform });
+    await using off = await fixture({ slash_commands: false }, { ...disk, platform: at.platform });
     await off.start();
     await soon(() => asked(at).length === 3);
     expect(await at.platform.commands()).toEqual([]);
@@ -162,7 +162,7 @@ describe("the menu", () => {
   });
 
   test("that can't be registered is said, and keeps nothing from working", async () => {
-    await using at = await house();
+    await using at = await fixture();
     at.platform.limits.refuseNext(/PUT applications/, 60);
     await at.start();
     at.platform.write({ from: PERSON, text: "works" });
@@ -174,7 +174,7 @@ describe("the menu", () => {
 
 describe("a question", () => {
   test("has two buttons, and opens a thread on a server", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const receipt = await at.channel.prompts.post(question(at), PROMPT, never);
     const [sent] = at.platform.sent;
     expect(sent).toMatchObject({ text: question(at).text, buttons: ["Approve", "Reject"], flags: 4 });
@@ -185,7 +185,7 @@ describe("a question", () => {
   });
 
   test("opens none in direct messages, in a thread, and where the bot may not", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const thread = at.platform.addChannel(at.guild, { type: 11, parentId: at.room.id });
     for (const id of [at.platform.directWith(PERSON).id, thread.id]) {
       expect(await at.channel.prompts.post(question(at, id), PROMPT, never)).not.toHaveProperty("opened");
@@ -196,7 +196,7 @@ describe("a question", () => {
   });
 
   test("whose thread could not be opened for a moment is posted once, and has one in the end", async () => {
-    await using at = await house();
+    await using at = await fixture();
     at.platform.limits.refuseNext(/threads/, 1);
     await expect(at.channel.prompts.post(question(at), PROMPT, never)).rejects.toMatchObject({
       code: "DELIVERY_FAILED",
@@ -212,7 +212,7 @@ describe("a question", () => {
     ["a label of 81", { approve: "a".repeat(81) }, 0],
     ["a blank label", { reject: " " }, 0],
   ])("with %s is taken", async (_, more, buttons) => {
-    await using at = await house();
+    await using at = await fixture();
     await at.channel.prompts.post(question(at), { ...PROMPT, ...more }, never);
     expect(at.platform.sent.map((one) => one.buttons.length)).toEqual([buttons]);
   });
@@ -226,7 +226,7 @@ describe("a question", () => {
   });
 
   test("that is over has no buttons, and says how it ended, however long it was", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const { conversation } = question(at);
     for (const text of ["Deploy?", "x".repeat(2_000)]) {
       const { platformId } = await at.channel.prompts.post({ ...question(at), text, deliveryId: text }, PROMPT, never);

@@ -2,7 +2,7 @@
 import type { FetchOptions } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { cdnOf } from "../src/files.ts";
-import { house, never } from "./house.ts";
+import { fixture, never } from "./fixture.ts";
 
 async function fetched(ref: string): Promise<{ asked: readonly [string, FetchOptions][]; outcome: unknown }> {
   const asked: [string, FetchOptions][] = [];
@@ -10,7 +10,7 @@ async function fetched(ref: string): Promise<{ asked: readonly [string, FetchOpt
     asked.push([url, options]);
     return { status: 200, headers: { "content-type": "image/png" }, bytes: new Uint8Array(), truncated: false, url };
   };
-  await using at = await house({ api_url: "https://discord.com/api" }, { fetch });
+  await using at = await fixture({ api_url: "https://discord.com/api" }, { fetch });
   const media = { kind: "image", ref, placeholder: "[image]" } as const;
   const outcome = await at.channel.media
     .fetch(media, async () => undefined, never)

@@ -17,7 +17,7 @@ import {
 } from "discord.js";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { PERSON, soon, TOKEN } from "./house.ts";
+import { PERSON, soon, TOKEN } from "./fixture.ts";
 
 const INTENTS = [
   GatewayIntentBits.Guilds,

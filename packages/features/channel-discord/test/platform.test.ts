@@ -4,7 +4,7 @@ import { type Discord, startDiscord } from "@svc/testkit/platforms/discord/serve
 import { once } from "node:events";
 import { createInflate } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { PERSON, soon, TOKEN } from "./house.ts";
+import { PERSON, soon, TOKEN } from "./fixture.ts";
 
 interface Bench extends AsyncDisposable {
   readonly platform: Discord;

@@ -2,10 +2,10 @@
 // that helps.
 import type { OutgoingFile, OutgoingMessage, SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { house, type House, never, PERSON } from "./house.ts";
+import { fixture, type Fixture, never, PERSON } from "./fixture.ts";
 
 let deliveries = 0;
-const message = ({ room }: House, text: string, more: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
+const message = ({ room }: Fixture, text: string, more: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
   conversation: { channel: "discord", id: room.id },
   text,
   deliveryId: `delivery-${(deliveries += 1)}`,
@@ -22,14 +22,14 @@ const refused = (sending: Promise<unknown>): Promise<SvcError> =>
     () => Promise.reject(new Error("it was taken")),
     (error: unknown) => error as SvcError,
   );
-const bodies = ({ platform }: House, method = "POST") =>
+const bodies = ({ platform }: Fixture, method = "POST") =>
   platform.requests
     .filter((request) => request.method === method && request.path.endsWith("/messages"))
     .map(({ json }) => json);
 
 describe("a message", () => {
   test("calls nobody, unfolds no link, and has a key by which it is taken once", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const saying = message(at, "@everyone <@1> https://example.org");
     const [first, again] = [await at.channel.send(saying, never), await at.channel.send(saying, never)];
     expect(bodies(at)[0]).toEqual({
@@ -46,7 +46,7 @@ describe("a message", () => {
   });
 
   test("shows once what it answers, and does not fail where that is gone", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const asked = at.platform.write({ from: PERSON, channelId: at.room.id, text: "?" });
     const replyData = { messageId: asked.id };
     const first = message(at, "one", { replyData });
@@ -60,7 +60,7 @@ describe("a message", () => {
   });
 
   test("to a person opens the direct messages, once, and says where they are", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const conversation = { channel: "discord", id: `user:${PERSON}` };
     const sent = [message(at, "one", { conversation }), message(at, "two", { conversation })];
     const direct = at.platform.directWith(PERSON).id;
@@ -72,7 +72,7 @@ describe("a message", () => {
   });
 
   test("to a thread goes there", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const thread = at.platform.addChannel(at.guild, { type: 11, parentId: at.room.id });
     const conversation = { channel: "discord", id: at.room.id, thread: thread.id };
     await at.channel.send(message(at, "x", { conversation }), never);
@@ -80,7 +80,7 @@ describe("a message", () => {
   });
 
   test.each(["", "..", "general", "user:", "user:x", "1/2", "9".repeat(30)])("to %j is refused unasked", async (id) => {
-    await using at = await house();
+    await using at = await fixture();
     const error = await refused(at.channel.send(message(at, "x", { conversation: { channel: "discord", id } }), never));
     expect(error).toMatchObject({ code: "DELIVERY_REFUSED", hint: expect.stringContaining("user:<id>") as unknown });
     expect(at.platform.requests).toEqual([]);
@@ -89,7 +89,7 @@ describe("a message", () => {
 
 describe("files", () => {
   test("go with the text in one message", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const files = [file("a.csv"), file("b.csv")];
     const receipt = await at.channel.send(message(at, "Here", { files }), never);
     expect(at.platform.sent.map(({ id, text, fileNames }) => [id, text, fileNames])).toEqual([
@@ -98,7 +98,7 @@ describe("files", () => {
   });
 
   test("more than ten come in several, each once, whenever it breaks off", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const files = Array.from({ length: 25 }, (_, index) => file(`${index}.csv`));
     const sending = message(at, "Here", { files });
     let uploads = 0;
@@ -114,7 +114,7 @@ describe("files", () => {
   });
 
   test("that the platform does not take are told, and nothing is sent", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const error = await refused(at.channel.send(message(at, "x", { files: [file("a", 11 * 1_048_576)] }), never));
     expect(error).toMatchObject({ code: "DELIVERY_REFUSED", message: expect.stringContaining("larger") as unknown });
     expect(at.platform.sent).toEqual([]);
@@ -125,14 +125,14 @@ describe("what the platform refuses", () => {
   test.each([
     [
       "a channel that is not there",
-      (at: House): unknown => at.platform.world.channels.delete(at.room.id),
+      (at: Fixture): unknown => at.platform.world.channels.delete(at.room.id),
       /no such channel/,
     ],
-    ["a channel that it can't see", (at: House): unknown => at.room.denied.add("view"), /may not see/],
-    ["a channel in which it may not write", (at: House): unknown => at.room.denied.add("send"), /lacks a permission/],
-    ["a thread that is locked", (at: House): unknown => (at.room.isLocked = true), /locked/],
+    ["a channel that it can't see", (at: Fixture): unknown => at.room.denied.add("view"), /may not see/],
+    ["a channel in which it may not write", (at: Fixture): unknown => at.room.denied.add("send"), /lacks a permission/],
+    ["a thread that is locked", (at: Fixture): unknown => (at.room.isLocked = true), /locked/],
   ] as const)("%s is DELIVERY_REFUSED, in a sentence", async (_, change, words) => {
-    await using at = await house();
+    await using at = await fixture();
     change(at);
     const error = await refused(at.channel.send(message(at, "x"), never));
     expect(error.code).toBe("DELIVERY_REFUSED");
@@ -140,7 +140,7 @@ describe("what the platform refuses", () => {
   });
 
   test("a person who takes no messages, and a forum", async () => {
-    await using at = await house();
+    await using at = await fixture();
     at.platform.world.users.get(PERSON)!.takesMessages = false;
     const person = message(at, "x", { conversation: { channel: "discord", id: `user:${PERSON}` } });
     expect(await refused(at.channel.send(person, never))).toMatchObject({
@@ -158,7 +158,7 @@ describe("what the platform refuses", () => {
 
 describe("limits of the platform", () => {
   test("429: it is told to the part of a second when to try again; until then nothing is asked there", async () => {
-    await using at = await house();
+    await using at = await fixture();
     at.platform.limits.refuseNext(/POST/, 12.345);
     expect(await refused(at.channel.send(message(at, "x"), never))).toMatchObject({
       code: "DELIVERY_FAILED",
@@ -175,7 +175,7 @@ describe("limits of the platform", () => {
   });
 
   test("the global one is for everything but answers to commands", async () => {
-    await using at = await house();
+    await using at = await fixture();
     at.platform.limits.refuseNext(/POST/, 30, "global");
     await refused(at.channel.send(message(at, "x"), never));
     const elsewhere = message(at, "z", { conversation: { channel: "discord", id: at.platform.directWith(PERSON).id } });
@@ -185,7 +185,7 @@ describe("limits of the platform", () => {
   });
 
   test("a moment is waited for; longer is for the outbox", async () => {
-    await using at = await house();
+    await using at = await fixture();
     at.platform.limits.mark(/POST channels\/\d+\/messages/, 0, 1.5);
     await at.channel.send(message(at, "one"), never);
     const second = at.channel.send(message(at, "two"), never);
@@ -199,7 +199,7 @@ describe("limits of the platform", () => {
   });
 
   test("a wait ends when it is called off", async () => {
-    await using at = await house();
+    await using at = await fixture();
     at.platform.limits.mark(/POST/, 0, 3);
     await at.channel.send(message(at, "one"), never);
     const calling = new AbortController();
@@ -211,7 +211,7 @@ describe("limits of the platform", () => {
 });
 
 test("an edit replaces the text and nothing else; of a message that is gone it is refused", async () => {
-  await using at = await house();
+  await using at = await fixture();
   const sent = await at.channel.send(message(at, "Hel"), never);
   const conversation = { channel: "discord", id: at.room.id };
   const draft = { conversation, platformId: sent.platformId! };
@@ -223,7 +223,7 @@ test("an edit replaces the text and nothing else; of a message that is gone it i
 });
 
 test("a mark is a reaction that is taken back; one that is blank is none", async () => {
-  await using at = await house();
+  await using at = await fixture();
   const asked = at.platform.write({ from: PERSON, channelId: at.room.id, text: "?" });
   const conversation = { channel: "discord", id: at.room.id };
   const whose = () => [...(asked.reactions.get("👀") ?? [])];
@@ -235,6 +235,6 @@ test("a mark is a reaction that is taken back; one that is blank is none", async
   await at.channel.readMarks.mark(conversation, "interaction-1", never);
   await at.channel.typing.start(conversation, undefined, never);
   expect(at.platform.typing).toEqual([at.room.id]);
-  await using without = await house({ ack_reaction: " " });
+  await using without = await fixture({ ack_reaction: " " });
   expect(without.channel.readMarks).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { BOT, type MatrixPlatform, PERSON, startMatrix } from "@svc/testkit/plat
 import { memorySecrets } from "@svc/testkit/memory-secrets";
 import { createClient, type MatrixClient, MatrixEventEvent } from "matrix-js-sdk";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { connect, eventually, never, sectionFor } from "./house.ts";
+import { connect, eventually, never, sectionFor } from "./fixture.ts";
 import { memoryStore } from "./memory-store.ts";
 
 let platform: MatrixPlatform;

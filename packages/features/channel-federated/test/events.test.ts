@@ -10,7 +10,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { inboundOf } from "../src/inbound.ts";
 import { cryptoChangesIn } from "../src/sync.ts";
 import { isVerification } from "../src/verification.ts";
-import { connect, eventually, sectionFor } from "./house.ts";
+import { connect, eventually, sectionFor } from "./fixture.ts";
 import { memoryStore } from "./memory-store.ts";
 
 const MXC = "mxc://hs.test/file1";

@@ -11,7 +11,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { eventually } from "./house.ts";
+import { eventually } from "./fixture.ts";
 import { startPhone } from "./phone.ts";
 
 const CHROMIUM = "/usr/bin/chromium";

@@ -10,7 +10,7 @@ import type { MatrixApi } from "../src/api.ts";
 import { openCryptoStore } from "../src/crypto-store/crypto-store.ts";
 import { SealedFile } from "../src/crypto-store/sealed-file.ts";
 import { type Crypto, type CryptoChanges, type CryptoDeps, openCrypto } from "../src/crypto.ts";
-import { never } from "./house.ts";
+import { never } from "./fixture.ts";
 import { memoryStore } from "./memory-store.ts";
 
 const KEY = new Uint8Array(32).fill(7);

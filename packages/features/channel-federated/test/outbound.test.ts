@@ -12,7 +12,7 @@ import { htmlOf, textContent, txnIdOf } from "../src/outbound.ts";
 import { inboundOf } from "../src/inbound.ts";
 import { mediaRef } from "../src/media.ts";
 import { recoveryKeyBytes, recoveryKeyText } from "../src/secret-storage.ts";
-import { connect, eventually, never, sectionFor } from "./house.ts";
+import { connect, eventually, never, sectionFor } from "./fixture.ts";
 
 test.each([
   ["plain words & <more>", undefined],

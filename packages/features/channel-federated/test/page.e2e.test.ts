@@ -10,7 +10,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { eventually } from "./house.ts";
+import { eventually } from "./fixture.ts";
 import { compared, read, startPhone } from "./phone.ts";
 
 const CHROMIUM = "/usr/bin/chromium";

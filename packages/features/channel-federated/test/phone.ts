@@ -2,7 +2,7 @@
 import type { VerificationState } from "@svc/contract";
 import { createClient, type MatrixClient } from "matrix-js-sdk";
 import { type ShowSasCallbacks, type VerificationRequest, VerifierEvent } from "matrix-js-sdk/lib/crypto-api/index.js";
-import { type Connected, eventually, never } from "./house.ts";
+import { type Connected, eventually, never } from "./fixture.ts";
 
 export async function startPhone(
   baseUrl: string,

@@ -7,7 +7,7 @@ import type { MatrixClient } from "matrix-js-sdk";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type MatrixApi, MatrixRefusal } from "../src/api.ts";
 import { openCrypto } from "../src/crypto.ts";
-import { connect, type Connected, eventually, never, sectionFor } from "./house.ts";
+import { connect, type Connected, eventually, never, sectionFor } from "./fixture.ts";
 import { memoryStore } from "./memory-store.ts";
 import { startPhone } from "./phone.ts";
 

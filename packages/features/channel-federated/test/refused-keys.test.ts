@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import type { MatrixApi } from "../src/api.ts";
 import { type CryptoDeps, openCrypto } from "../src/crypto.ts";
 import { storeFixture } from "./crypto-store/store-fixture.ts";
-import { connect, eventually, sectionFor } from "./house.ts";
+import { connect, eventually, sectionFor } from "./fixture.ts";
 import { memoryStore } from "./memory-store.ts";
 import { startPhone } from "./phone.ts";
 

@@ -3,7 +3,7 @@ import { BOT, type MatrixPlatform, PERSON, startMatrix, STRANGER } from "@svc/te
 import { MatrixEventEvent } from "matrix-js-sdk";
 import { VerificationPhase } from "matrix-js-sdk/lib/crypto-api/index.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { connect, eventually, never, sectionFor } from "./house.ts";
+import { connect, eventually, never, sectionFor } from "./fixture.ts";
 import { scanned, startPhone, until } from "./phone.ts";
 
 let platform: MatrixPlatform;

@@ -9,7 +9,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CryptoEvent, VerificationPhase, type VerificationRequest } from "matrix-js-sdk/lib/crypto-api/index.js";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { connect, never } from "./house.ts";
+import { connect, never } from "./fixture.ts";
 import { compared, scanned, startPhone, symbolsOf, until } from "./phone.ts";
 import {
   demandSynapse,

@@ -2,7 +2,7 @@
 import { BOT, type MatrixPlatform, PERSON, startMatrix, STRANGER } from "@svc/testkit/platforms/matrix/server";
 import { memorySecrets } from "@svc/testkit/memory-secrets";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { connect, type Connected, eventually, never, sectionFor } from "./house.ts";
+import { connect, type Connected, eventually, never, sectionFor } from "./fixture.ts";
 import { memoryStore } from "./memory-store.ts";
 
 let platform: MatrixPlatform;

@@ -11,7 +11,7 @@ import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { eventually } from "./house.ts";
+import { eventually } from "./fixture.ts";
 import { compared, read, startPhone } from "./phone.ts";
 
 const SCRIPT = "/usr/bin/script";

@@ -4,7 +4,7 @@ import type { MatrixClient } from "matrix-js-sdk";
 import type { Json, RouteRequest } from "@svc/contract";
 import { CryptoEvent, VerificationPhase, type VerificationRequest } from "matrix-js-sdk/lib/crypto-api/index.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { connect, eventually, never, sectionFor } from "./house.ts";
+import { connect, eventually, never, sectionFor } from "./fixture.ts";
 import { compared, scanned, startPhone, symbolsOf, until } from "./phone.ts";
 
 let platform: MatrixPlatform;

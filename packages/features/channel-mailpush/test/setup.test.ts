@@ -25,7 +25,7 @@ test("makes the subscription, signed, and watches", async () => {
   expect(platform.watches).toHaveLength(1);
 });
 
-test("mends one that is there; webhook_url comes before the address that is told", async () => {
+test("fixes one that is there; webhook_url comes before the address that is told", async () => {
   const platform = await startPlatform();
   await open(urlsOf(platform)).channel.setup({ url: "https://old.example/webhook/mailpush" }, never);
   const { channel } = open({ ...urlsOf(platform), webhook_url: "https://relay.example/in" });

@@ -4,11 +4,11 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { config } from "../src/config.ts";
 import { create } from "../src/provider-a.ts";
-import { house, houseAndPlatform, never, SECTION } from "./house.ts";
+import { harness, harnessAndPlatform, never, SECTION } from "./harness.ts";
 
 describe("check", () => {
   test("tells the account in one line", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     expect(await at.channel.check(never)).toBe("Lucky Shrub, +1 555-078-3881, quality GREEN");
     expect(at.platform.requests[0]?.query.get("fields")).toBe("display_phone_number,verified_name,quality_rating");
   });
@@ -20,7 +20,7 @@ describe("check", () => {
       "The platform knows no such phone number id, or the access token may not use it (error 100).",
     ],
   ])("with %j it says what is wrong", async (section, sentence) => {
-    await using at = await houseAndPlatform(section);
+    await using at = await harnessAndPlatform(section);
     await expect(at.channel.check(never)).rejects.toMatchObject({ code: "CHANNEL_UNAUTHORIZED", message: sentence });
   });
 
@@ -33,7 +33,7 @@ describe("check", () => {
         truncated: false,
         url: `https://graph.example/v25.0/${SECTION.phone_number_id}`,
       });
-    const line = await house({}, { fetch }).channel.check(never);
+    const line = await harness({}, { fetch }).channel.check(never);
     expect(line).toMatch(/^ \[2JEvil x+$/);
     expect(line.length).toBe(200);
   });
@@ -47,7 +47,7 @@ describe("run", () => {
       const bytes = Buffer.from('{"verified_name":"Lucky Shrub"}');
       return Promise.resolve({ status: 200, headers: {}, bytes, truncated: false, url });
     };
-    const one = house({}, { fetch });
+    const one = harness({}, { fetch });
     const stop = new AbortController();
     const running = one.run(stop.signal);
     await answered.promise;
@@ -59,23 +59,23 @@ describe("run", () => {
   });
 
   test("credentials that are refused end it for good", async () => {
-    await using at = await houseAndPlatform({ access_token: "expired" });
+    await using at = await harnessAndPlatform({ access_token: "expired" });
     await expect(at.run(never)).rejects.toMatchObject({ code: "FEATURE_FAILED" });
   });
 
   test("a platform that is down is tried again", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     at.platform.mood = { refuses: 503 };
     await expect(at.run(never)).rejects.toMatchObject({ code: "REMOTE_UNREACHABLE" });
   });
 });
 
 test("with session_path beside phone_number_id Cloud mode is used, and that is said", async () => {
-  const both = house({ session_path: "/var/lib/session" });
+  const both = harness({ session_path: "/var/lib/session" });
   await both.register(never);
   expect(both.channel).toBeDefined();
   expect(both.context.log.text()).toContain("Cloud mode is used");
-  const one = house();
+  const one = harness();
   await one.register(never);
   expect(one.context.log.text()).not.toContain("Cloud mode");
 });

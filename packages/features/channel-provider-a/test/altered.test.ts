@@ -4,9 +4,9 @@ import { readdirSync } from "node:fs";
 import type { Json } from "@svc/contract";
 import { everyAlteration, flawOf } from "@svc/testkit/conformance/channel-conformance";
 import { expect, test } from "vitest";
-import { fixture, house, post } from "./house.ts";
+import { fixture, harness, post } from "./harness.ts";
 
-const { ingress } = house();
+const { ingress } = harness();
 const flawIn = (payload: unknown): string | undefined =>
   flawOf(ingress.parse(post(JSON.stringify(payload))), "provider_a");
 

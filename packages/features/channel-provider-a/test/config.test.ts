@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { config } from "../src/config.ts";
 import definition from "../src/index.ts";
-import { SECTION } from "./house.ts";
+import { SECTION } from "./harness.ts";
 
 const problemsOf = (section: object): string[] =>
   (v.safeParse(config, section).issues ?? []).map((issue) => v.getDotPath(issue) ?? "");

@@ -4,7 +4,7 @@ import { featureConformance } from "@svc/testkit/conformance/feature-conformance
 import { providerADelivery, signedByProviderA } from "@svc/testkit/platforms/provider-a/delivery";
 import { startProviderA } from "@svc/testkit/platforms/provider-a/server";
 import definition from "../src/index.ts";
-import { SECTION } from "./house.ts";
+import { SECTION } from "./harness.ts";
 
 const root = `${import.meta.dirname}/..`;
 const PERSON = "+16505551234";

@@ -1,7 +1,7 @@
 // The name of the wrong person, or a delivery full of contacts that keeps everybody else waiting while it is read.
 import { describe, expect, test } from "vitest";
 import { contactNames } from "../src/delivery.ts";
-import { parsed } from "./house.ts";
+import { parsed } from "./harness.ts";
 
 const contact = (id: string, name: string) => ({ wa_id: id, profile: { name } });
 

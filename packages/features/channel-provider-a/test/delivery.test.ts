@@ -3,7 +3,7 @@ import type { Inbound } from "@svc/contract";
 import { vectorCases } from "@svc/testkit/vectors";
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { fixture, house, NOW_MS, parsed, post } from "./house.ts";
+import { fixture, harness, NOW_MS, parsed, post } from "./harness.ts";
 
 describe("vectors", () => {
   interface Case {
@@ -148,14 +148,14 @@ test("who hides the number is let in by the user id, and by nothing that looks l
 });
 
 test("one who may not write is told in the log once, and nobody's words are", () => {
-  const { ingress, context } = house({ allowed_numbers: ["+49"] });
+  const { ingress, context } = harness({ allowed_numbers: ["+49"] });
   for (let time = 0; time < 3; time += 1) expect(ingress.parse(post(fixture("text"))).inbound).toEqual([]);
   expect(context.log.text().match(/not on the allowlist/g)).toHaveLength(1);
   expect(context.log.text()).not.toContain("another color");
 });
 
 test("a message to another number of the app is told in the log once", () => {
-  const { ingress, context } = house();
+  const { ingress, context } = harness();
   for (const name of ["status-sent", "another-number", "another-number"]) ingress.parse(post(fixture(name)));
   expect(context.log.text().match(/another number than phone_number_id/g)).toHaveLength(1);
 });

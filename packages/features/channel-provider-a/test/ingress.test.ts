@@ -3,7 +3,7 @@ import { DEDUPE_MS, type RawRequest } from "@svc/contract";
 import { verifyHmacSha256 } from "@svc/kit";
 import { vectorCases } from "@svc/testkit/vectors";
 import { describe, expect, test } from "vitest";
-import { fixture, house, NOW_MS, post, SECTION } from "./house.ts";
+import { fixture, harness, NOW_MS, post, SECTION } from "./harness.ts";
 
 describe("signature", () => {
   interface Case {
@@ -17,7 +17,7 @@ describe("signature", () => {
     ),
   );
   test.each(keyed!)("$name", ({ input, expected }) => {
-    const { ingress } = house({ app_secret: input.secret });
+    const { ingress } = harness({ app_secret: input.secret });
     expect(ingress.signed).toBe(true);
     const request = post(Buffer.from(input.body_base64, "base64"), { "x-hub-signature-256": input.header });
     expect(ingress.verify(request).ok).toBe(expected.valid);
@@ -29,12 +29,12 @@ describe("signature", () => {
       const { secret, header, body_base64: body } = input;
       const signed = { secret, parts: [Buffer.from(body, "base64")], header, prefix: "required" } as const;
       expect(verifyHmacSha256(signed)).toBe(expected.valid);
-      expect(house({ app_secret: secret }).ingress.signed).toBe(false);
+      expect(harness({ app_secret: secret }).ingress.signed).toBe(false);
     },
   );
 
   test("a body without a signature is refused, and why is told without a received value", () => {
-    const { ingress } = house();
+    const { ingress } = harness();
     expect(ingress.verify(post("{}"))).toEqual({
       ok: false,
       code: "BAD_SIGNATURE",
@@ -45,7 +45,7 @@ describe("signature", () => {
   });
 
   test.each(["SHA256=", "Sha256=", "sha256 =", "sha512=", ""])("with the prefix %j it is refused", (prefix) => {
-    const { ingress } = house();
+    const { ingress } = harness();
     const { body, headers } = ingress.sample(MESSAGE);
     const hex = headers["x-hub-signature-256"]!.replace("sha256=", "");
     expect(ingress.verify(post(body, { "x-hub-signature-256": `sha256=${hex}` }))).toEqual({ ok: true });
@@ -53,19 +53,19 @@ describe("signature", () => {
   });
 
   test("of a delivery that was signed by somebody else's app nothing is taken", () => {
-    const theirs = house({ app_secret: "another-secret" }).ingress.sample(MESSAGE);
-    expect(house().ingress.verify(post(theirs.body, theirs.headers)).ok).toBe(false);
+    const theirs = harness({ app_secret: "another-secret" }).ingress.sample(MESSAGE);
+    expect(harness().ingress.verify(post(theirs.body, theirs.headers)).ok).toBe(false);
   });
 
   test.each([undefined, "", "   "])("without a secret (%j) it is skipped, and said", (secret) => {
-    const { ingress } = house({ app_secret: secret });
+    const { ingress } = harness({ app_secret: secret });
     expect(ingress.signed).toBe(false);
     expect(ingress.verify(post("{}"))).toEqual({ ok: true });
     expect(ingress.sample(MESSAGE).headers).toEqual({ "content-type": "application/json" });
   });
 
   test("an old delivery is a replay: its id was forgotten", () => {
-    expect(house().ingress.maxAgeMs).toBe(DEDUPE_MS);
+    expect(harness().ingress.maxAgeMs).toBe(DEDUPE_MS);
   });
 });
 
@@ -81,7 +81,7 @@ describe("handshake", () => {
   const TOKEN = `hub.verify_token=${SECTION.verify_token}`;
 
   test("the right token is answered with the challenge, as text", () => {
-    const { ingress } = house();
+    const { ingress } = harness();
     const request = get(`hub.mode=subscribe&${TOKEN}&hub.challenge=1158201444`);
     expect(ingress.verify(request)).toEqual({ ok: true });
     expect(ingress.parse(request)).toEqual({
@@ -97,17 +97,17 @@ describe("handshake", () => {
     [`hub.mode=unsubscribe&${TOKEN}`, "the mode is another one"],
     [`hub.mode=&${TOKEN}`, "the mode is blank"],
   ])("%s: 403, because %s", (query) => {
-    const verdict = house().ingress.verify(get(`${query}&hub.challenge=1`));
+    const verdict = harness().ingress.verify(get(`${query}&hub.challenge=1`));
     expect(verdict).toMatchObject({ ok: false, code: "BAD_VERIFY_TOKEN" });
     expect(JSON.stringify(verdict)).not.toContain("wrong");
   });
 
   test("the mode may be missing", () => {
-    expect(house().ingress.verify(get(`${TOKEN}&hub.challenge=1`))).toEqual({ ok: true });
+    expect(harness().ingress.verify(get(`${TOKEN}&hub.challenge=1`))).toEqual({ ok: true });
   });
 
   test.each([TOKEN, `${TOKEN}&hub.challenge=`])("without a challenge: 400", (query) => {
-    expect(() => house().ingress.parse(get(query))).toThrow(expect.objectContaining({ code: "BAD_REQUEST" }));
+    expect(() => harness().ingress.parse(get(query))).toThrow(expect.objectContaining({ code: "BAD_REQUEST" }));
   });
 });
 
@@ -115,7 +115,7 @@ const MESSAGE = { text: "hello", id: "sample-1", atMs: NOW_MS };
 
 describe("a sample", () => {
   const roundTrip = (section: object, message: object = {}) => {
-    const { ingress } = house({ ...section });
+    const { ingress } = harness({ ...section });
     const { method, headers, body } = ingress.sample({ ...MESSAGE, ...message });
     const request = { ...post(body, headers), method };
     return { verdict: ingress.verify(request), ...ingress.parse(request) };
@@ -139,7 +139,7 @@ describe("a sample", () => {
   });
 
   test("looks like what the platform sends", () => {
-    const sample = JSON.parse(Buffer.from(house().ingress.sample(MESSAGE).body).toString()) as object;
+    const sample = JSON.parse(Buffer.from(harness().ingress.sample(MESSAGE).body).toString()) as object;
     expect(shapeOf(JSON.parse(fixture("text")) as object)).toEqual(expect.arrayContaining(shapeOf(sample)));
   });
 });

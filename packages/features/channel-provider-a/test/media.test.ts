@@ -1,11 +1,11 @@
 // A file that someone sends must be fetched with the token, which must reach no one but the platform.
 import type { InboundMedia } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { house, houseAndPlatform, never } from "./house.ts";
+import { harness, harnessAndPlatform, never } from "./harness.ts";
 
 const named = (ref: string): InboundMedia => ({ kind: "image", ref, placeholder: "[image]" });
 
-const fetching = async (at: Pick<Awaited<ReturnType<typeof houseAndPlatform>>, "channel">, ref: string) => {
+const fetching = async (at: Pick<Awaited<ReturnType<typeof harnessAndPlatform>>, "channel">, ref: string) => {
   const chunks: Uint8Array[] = [];
   const write = (chunk: Uint8Array) => Promise.resolve(void chunks.push(chunk));
   const { mimeType } = await at.channel.media.fetch(named(ref), write, never);
@@ -13,7 +13,7 @@ const fetching = async (at: Pick<Awaited<ReturnType<typeof houseAndPlatform>>, "
 };
 
 test("the id is looked up, and the file fetched from where the platform says", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await harnessAndPlatform();
   const bytes = Buffer.alloc(300_000, 9);
   const ref = at.platform.host(bytes, "image/jpeg");
   expect(await fetching(at, ref)).toEqual({ mimeType: "image/jpeg", bytes });
@@ -22,7 +22,7 @@ test("the id is looked up, and the file fetched from where the platform says", a
 });
 
 test("a file that is gone, or larger than may be, is refused", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await harnessAndPlatform();
   const [gone, large] = [Buffer.alloc(1), Buffer.alloc(25 * 1_048_576 + 1)].map((bytes) =>
     at.platform.host(bytes, "video/mp4"),
   );
@@ -42,7 +42,7 @@ test("a file that is gone, or larger than may be, is refused", async () => {
 test.each(["", "../106540352242922/messages", "1?fields=x", "a/b", "%2e%2e", "1".repeat(257), "."])(
   "an id like %j is no path of the API: nothing is asked",
   async (ref) => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     await expect(fetching(at, ref)).rejects.toMatchObject({ code: "MEDIA_REFUSED" });
     expect(at.platform.requests).toEqual([]);
   },
@@ -60,7 +60,7 @@ describe("the token", () => {
     "//lookaside.fbsbx.com/",
     "not a url",
   ])("is not taken to %s", async (link) => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     const ref = at.platform.host(Buffer.alloc(1), "image/jpeg", link);
     await expect(fetching(at, ref)).rejects.toMatchObject({ code: "MEDIA_REFUSED" });
     expect(at.platform.requests).toHaveLength(1);
@@ -70,13 +70,13 @@ describe("the token", () => {
     "is taken to %s, the platform's own, and no redirect takes it further",
     async (link) => {
       const asked: { url: string; headers: unknown; redirects: unknown }[] = [];
-      const fetch: NonNullable<NonNullable<Parameters<typeof house>[1]>["fetch"]> = (url, options = {}) => {
+      const fetch: NonNullable<NonNullable<Parameters<typeof harness>[1]>["fetch"]> = (url, options = {}) => {
         asked.push({ url, headers: options.headers, redirects: options.redirects });
         const json = { url: link, mime_type: "image/jpeg", file_size: "1", id: "1" };
         const bytes = asked.length === 1 ? Buffer.from(JSON.stringify(json)) : new Uint8Array();
         return Promise.resolve({ status: 200, headers: {}, bytes, truncated: false, url });
       };
-      await fetching(house({}, { fetch }), "1");
+      await fetching(harness({}, { fetch }), "1");
       expect(asked[1]).toMatchObject({
         url: link,
         headers: { authorization: "Bearer EAAG-access-token-of-a" },
@@ -87,10 +87,10 @@ describe("the token", () => {
 });
 
 test("a page that comes instead of the file is not kept as one", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await harnessAndPlatform();
   const ref = at.platform.host(Buffer.from("<html>Sorry</html>"), "text/html");
   expect(await fetching(at, ref)).toMatchObject({ mimeType: "text/html" });
-  const fetch: NonNullable<NonNullable<Parameters<typeof house>[1]>["fetch"]> = (url) => {
+  const fetch: NonNullable<NonNullable<Parameters<typeof harness>[1]>["fetch"]> = (url) => {
     const json = { url: "https://lookaside.fbsbx.com/", mime_type: "image/jpeg", id: "1" };
     const headers = url.includes("lookaside") ? { "content-type": "text/html; charset=utf-8" } : {};
     return Promise.resolve({
@@ -101,7 +101,7 @@ test("a page that comes instead of the file is not kept as one", async () => {
       url,
     } as never);
   };
-  await expect(fetching(house({}, { fetch }), "1")).rejects.toMatchObject({ code: "REMOTE_UNREACHABLE" });
+  await expect(fetching(harness({}, { fetch }), "1")).rejects.toMatchObject({ code: "REMOTE_UNREACHABLE" });
 });
 
 test.each([
@@ -110,7 +110,7 @@ test.each([
   [{ refuses: 500 }, "REMOTE_UNREACHABLE", undefined],
   [{ rateLimits: 3 }, "REMOTE_UNREACHABLE", 3_000],
 ] as const)("a look-up that meets %j ends in %s", async (mood, code, retryAfterMs) => {
-  await using at = await houseAndPlatform();
+  await using at = await harnessAndPlatform();
   const ref = at.platform.host(Buffer.alloc(1), "image/jpeg");
   at.platform.mood = mood;
   await expect(fetching(at, ref)).rejects.toMatchObject({ code, retryAfterMs });

@@ -3,7 +3,7 @@ import type { Json } from "@svc/contract";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ERROR_CODES, problemOf } from "../src/graph.ts";
-import { failure, houseAndPlatform, message, never, NOW_MS, PERSON } from "./house.ts";
+import { failure, harnessAndPlatform, message, never, NOW_MS, PERSON } from "./harness.ts";
 
 describe("an error of the platform", () => {
   test.each([
@@ -24,7 +24,7 @@ describe("an error of the platform", () => {
     [131042, "DELIVERY_FAILED", undefined],
     [424_242, "DELIVERY_REFUSED", undefined],
   ])("%d is %s", async (code, expected, retryAfterMs) => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     at.platform.failNext(PERSON, [code]);
     const error = await failure(at.channel.send(message("hi"), never));
     expect(error).toMatchObject({ code: expected, retryAfterMs });
@@ -33,7 +33,7 @@ describe("an error of the platform", () => {
   });
 
   test("a status alone says what it can, and none of the platform's words come through", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     const told: [string, number | undefined][] = [];
     for (const mood of [{ refuses: 401 }, { refuses: 404 }, { refuses: 502 }, { rateLimits: 7 }, { refuses: 200 }]) {
       at.platform.mood = mood;
@@ -86,7 +86,7 @@ describe("an error of the platform", () => {
 });
 
 test("an answer that can't be read is an acceptance: the message is out", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await harnessAndPlatform();
   for (const babbles of ["<html>thanks</html>", "", "[null]"]) {
     at.platform.mood = { babbles };
     expect(await at.channel.send(message("hi"), never)).toEqual({});

@@ -1,7 +1,7 @@
 // A question that no one can answer: refused by the platform for its buttons, or answered with the opposite of what was pressed.
 import type { Prompt } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { houseAndPlatform, message, never, parsed, PERSON } from "./house.ts";
+import { harnessAndPlatform, message, never, parsed, PERSON } from "./harness.ts";
 
 const PROMPT: Prompt = {
   id: "ap-12",
@@ -15,7 +15,7 @@ const WORDS = message("Deploy? Answer: approve #12");
 
 describe("a question", () => {
   test("is one message with two buttons, as the platform documents it", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     const receipt = await at.channel.prompts.post(WORDS, PROMPT, never);
     const [sent, ...others] = at.platform.sent;
     expect([others, receipt]).toEqual([[], { platformId: sent?.messageId }]);
@@ -44,7 +44,7 @@ describe("a question", () => {
     ["a blank label", { reject: " " }, "text"],
     ["two labels that are the same", { reject: "Approve" }, "text"],
   ])("with %s is taken", async (_, more, type) => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     await at.channel.prompts.post(WORDS, { ...PROMPT, ...more }, never);
     expect(at.platform.sent.map((sent) => sent.type)).toEqual([type]);
   });
@@ -53,19 +53,19 @@ describe("a question", () => {
     [1024, "interactive"],
     [1025, "text"],
   ])("of %i characters is taken", async (length, type) => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     await at.channel.prompts.post(message("x".repeat(length)), PROMPT, never);
     expect(at.platform.sent.map((sent) => [sent.type, sent.text.length])).toEqual([[type, length]]);
   });
 
   test("in a group, which has no buttons, is asked in words", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     await at.channel.prompts.post({ ...WORDS, conversation: { channel: "provider_a", id: GROUP } }, PROMPT, never);
     expect(at.platform.sent.map(({ type, text }) => [type, text])).toEqual([["text", WORDS.text]]);
   });
 
   test("to a number as long as a group's id has buttons", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     const id = `+${"1".repeat(20)}`;
     await at.channel.prompts.post({ ...WORDS, conversation: { channel: "provider_a", id } }, PROMPT, never);
     expect(at.platform.sent[0]?.buttons).toEqual(["Approve", "Reject"]);

@@ -1,11 +1,11 @@
 // A text that goes out must be what the platform documents, to whom it was meant for: the fake takes nothing else.
 import { describe, expect, test } from "vitest";
 import { receiptOf } from "../src/send.ts";
-import { failure, houseAndPlatform, message, never, PERSON, SECTION } from "./house.ts";
+import { failure, harnessAndPlatform, message, never, PERSON, SECTION } from "./harness.ts";
 
 describe("a text", () => {
   test("is one message, without a preview that would be fetched unclicked", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     const receipt = await at.channel.send(message("Hello https://example.org"), never);
     const [sent, ...others] = at.platform.sent;
     expect(others).toEqual([]);
@@ -25,13 +25,13 @@ describe("a text", () => {
   });
 
   test("of the greatest length is taken", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     await at.channel.send(message("a".repeat(at.channel.text?.maxChars ?? 0)), never);
     expect(at.platform.sent[0]?.text).toHaveLength(4096);
   });
 
   test("quotes the message that it answers where that one quoted another", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     await at.channel.send(message("yes", { replyData: { messageId: "wamid.in", contextId: "wamid.out" } }), never);
     await at.channel.send(message("no"), never);
     expect(at.platform.sent.map(({ quotes }) => quotes)).toEqual(["wamid.in", undefined]);
@@ -46,7 +46,7 @@ describe("a text", () => {
       { to: "Y2FwaV9ncm91cDoxNzA1NTU1MDEzOToxMjAzNjM0MDQ2OTQyMzM4MjAZD", recipient_type: "group" },
     ],
   ])("to %s is addressed as the platform wants it", async (id, expected) => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     await at.channel.send(message("hi", { conversation: { channel: "provider_a", id } }), never);
     expect(at.platform.sent[0]?.body).toMatchObject(expected);
   });
@@ -68,7 +68,7 @@ describe("a text", () => {
   });
 
   test("whose number was written in another form tells where it is answered, with buttons and without", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     const conversation = { channel: "provider_a", id: PERSON.replace("+", "") };
     const prompt = { id: "ap-1", title: "Deploy?", message: "Now.", approve: "Approve", reject: "Reject" };
     const question = message("Deploy?", { conversation });
@@ -78,7 +78,7 @@ describe("a text", () => {
   });
 
   test.each(["", "bob", "bob@example.org", "../16505551234"])("to %j is refused without a request", async (id) => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     const sending = at.channel.send(message("hi", { conversation: { channel: "provider_a", id } }), never);
     expect(await failure(sending)).toMatchObject({ code: "DELIVERY_REFUSED" });
     expect(at.platform.requests).toEqual([]);
@@ -87,7 +87,7 @@ describe("a text", () => {
 
 describe("signs", () => {
   test("writing, and read with it, is told of a message", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     const conversation = { channel: "provider_a", id: PERSON };
     await at.channel.typing.start(conversation, "wamid.in", never);
     await at.channel.typing.start(conversation, undefined, never);
@@ -97,7 +97,7 @@ describe("signs", () => {
   });
 
   test("read alone does not say that somebody writes", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await harnessAndPlatform();
     await at.channel.readMarks.mark({ channel: "provider_a", id: PERSON }, "wamid.in", never);
     expect(at.platform.marks).toEqual(["read wamid.in"]);
   });

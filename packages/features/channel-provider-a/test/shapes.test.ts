@@ -2,7 +2,7 @@
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fixture, house, NOW_MS, parsed, post } from "./house.ts";
+import { fixture, harness, NOW_MS, parsed, post } from "./harness.ts";
 
 describe("anything at all", () => {
   test("JSON of any shape is no error", () => {
@@ -61,7 +61,7 @@ describe("anything at all", () => {
   });
 
   test("bytes that are no UTF-8: 400", () => {
-    expect(() => house().ingress.parse(post(new Uint8Array([0x22, 0xff, 0x22])))).toThrow(
+    expect(() => harness().ingress.parse(post(new Uint8Array([0x22, 0xff, 0x22])))).toThrow(
       expect.objectContaining({ code: "BAD_JSON" }),
     );
   });

@@ -7,7 +7,7 @@ import { type Changes, fixture, open, posted } from "./open-channel.ts";
 
 const parse = (payload: Json | string, changes: Changes = {}): readonly Inbound[] =>
   open(changes).ingress.parse(posted(payload)).inbound ?? [];
-const anybody: Changes = { allowed_users: ["*"] };
+const anyone: Changes = { allowed_users: ["*"] };
 
 interface Input {
   readonly config: { readonly allowed: readonly string[]; readonly bot_name: string };
@@ -100,7 +100,7 @@ test("a recording is audio, so that it is transcribed", () => {
 test.each(["system-message", "own-message", "undo", "join", "leave"])(
   "%s is nobody's, also where everybody may write",
   (name) => {
-    expect(parse(fixture(name), anybody)).toEqual([]);
+    expect(parse(fixture(name), anyone)).toEqual([]);
   },
 );
 
@@ -184,7 +184,7 @@ const json = fc.letrec<{ value: Json }>((tie) => ({
 test("no payload makes it throw, and no message lacks what one must have", () => {
   fc.assert(
     fc.property(json, (payload) => {
-      for (const message of parse(JSON.stringify(payload), anybody)) {
+      for (const message of parse(JSON.stringify(payload), anyone)) {
         expect(message.conversation.id).not.toBe("");
         expect(message.sender).not.toBe("");
       }
@@ -207,7 +207,7 @@ test("a damaged delivery is either read or left, whichever part of it is replace
       })(payload);
       const [holder, key] = places[at % places.length]!;
       holder[key] = part;
-      for (const message of parse(JSON.stringify(payload), anybody)) expect(message.conversation.id).not.toBe("");
+      for (const message of parse(JSON.stringify(payload), anyone)) expect(message.conversation.id).not.toBe("");
     }),
   );
 });

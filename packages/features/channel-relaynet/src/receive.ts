@@ -124,8 +124,8 @@ export async function receiveMessages(deps: ReceiveDeps, signal: AbortSignal): P
         }
         failures.set(url, why);
         if (failures.size === relays.own.length) allDown.reject(commonFailure([...failures.values()]));
-        const restMs = Math.min(LONGEST_REST_MS, why.retryAfterMs ?? 0);
-        await clock.sleep(Math.max(restMs, retryDelayMs(failed, RECONNECT)), either);
+        const delayMs = Math.min(LONGEST_REST_MS, why.retryAfterMs ?? 0);
+        await clock.sleep(Math.max(delayMs, retryDelayMs(failed, RECONNECT)), either);
         // What the last connection brought is read first: it would be brought again.
         while (isCrowded()) await clock.sleep(RECONNECT.firstMs, either);
       }

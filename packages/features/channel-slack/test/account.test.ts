@@ -4,23 +4,23 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { BOT_EVENTS, BOT_SCOPES } from "../src/account.ts";
 import { config } from "../src/config.ts";
-import { failure, house, houseAndPlatform, never, SECTION } from "./house.ts";
+import { failure, fixture, fixtureAndPlatform, never, SECTION } from "./fixture.ts";
 
 describe("check", () => {
   test("tells who the bot is and where, and tries the app token", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     expect(await opened.channel.check(never)).toBe("svc in Acme; Socket Mode is open");
     expect(opened.slack.called).toEqual(["auth.test", "apps.connections.open"]);
   });
 
   test("without a socket needs no app token", async () => {
-    await using opened = await houseAndPlatform({ mode: "events", app_token: undefined });
+    await using opened = await fixtureAndPlatform({ mode: "events", app_token: undefined });
     expect(await opened.channel.check(never)).toBe("svc in Acme");
     expect(opened.slack.called).toEqual(["auth.test"]);
   });
 
   test("names the scopes that are missing", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     for (const scope of ["files:read", "reactions:write"]) opened.slack.scopes.delete(scope);
     expect(await opened.channel.check(never)).toContain("it lacks files:read, reactions:write:");
   });
@@ -31,7 +31,7 @@ describe("check", () => {
     ["app_token, which is the bot's,", "apps.connections.open", { app_token: SECTION.bot_token }],
     ["bot_token, which is the app's,", "auth.test", { bot_token: SECTION.app_token }],
   ])("finds out that %s is wrong", async (_, last, section) => {
-    await using opened = await houseAndPlatform(section);
+    await using opened = await fixtureAndPlatform(section);
     const error = await failure(opened.channel.check(never));
     expect(error).toMatchObject({ code: "CHANNEL_UNAUTHORIZED" });
     expect(error.hint).toBeDefined();
@@ -43,7 +43,7 @@ describe("check", () => {
     ["internal_error", "REMOTE_UNREACHABLE"],
     ["ratelimited", "REMOTE_UNREACHABLE"],
   ])("that meets %s is %s", async (word, code) => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.mood = { babbles: JSON.stringify({ ok: false, error: word }) };
     expect(await failure(opened.channel.check(never))).toMatchObject({ code });
   });
@@ -53,7 +53,7 @@ describe("setup prints an app", () => {
   const manifestIn = (text: string) => JSON.parse(text.slice(text.indexOf("{"))) as Record<string, any>;
 
   test("that connects to the platform", async () => {
-    const says = await house().channel.setup({ url: "" }, never);
+    const says = await fixture().channel.setup({ url: "" }, never);
     const { settings, features, oauth_config: oauth } = manifestIn(says);
     expect(says).toContain("connections:write");
     expect(oauth).toEqual({ scopes: { bot: [...BOT_SCOPES] } });
@@ -73,13 +73,13 @@ describe("setup prints an app", () => {
   test("that the page shows", async () => {
     const page = readFileSync(`${import.meta.dirname}/../../../../docs/channels/slack.md`, "utf8");
     const [, shown = ""] = /```json\n(.*?)```/s.exec(page) ?? [];
-    expect(JSON.parse(shown)).toEqual(manifestIn(await house().channel.setup({ url: "" }, never)));
+    expect(JSON.parse(shown)).toEqual(manifestIn(await fixture().channel.setup({ url: "" }, never)));
   });
 
   test.each(["https://svc.example.org/slack/events", "https://svc.example.org/", "https://svc.example.org"])(
     "that posts to %s",
     async (url) => {
-      const says = await house({ mode: "events" }).channel.setup({ url }, never);
+      const says = await fixture({ mode: "events" }).channel.setup({ url }, never);
       const { settings, features } = manifestIn(says);
       expect(settings).toMatchObject({
         socket_mode_enabled: false,
@@ -92,7 +92,7 @@ describe("setup prints an app", () => {
   );
 
   test.each(["/slack/events", "http://svc.example.org/slack/events", ""])("but none that posts to %j", async (url) => {
-    const error = await failure(house({ mode: "events" }).channel.setup({ url }, never));
+    const error = await failure(fixture({ mode: "events" }).channel.setup({ url }, never));
     expect(error).toMatchObject({ code: "CHANNEL_CANNOT" });
   });
 });

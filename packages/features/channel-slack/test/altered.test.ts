@@ -11,9 +11,9 @@ import {
 } from "@svc/testkit/platforms/slack/events";
 import { SLACK_BOT } from "@svc/testkit/platforms/slack/workspace";
 import { expect, test } from "vitest";
-import { house, ingressAt, NOW_MS, PERSON, posted } from "./house.ts";
+import { fixture, ingressAt, NOW_MS, PERSON, posted } from "./fixture.ts";
 
-const ingress = ingressAt(house({ mode: "events", mention_only: false }));
+const ingress = ingressAt(fixture({ mode: "events", mention_only: false }));
 const flawIn = (payload: unknown): string | undefined =>
   flawOf(ingress.parse(posted(JSON.stringify(payload))), "slack");
 

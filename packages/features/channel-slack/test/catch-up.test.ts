@@ -4,7 +4,7 @@ import { fakeClock } from "@svc/testkit/fake-clock";
 import { memorySecrets } from "@svc/testkit/memory-secrets";
 import { SLACK_BOT, slackDmOf } from "@svc/testkit/platforms/slack/workspace";
 import { describe, expect, test } from "vitest";
-import { message, never, NOW_MS, PERSON, platform, STRANGER } from "./house.ts";
+import { message, never, NOW_MS, PERSON, platform, STRANGER } from "./fixture.ts";
 import { type Listening, listening } from "./listening.ts";
 
 const MINUTE_MS = 60_000;
@@ -93,7 +93,7 @@ describe("the next process", () => {
     const parent = place.write(`${BOT} question`, { channel: CHANNEL });
     const other = place.write("another", { channel: CHANNEL });
     const first = await place.start();
-    await first.house.channel.send(
+    await first.fixture.channel.send(
       message("answer", { conversation: { channel: "slack", id: CHANNEL, thread: parent } }),
       never,
     );
@@ -133,7 +133,7 @@ describe("the next process", () => {
     for (let count = 0; count < 700; count += 1) place.write(`Message ${count}`);
     const at = await place.visit();
     expect([texts(at).length, texts(at)[0], texts(at).at(-1)]).toEqual([600, "Message 100", "Message 699"]);
-    expect(at.house.context.log.text()).toContain("more was written while away");
+    expect(at.fixture.context.log.text()).toContain("more was written while away");
   });
 });
 
@@ -187,7 +187,7 @@ describe("a platform that is out of order", () => {
     place.slack.scopes.delete("im:history");
     place.write("one");
     const at = await place.visit();
-    expect(at.house.context.log.text()).toContain("could not be looked for");
+    expect(at.fixture.context.log.text()).toContain("could not be looked for");
     expect(texts(at)).toEqual([]);
   });
 });

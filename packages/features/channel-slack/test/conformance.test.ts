@@ -11,7 +11,7 @@ import { slackMessageEvent, slackPress } from "@svc/testkit/platforms/slack/even
 import type { Slack } from "@svc/testkit/platforms/slack/server";
 import { SLACK_BOT, slackDmOf } from "@svc/testkit/platforms/slack/workspace";
 import definition from "../src/index.ts";
-import { PERSON, platform, SECTION, STRANGER } from "./house.ts";
+import { PERSON, platform, SECTION, STRANGER } from "./fixture.ts";
 
 const root = `${import.meta.dirname}/..`;
 const secretOf = (section: Section): string => String(section["signing_secret"]);

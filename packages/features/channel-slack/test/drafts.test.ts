@@ -1,13 +1,13 @@
 // An answer that is being written is changed many times: no change may be lost for its length, or take away what others may ask.
 import type { SentMessage } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { failure, houseAndPlatform, message, never, PERSON } from "./house.ts";
+import { failure, fixtureAndPlatform, message, never, PERSON } from "./fixture.ts";
 
 const DM = `D${PERSON.slice(1)}`;
 const conversation = { channel: "slack", id: DM };
 
 async function begun(section = {}) {
-  const opened = await houseAndPlatform(section);
+  const opened = await fixtureAndPlatform(section);
   opened.slack.workspace.dm(PERSON);
   const { platformId = "" } = await opened.channel.send(message("An ans"), never);
   const sent: SentMessage = { conversation, platformId };
@@ -90,7 +90,7 @@ describe("edits", () => {
   });
 
   test("are off where the section says so", async () => {
-    await using opened = await houseAndPlatform({ stream_mode: "off" });
+    await using opened = await fixtureAndPlatform({ stream_mode: "off" });
     expect(opened.channel).not.toHaveProperty("drafts");
   });
 });

@@ -2,13 +2,13 @@
 import type { InboundMedia } from "@svc/contract";
 import { expect, test } from "vitest";
 import { ADMIN, clientOf, GENERAL, startEmulator } from "./emulator/workspaces.ts";
-import { failure, house, message, never } from "./house.ts";
+import { failure, fixture, message, never } from "./fixture.ts";
 
 const at = (id: string, thread?: string) => ({ conversation: { channel: "slack", id, ...(thread && { thread }) } });
 
 test("a text is sent, changed, replied to and reacted to", async () => {
   await using workspace = await startEmulator();
-  const { channel } = house({ api_url: workspace.apiUrl, mode: "events" });
+  const { channel } = fixture({ api_url: workspace.apiUrl, mode: "events" });
   const client = clientOf(workspace);
   expect(await channel.check(never)).toContain("svc in Acme");
 
@@ -40,7 +40,7 @@ test("a text is sent, changed, replied to and reacted to", async () => {
 
 test("files are shared in the thread, and fetched from where the platform keeps them", async () => {
   await using workspace = await startEmulator();
-  const { channel } = house({ api_url: workspace.apiUrl, mode: "events" });
+  const { channel } = fixture({ api_url: workspace.apiUrl, mode: "events" });
   const client = clientOf(workspace);
   const { platformId = "" } = await channel.send(message("Look", at(GENERAL)), never);
   const [, ts = ""] = platformId.split(":");
@@ -63,7 +63,7 @@ test("files are shared in the thread, and fetched from where the platform keeps 
 
 test("a question has buttons until it is settled", async () => {
   await using workspace = await startEmulator();
-  const { channel } = house({ api_url: workspace.apiUrl, mode: "events" });
+  const { channel } = fixture({ api_url: workspace.apiUrl, mode: "events" });
   const prompt = { id: "ap-1", title: "Deploy?", message: "Now.", approve: "Approve", reject: "Reject" };
   const question = message("Deploy?", at(ADMIN));
   const { platformId = "", opened } = await channel.prompts.post(question, prompt, never);
@@ -77,7 +77,7 @@ test("a question has buttons until it is settled", async () => {
 
 test("what it refuses is told as such", async () => {
   await using workspace = await startEmulator();
-  const { channel } = house({ api_url: workspace.apiUrl, mode: "events" });
+  const { channel } = fixture({ api_url: workspace.apiUrl, mode: "events" });
   expect(await failure(channel.send(message("x", at("C0NOWHERE1")), never))).toMatchObject({
     code: "DELIVERY_REFUSED",
   });

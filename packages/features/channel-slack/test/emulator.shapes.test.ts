@@ -5,7 +5,7 @@ import type { WebClient } from "@slack/web-api";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { quietLog } from "../src/web-api.ts";
 import { ADMIN, clientOf, GENERAL, type OpenWorkspace, startEmulator, startOurs } from "./emulator/workspaces.ts";
-import { NOW_MS, TOKENS } from "./house.ts";
+import { NOW_MS, TOKENS } from "./fixture.ts";
 
 /** What a method answers, as far as anyone may rely on it: its fields, and what kind of value each has. */
 type Outline = string | { readonly [field: string]: Outline } | readonly Outline[];

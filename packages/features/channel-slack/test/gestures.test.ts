@@ -3,7 +3,7 @@ import type { Inbound, Json } from "@svc/contract";
 import { slackCommand, slackEvent, slackPress } from "@svc/testkit/platforms/slack/events";
 import { SLACK_BOT, slackDmOf } from "@svc/testkit/platforms/slack/workspace";
 import { describe, expect, test } from "vitest";
-import { NOW_MS, parsed, PERSON, STRANGER } from "./house.ts";
+import { NOW_MS, parsed, PERSON, STRANGER } from "./fixture.ts";
 
 const CHANNEL = "C0GENERAL";
 const TS = "1780272000.000100";

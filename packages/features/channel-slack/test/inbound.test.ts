@@ -4,7 +4,7 @@ import type { Inbound, Json } from "@svc/contract";
 import { slackEvent, slackMention, type SlackMessage, slackMessageEvent } from "@svc/testkit/platforms/slack/events";
 import { SLACK_BOT, slackDmOf } from "@svc/testkit/platforms/slack/workspace";
 import { describe, expect, test } from "vitest";
-import { house, ingressAt, NOW_MS, parsed, PERSON, posted, STRANGER } from "./house.ts";
+import { fixture, ingressAt, NOW_MS, parsed, PERSON, posted, STRANGER } from "./fixture.ts";
 
 const CHANNEL = "C0GENERAL";
 const BOT = `<@${SLACK_BOT.user}>`;
@@ -136,7 +136,7 @@ describe("what is no question", () => {
   );
 
   test("of those who chat among each other is not told to the log, of those who call us once", () => {
-    const opened = house({ mode: "events" });
+    const opened = fixture({ mode: "events" });
     const say = (text: string): unknown =>
       ingressAt(opened).parse(posted(JSON.stringify(inChannel({ from: STRANGER, text }))));
     say("Hello");

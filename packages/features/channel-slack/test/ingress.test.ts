@@ -3,15 +3,15 @@ import { rawOf } from "@svc/testkit/conformance/channel-conformance";
 import { slackDelivery, slackFormDelivery, slackSigned } from "@svc/testkit/platforms/slack/delivery";
 import { slackCommand, slackMessageEvent, slackPress } from "@svc/testkit/platforms/slack/events";
 import { describe, expect, test } from "vitest";
-import { house, ingressAt, NOW_MS, PERSON, posted, SIGNING_SECRET } from "./house.ts";
+import { fixture, ingressAt, NOW_MS, PERSON, posted, SIGNING_SECRET } from "./fixture.ts";
 
-const opened = house({ mode: "events" });
+const opened = fixture({ mode: "events" });
 const ingress = ingressAt(opened);
 const payload = slackMessageEvent({ id: "m1", text: "Hello", from: PERSON, atMs: NOW_MS });
 
 test("there are three addresses, and the socket needs none", () => {
   expect(opened.ingress.map(({ path }) => path)).toEqual(["/slack/events", "/slack/actions", "/slack/commands"]);
-  expect(house().ingress).toEqual([]);
+  expect(fixture().ingress).toEqual([]);
 });
 
 describe("the signature", () => {

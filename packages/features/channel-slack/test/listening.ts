@@ -4,11 +4,11 @@ import type { Section } from "@svc/testkit/conformance/channel-conformance";
 import { fakeClock, type FakeClock } from "@svc/testkit/fake-clock";
 import { memorySecrets } from "@svc/testkit/memory-secrets";
 import type { Slack } from "@svc/testkit/platforms/slack/server";
-import { type House, house, NOW_MS, platform } from "./house.ts";
+import { type Fixture, fixture, NOW_MS, platform } from "./fixture.ts";
 
 export interface Listening extends AsyncDisposable {
   readonly slack: Slack;
-  readonly house: House;
+  readonly fixture: Fixture;
   readonly clock: FakeClock;
   /** On disk, oldest first. */
   readonly kept: readonly Inbound[];
@@ -55,7 +55,7 @@ export async function listening(options: ListeningOptions = {}): Promise<Listeni
       return isKnown ? ("duplicate" as const) : ("kept" as const);
     });
   };
-  const opened = house(
+  const opened = fixture(
     { api_url: slack.apiUrl, ...section },
     { clock, state, receive, nowMs: clock.now(), ...(options.resolve && { resolve: options.resolve }) },
   );
@@ -74,7 +74,7 @@ export async function listening(options: ListeningOptions = {}): Promise<Listeni
   };
   return {
     slack,
-    house: opened,
+    fixture: opened,
     clock,
     kept,
     duplicates,

@@ -2,12 +2,12 @@
 import type { InboundMedia } from "@svc/contract";
 import type { SlackFileOptions } from "@svc/testkit/platforms/slack/files";
 import { describe, expect, test } from "vitest";
-import { failure, houseAndPlatform, never } from "./house.ts";
+import { failure, fixtureAndPlatform, never } from "./fixture.ts";
 
 const named = (ref: string): InboundMedia => ({ kind: "image", ref, placeholder: "[image]" });
 const PNG = { mimetype: "image/png", name: "a b.png" } as const satisfies SlackFileOptions;
 
-type Opened = Awaited<ReturnType<typeof houseAndPlatform>>;
+type Opened = Awaited<ReturnType<typeof fixtureAndPlatform>>;
 const fetched = async ({ channel }: Pick<Opened, "channel">, ref: string) => {
   const chunks: Uint8Array[] = [];
   const { mimeType } = await channel.media.fetch(named(ref), async (chunk) => void chunks.push(chunk.slice()), never);
@@ -15,7 +15,7 @@ const fetched = async ({ channel }: Pick<Opened, "channel">, ref: string) => {
 };
 
 test("a file is looked up, and fetched with the token", async () => {
-  await using opened = await houseAndPlatform();
+  await using opened = await fixtureAndPlatform();
   const bytes = Buffer.alloc(300_000, 7);
   const id = opened.slack.files.host(bytes, PNG);
   expect(await fetched(opened, id)).toEqual({ mimeType: "image/png", bytes });
@@ -26,7 +26,7 @@ test("a file is looked up, and fetched with the token", async () => {
 });
 
 test("a file that is gone, or larger than may be, is refused before a byte of it is fetched", async () => {
-  await using opened = await houseAndPlatform();
+  await using opened = await fixtureAndPlatform();
   const gone = opened.slack.files.host(Buffer.alloc(1), PNG);
   opened.slack.files.forget(gone);
   const large = opened.slack.files.host(Buffer.alloc(26_214_401), PNG);
@@ -39,7 +39,7 @@ test("a file that is gone, or larger than may be, is refused before a byte of it
 test.each(["", "F", "../F0FILE123", "f0file123", "F0FILE123&token=x", "https://files.slack.com/x", "F".repeat(40)])(
   "an id like %j is asked for nowhere",
   async (id) => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     expect(await failure(fetched(opened, id))).toMatchObject({ code: "MEDIA_REFUSED" });
     expect(opened.slack.requests).toEqual([]);
   },
@@ -57,7 +57,7 @@ describe("the token", () => {
     "//files.slack.com/x",
     "not a url",
   ])("is not taken to %s", async (link) => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     const id = opened.slack.files.host(Buffer.alloc(1), { ...PNG, link });
     expect(await failure(fetched(opened, id))).toMatchObject({ code: "MEDIA_REFUSED" });
     expect(opened.slack.requests).toHaveLength(1);
@@ -70,7 +70,7 @@ describe("the token", () => {
       url_private: "https://files.slack.com/files-pri/T0-F0/a.png",
       mimetype: "image/png",
     };
-    const opened = await houseAndPlatform(
+    const opened = await fixtureAndPlatform(
       {},
       {
         fetch: (url, options = {}) => {
@@ -90,7 +90,7 @@ describe("the token", () => {
   });
 
   test("that may not read files is told so, or sent to a page that is not kept", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     const id = opened.slack.files.host(Buffer.alloc(1), PNG);
     opened.slack.scopes.delete("files:read");
     const error = await failure(fetched(opened, id));

@@ -1,7 +1,7 @@
 // A group's messages are told apart by who wrote them: by name, but no message may wait for a name.
 import { slackMessageEvent } from "@svc/testkit/platforms/slack/events";
 import { describe, expect, test } from "vitest";
-import { NOW_MS, PERSON, platform } from "./house.ts";
+import { NOW_MS, PERSON, platform } from "./fixture.ts";
 import { type Listening, listening } from "./listening.ts";
 
 const say = (at: Listening, id: string, event = {}) =>

@@ -1,11 +1,11 @@
 // A sign that stays where no one is at it any more, or that is asked for where it is missing, is worse than no sign.
 import { describe, expect, test } from "vitest";
-import { failure, houseAndPlatform, never, PERSON } from "./house.ts";
+import { failure, fixtureAndPlatform, never, PERSON } from "./fixture.ts";
 
 const CHANNEL = "C0GENERAL";
 
 async function asked(section = {}) {
-  const opened = await houseAndPlatform(section);
+  const opened = await fixtureAndPlatform(section);
   const ts = opened.slack.write({ text: "Hello", from: PERSON, atMs: 0, channel: CHANNEL, kind: "channel" });
   const conversation = { channel: "slack", id: CHANNEL, thread: ts };
   const reactions = (): string[] => [...opened.slack.workspace.conversations.get(CHANNEL)!.messages[0]!.reactions];

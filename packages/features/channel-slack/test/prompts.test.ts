@@ -1,7 +1,7 @@
 // A question that no one can answer, or that can be answered twice, holds up what waits for it.
 import type { Prompt } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { houseAndPlatform, message, never, PERSON } from "./house.ts";
+import { fixtureAndPlatform, message, never, PERSON } from "./fixture.ts";
 
 const DM = `D${PERSON.slice(1)}`;
 const PROMPT: Prompt = {
@@ -15,7 +15,7 @@ const WORDS = message("Deploy *v2* <!channel>?\n> Answer: approve #12");
 
 describe("a question", () => {
   test("is one message with two buttons, as the platform documents it, its words as they are", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.workspace.dm(PERSON);
     const receipt = await opened.channel.prompts.post(WORDS, PROMPT, never);
     const [sent, ...others] = opened.slack.sent;
@@ -50,7 +50,7 @@ describe("a question", () => {
   });
 
   test("in a channel opens a thread, in which an answer needs no mention", async () => {
-    await using opened = await houseAndPlatform({ mode: "events" });
+    await using opened = await fixtureAndPlatform({ mode: "events" });
     opened.slack.workspace.add({ id: "C0GENERAL", kind: "channel", name: "general" });
     const receipt = await opened.channel.prompts.post(
       { ...WORDS, conversation: { channel: "slack", id: "#general" } },
@@ -66,7 +66,7 @@ describe("a question", () => {
     ["a label of 76", { approve: "a".repeat(76) }, 0],
     ["a blank label", { reject: " " }, 0],
   ])("with %s is asked", async (_, more, buttons) => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.workspace.dm(PERSON);
     await opened.channel.prompts.post(WORDS, { ...PROMPT, ...more }, never);
     expect(opened.slack.sent[0]?.buttons).toHaveLength(buttons);
@@ -78,7 +78,7 @@ describe("a question", () => {
     [600, "&", 2],
     [601, "&", 0],
   ])("of %i times %j is asked", async (length, char, buttons) => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.workspace.dm(PERSON);
     await opened.channel.prompts.post(message(char.repeat(length)), PROMPT, never);
     expect(opened.slack.sent.map((sent) => [sent.text.length, sent.buttons.length])).toEqual([[length, buttons]]);
@@ -87,7 +87,7 @@ describe("a question", () => {
 
 describe("a question that is settled", () => {
   test("has no buttons any more, and says how it ended", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.workspace.dm(PERSON);
     const { platformId } = await opened.channel.prompts.post(WORDS, PROMPT, never);
     await opened.channel.prompts.close?.({ ...WORDS, platformId }, "Approved by *ada*", never);
@@ -95,7 +95,7 @@ describe("a question that is settled", () => {
   });
 
   test.each(["x", "&", "日", "*a* "])("however long it is with %j, says how it ended", async (unit) => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.workspace.dm(PERSON);
     const { platformId } = await opened.channel.prompts.post(message("Deploy?"), PROMPT, never);
     const text = unit.repeat(4000 / unit.length);
@@ -104,7 +104,7 @@ describe("a question that is settled", () => {
   });
 
   test("of which nothing is known is left alone", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     for (const platformId of [undefined, "", "x", "C0GENERAL:now"]) {
       await opened.channel.prompts.close?.({ ...WORDS, platformId }, "Approved", never);
     }

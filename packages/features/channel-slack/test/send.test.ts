@@ -1,6 +1,6 @@
 // What goes out must be what the platform documents, where it was meant to go, once: the fake takes nothing else.
 import { describe, expect, test } from "vitest";
-import { failure, houseAndPlatform, message, never, PERSON } from "./house.ts";
+import { failure, fixtureAndPlatform, message, never, PERSON } from "./fixture.ts";
 
 const DM = `D${PERSON.slice(1)}`;
 const at = (id: string, thread?: string) => ({ conversation: { channel: "slack", id, ...(thread && { thread }) } });
@@ -9,7 +9,7 @@ const form = (body: Uint8Array): Record<string, string> =>
 
 describe("a text", () => {
   test("is one message in the platform's markup, without previews that would be fetched unclicked", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     const { slack, channel } = opened;
     slack.workspace.dm(PERSON);
     const receipt = await channel.send(message("**Hello** https://example.org <!channel>"), never);
@@ -26,7 +26,7 @@ describe("a text", () => {
   });
 
   test("goes with the token in a header, and tells nothing of the system it comes from", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.workspace.dm(PERSON);
     await opened.channel.send(message("hi"), never);
     expect(opened.slack.requests[0]?.headers).toMatchObject({
@@ -36,7 +36,7 @@ describe("a text", () => {
   });
 
   test("in a thread goes into it", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     const thread = opened.slack.write({ text: "Hello", from: PERSON, atMs: 0, channel: "C0GENERAL", kind: "channel" });
     const receipt = await opened.channel.send(message("hi", at("C0GENERAL", thread)), never);
     expect(opened.slack.sent[0]?.message.threadTs).toBe(thread);
@@ -45,7 +45,7 @@ describe("a text", () => {
 
   test("to a channel opens a thread there, unless there are to be none", async () => {
     for (const thread_replies of [true, false]) {
-      await using opened = await houseAndPlatform({ thread_replies });
+      await using opened = await fixtureAndPlatform({ thread_replies });
       opened.slack.workspace.add({ id: "C0GENERAL", kind: "channel", name: "general" });
       const receipt = await opened.channel.send(message("hi", at("C0GENERAL")), never);
       const { ts } = opened.slack.sent[0]!.message;
@@ -54,7 +54,7 @@ describe("a text", () => {
   });
 
   test("to a person opens the conversation, once, and tells where answers come in", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     for (let time = 0; time < 2; time += 1) {
       const receipt = await opened.channel.send(message("hi", at(PERSON)), never);
       expect(receipt.opened).toEqual({ channel: "slack", id: DM });
@@ -63,7 +63,7 @@ describe("a text", () => {
   });
 
   test("to a channel by its name is told by its id", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.workspace.add({ id: "C0GENERAL", kind: "channel", name: "general" });
     for (const id of ["#general", "general"]) {
       expect((await opened.channel.send(message("hi", at(id)), never)).opened).toMatchObject({ id: "C0GENERAL" });
@@ -73,7 +73,7 @@ describe("a text", () => {
   test.each(["", "General", "@ada", "D0", "C0GENERAL/../x", "*", "a b", "<!channel>", "x".repeat(100)])(
     "to %j is refused without a request",
     async (id) => {
-      await using opened = await houseAndPlatform();
+      await using opened = await fixtureAndPlatform();
       expect(await failure(opened.channel.send(message("hi", at(id)), never))).toMatchObject({
         code: "DELIVERY_REFUSED",
       });
@@ -82,7 +82,7 @@ describe("a text", () => {
   );
 
   test("in what is no thread is refused without a request", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     expect(await failure(opened.channel.send(message("hi", at(DM, "now")), never))).toMatchObject({
       code: "DELIVERY_REFUSED",
     });
@@ -90,7 +90,7 @@ describe("a text", () => {
   });
 
   test("with half a character goes out", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.workspace.dm(PERSON);
     await opened.channel.send(message("half \uD83D of it"), never);
     expect(opened.slack.sent[0]?.text).toBe("half \uFFFD of it");
@@ -115,7 +115,7 @@ describe("what the platform says no to", () => {
     ["constructor", "DELIVERY_FAILED"],
     ["xoxb-12-34-bot-token", "DELIVERY_FAILED"],
   ])("%s is %s, asked once, in words of ours", async (word, code) => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.workspace.dm(PERSON);
     opened.slack.refusals.set("chat.postMessage", word);
     const error = await failure(opened.channel.send(message("hi"), never));
@@ -126,7 +126,7 @@ describe("what the platform says no to", () => {
   });
 
   test("a scope that is missing is named", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.scopes.delete("chat:write");
     const error = await failure(opened.channel.send(message("hi"), never));
     expect(error).toMatchObject({ code: "CHANNEL_UNAUTHORIZED" });
@@ -134,14 +134,14 @@ describe("what the platform says no to", () => {
   });
 
   test("a redirect is no acceptance", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.mood = ({ path }) => (path.endsWith("chat.postMessage") ? { redirects: "/api/auth.test" } : "takes");
     expect(await failure(opened.channel.send(message("hi"), never))).toMatchObject({ code: "DELIVERY_FAILED" });
     expect(opened.slack.called).toEqual(["auth.test"]);
   });
 
   test("a rate limit without a time is one all the same", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.mood = { refuses: 429 };
     const error = await failure(opened.channel.send(message("hi"), never));
     expect(error).toMatchObject({ code: "DELIVERY_FAILED", retryAfterMs: undefined });
@@ -154,7 +154,7 @@ describe("files", () => {
     ({ kind: "document", name, mimeType: "text/plain", read: () => Promise.resolve(bytes) }) as const;
 
   test("are one message under the text, in its thread, uploaded without the token", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     const thread = opened.slack.write({ text: "Hello", from: PERSON, atMs: 0, channel: "C0GENERAL", kind: "channel" });
     const files = [file("a.txt"), file("b.txt")];
     const receipt = await opened.channel.send(message("Two files", { ...at("C0GENERAL", thread), files }), never);
@@ -175,13 +175,13 @@ describe("files", () => {
   });
 
   test("to a person go where the text went", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     await opened.channel.send(message("", { ...at(PERSON), files: [file("a.txt")] }), never);
     expect(opened.slack.sent).toMatchObject([{ channel: DM, message: { subtype: "file_share" } }]);
   });
 
   test("to a channel by its name need a text to find out its id", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.workspace.add({ id: "C0GENERAL", kind: "channel", name: "general" });
     await opened.channel.send(message("With a text", { ...at("#general"), files: [file("a.txt")] }), never);
     expect(opened.slack.sent.map(({ channel }) => channel)).toEqual(["C0GENERAL", "C0GENERAL"]);
@@ -190,7 +190,7 @@ describe("files", () => {
   });
 
   test("go on where the last try stopped: the text is not sent twice", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.workspace.dm(PERSON);
     opened.slack.refusals.set("files.completeUploadExternal", "internal_error");
     const two = message("Once", { files: [file("a.txt")] });
@@ -203,7 +203,7 @@ describe("files", () => {
   });
 
   test("that can't be sent keep nothing else from being sent", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.workspace.dm(PERSON);
     const files = [file("empty.txt", new Uint8Array()), file("a.txt")];
     const error = await failure(opened.channel.send(message("Hello", { files }), never));
@@ -220,7 +220,7 @@ describe("files", () => {
     [{ refuses: 503 }, "DELIVERY_FAILED"],
     [{ rateLimits: 9 }, "DELIVERY_FAILED"],
   ] as const)("whose upload meets %j have sent nothing: %s", async (mood, code) => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     opened.slack.workspace.dm(PERSON);
     opened.slack.mood = ({ path }) => (path.startsWith("/upload/") ? mood : "takes");
     const error = await failure(opened.channel.send(message("", { files: [file("a.txt")] }), never));
@@ -229,7 +229,7 @@ describe("files", () => {
   });
 
   test("are put nowhere but on the platform", async () => {
-    await using opened = await houseAndPlatform();
+    await using opened = await fixtureAndPlatform();
     for (const link of [
       "https://evil.example/upload",
       "https://files.slack.com.evil.example/",

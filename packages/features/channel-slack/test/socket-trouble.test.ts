@@ -2,7 +2,7 @@
 // no one but the platform may be connected to.
 import { slackMessageEvent } from "@svc/testkit/platforms/slack/events";
 import { describe, expect, test } from "vitest";
-import { NOW_MS, PERSON, platform } from "./house.ts";
+import { NOW_MS, PERSON, platform } from "./fixture.ts";
 import { aWhile, listening } from "./listening.ts";
 
 const say = (text: string, id: string) => slackMessageEvent({ id, text, from: PERSON, atMs: NOW_MS });
@@ -18,7 +18,7 @@ describe("run is over, to be started again,", () => {
   test("when nothing is heard and no ping is answered", async () => {
     await using at = await listening();
     await at.slack.socket.opened(1);
-    await at.until(() => at.house.context.log.lines.length > 0);
+    await at.until(() => at.fixture.context.log.lines.length > 0);
     at.slack.socket.mood = "deaf";
     await at.until(() => at.clock.waiting > 0);
     for (let times = 0; times < 5; times += 1) await at.clock.advance(10_000);

@@ -3,7 +3,7 @@
 import { slackCommand, slackMention, slackMessageEvent, slackPress } from "@svc/testkit/platforms/slack/events";
 import { SLACK_BOT, slackDmOf } from "@svc/testkit/platforms/slack/workspace";
 import { describe, expect, test } from "vitest";
-import { NOW_MS, PERSON } from "./house.ts";
+import { NOW_MS, PERSON } from "./fixture.ts";
 import { aWhile, listening } from "./listening.ts";
 
 const texts = ({ kept }: { readonly kept: readonly { readonly text: string }[] }): string[] =>

@@ -5,7 +5,7 @@ import { everyAlteration, flawOf } from "@svc/testkit/conformance/channel-confor
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ADA, FORUM, GROUP, posted, said } from "./house.ts";
+import { ADA, FORUM, GROUP, posted, said } from "./fixture.ts";
 
 const { parsed } = await posted({ allowed_users: ["*"] });
 const flawIn = (update: unknown): string | undefined => flawOf(parsed(update as never), "telegram");

@@ -1,5 +1,5 @@
 // A section that can't work must be refused where it is written, and not when the first message comes.
-import { SECTION } from "./house.ts";
+import { SECTION } from "./fixture.ts";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { config } from "../src/config.ts";

@@ -2,8 +2,8 @@
 import { TELEGRAM_TOKEN } from "@svc/testkit/platforms/telegram/server";
 import { InputFile } from "grammy";
 import { describe, expect, test } from "vitest";
-import { opened, refusal } from "./fake-house.ts";
-import { ADA } from "./house.ts";
+import { opened, refusal } from "./fake-fixture.ts";
+import { ADA } from "./fixture.ts";
 
 describe("files", () => {
   const PNG = Buffer.from("89504e470d0a1a0a", "hex");

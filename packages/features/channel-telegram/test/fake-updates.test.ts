@@ -2,8 +2,8 @@
 // about lost messages rests on it.
 import { startPlatform } from "@svc/testkit/platforms/base";
 import { describe, expect, test } from "vitest";
-import { opened, refusal, write } from "./fake-house.ts";
-import { ADA, GROUP } from "./house.ts";
+import { opened, refusal, write } from "./fake-fixture.ts";
+import { ADA, GROUP } from "./fixture.ts";
 
 describe("updates", () => {
   const ids = (updates: readonly { update_id: number }[]): number[] => updates.map(({ update_id: id }) => id);

@@ -4,8 +4,8 @@ import { TELEGRAM_TOKEN } from "@svc/testkit/platforms/telegram/server";
 import { telegramPress } from "@svc/testkit/platforms/telegram/update";
 import { Api, Bot, type GrammyError } from "grammy";
 import { describe, expect, test } from "vitest";
-import { opened, refusal, write } from "./fake-house.ts";
-import { ADA, FORUM } from "./house.ts";
+import { opened, refusal, write } from "./fake-fixture.ts";
+import { ADA, FORUM } from "./fixture.ts";
 
 test("a bot of the library's own polls it, is told of messages and presses, and answers", async () => {
   await using at = await opened();

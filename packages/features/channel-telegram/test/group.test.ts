@@ -1,17 +1,17 @@
 // In a group the bot must answer who talks to it, in the topic where that is, and no one else: neither other people's talk, nor
 // other bots' commands, nor who is not on the list.
 import { describe, expect, test } from "vitest";
-import { ADA, FORUM, GROUP, house as unnamed, only, posted, said, STRANGER } from "./house.ts";
+import { ADA, FORUM, GROUP, fixture as unnamed, only, posted, said, STRANGER } from "./fixture.ts";
 
 type More = Parameters<typeof said>[1];
 
-const house = await posted();
+const fixture = await posted();
 const open = await posted({ mention_only: false });
 
 const inGroup = (text: string, more: More = {}) => said(text, { chat: GROUP, ...more });
 const mention = (offset: number, length = 8) => ({ entities: [{ type: "mention", offset, length }] });
 const us = { id: 123_456_789, is_bot: true, first_name: "Helper", username: "svc_bot" };
-const texts = (from: typeof house, update: Record<string, unknown>): string[] =>
+const texts = (from: typeof fixture, update: Record<string, unknown>): string[] =>
   (from.parsed(update).inbound ?? []).map(({ text }) => text);
 
 describe("with mention_only, what is for us", () => {
@@ -48,12 +48,12 @@ describe("with mention_only, what is for us", () => {
     ["a command to another", "/new@abc_bot", {}, undefined],
     ["a command behind our name", "@svc_bot /new", mention(0), "/new"],
   ])("%s", (_what, text, more, expected) => {
-    expect(texts(house, inGroup(text, { more: more as never }))).toEqual(expected === undefined ? [] : [expected]);
+    expect(texts(fixture, inGroup(text, { more: more as never }))).toEqual(expected === undefined ? [] : [expected]);
   });
 
   test("a caption counts as a text", () => {
     const more = { photo: [{ file_id: "f" }], caption: "@svc_bot what is it?", caption_entities: mention(0).entities };
-    expect(texts(house, said(undefined, { chat: GROUP, more: more as never }))).toEqual(["[image]\nwhat is it?"]);
+    expect(texts(fixture, said(undefined, { chat: GROUP, more: more as never }))).toEqual(["[image]\nwhat is it?"]);
   });
 
   test("a name that is not known yet is nobody's", () => {
@@ -76,7 +76,7 @@ describe("without mention_only", () => {
 describe("a conversation", () => {
   test("is the group, and its answer replies to the question", () => {
     const update = inGroup("/help");
-    expect(only(house.parsed(update))).toMatchObject({
+    expect(only(fixture.parsed(update))).toMatchObject({
       conversation: { channel: "telegram", id: String(GROUP.id) },
       group: true,
       sender: ADA,
@@ -91,14 +91,14 @@ describe("a conversation", () => {
     ["General by its number", { is_topic_message: true, message_thread_id: 1 }, undefined],
     ["a thread of replies", { message_thread_id: 12 }, undefined],
   ])("in %s", (_what, more, thread) => {
-    const { conversation } = only(house.parsed(said("/help", { chat: FORUM, more: more as never })));
+    const { conversation } = only(fixture.parsed(said("/help", { chat: FORUM, more: more as never })));
     expect(conversation).toEqual({ channel: "telegram", id: String(FORUM.id), ...(thread && { thread }) });
   });
 
   test("a topic that we began is not a reply to us with every word in it", () => {
     const replied = { message_id: 12, from: us, forum_topic_created: { name: "x" } };
     const more = { is_topic_message: true, message_thread_id: 12, reply_to_message: replied };
-    expect(texts(house, said("hello", { chat: FORUM, more: more as never }))).toEqual([]);
+    expect(texts(fixture, said("hello", { chat: FORUM, more: more as never }))).toEqual([]);
   });
 });
 
@@ -159,7 +159,7 @@ describe("a reaction", () => {
   });
 
   test("is recorded", () => {
-    expect(only(house.parsed(reaction()))).toMatchObject({
+    expect(only(fixture.parsed(reaction()))).toMatchObject({
       kind: "reaction",
       id: "123456789:update:7",
       text: "👍",
@@ -167,11 +167,11 @@ describe("a reaction", () => {
       conversation: { id: String(GROUP.id) },
       replyData: { messageId: 5 },
     });
-    expect(only(house.parsed(reaction({ new_reaction: [] })))).toMatchObject({ kind: "reaction", text: "" });
+    expect(only(fixture.parsed(reaction({ new_reaction: [] })))).toMatchObject({ kind: "reaction", text: "" });
   });
 
   test("of who is anonymous or not on the list is not", () => {
-    expect(house.parsed(reaction({ user: undefined, actor_chat: GROUP })).inbound).toEqual([]);
-    expect(house.parsed(reaction({ user: { id: 9, is_bot: false } })).inbound).toEqual([]);
+    expect(fixture.parsed(reaction({ user: undefined, actor_chat: GROUP })).inbound).toEqual([]);
+    expect(fixture.parsed(reaction({ user: { id: 9, is_bot: false } })).inbound).toEqual([]);
   });
 });

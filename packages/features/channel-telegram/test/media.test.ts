@@ -2,12 +2,12 @@
 import { inspect } from "node:util";
 import { TELEGRAM_TOKEN } from "@svc/testkit/platforms/telegram/server";
 import { describe, expect, test } from "vitest";
-import { failure, houseAndPlatform, never } from "./house.ts";
+import { failure, fixtureAndPlatform, never } from "./fixture.ts";
 
 const media = (ref: string) => ({ kind: "document", ref, placeholder: "[document]" }) as const;
 
 test("a file is fetched in two steps, and its type is what the message says", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   const bytes = Buffer.from("hello");
   const chunks: Uint8Array[] = [];
   const fetched = await at.channel.media.fetch(
@@ -27,7 +27,7 @@ describe("what leads elsewhere is refused before anybody is asked", () => {
   test.each(["https://elsewhere.example/x", "//elsewhere.example/x", "../../bot1/getMe", "a/../../x", "a/./b", "a//b"])(
     "%s",
     async (path) => {
-      await using at = await houseAndPlatform();
+      await using at = await fixtureAndPlatform();
       const fetching = at.channel.media.fetch(
         media(at.platform.files.host(Buffer.from("x"), path)),
         async () => undefined,
@@ -42,7 +42,7 @@ describe("what leads elsewhere is refused before anybody is asked", () => {
 test.each(["voice/file_1.c++", "a?x=1", "a#b", "a%2e%2e/b", "a\\b", "ä ö.pdf"])(
   "the name %s is one on the platform, and nothing else",
   async (path) => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     const chunks: Uint8Array[] = [];
     const ref = at.platform.files.host(Buffer.from("x"), path);
     await at.channel.media.fetch(media(ref), async (chunk) => void chunks.push(chunk), never);
@@ -51,7 +51,7 @@ test.each(["voice/file_1.c++", "a?x=1", "a#b", "a%2e%2e/b", "a\\b", "ä ö.pdf"]
 );
 
 test("a server of one's own that keeps files to itself is told apart", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   const ref = at.platform.files.host(Buffer.from("x"), "/var/lib/telegram-bot-api/documents/file_1");
   expect(await failure(at.channel.media.fetch(media(ref), async () => undefined, never))).toMatchObject({
     code: "MEDIA_REFUSED",
@@ -63,7 +63,7 @@ test.each([
   ["unknown", "MEDIA_REFUSED", "The platform does not have the file any more."],
   ["too large for a bot", "MEDIA_REFUSED", "The file is larger than the platform takes."],
 ])("a file that is %s is %s", async (what, code, sentence) => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   const ref = what === "unknown" ? "AgAC-unknown" : at.platform.files.host(Buffer.alloc(20_000_001));
   expect(await failure(at.channel.media.fetch(media(ref), async () => undefined, never))).toMatchObject({
     code,
@@ -72,19 +72,19 @@ test.each([
 });
 
 test("no redirect leads to another host, with the token in the request before it", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   const asked: unknown[] = [];
   const fetch: typeof at.context.fetch = (url, options) => {
     asked.push(options?.redirects);
     return at.context.fetch(url, options);
   };
-  await using watched = await houseAndPlatform({ api_url: at.platform.apiUrl }, { given: { fetch } });
+  await using watched = await fixtureAndPlatform({ api_url: at.platform.apiUrl }, { given: { fetch } });
   await watched.channel.media.fetch(media(at.platform.files.host(Buffer.from("x"))), async () => undefined, never);
   expect(asked).toEqual(["same-host", "same-host"]);
 });
 
 test("no error shows the token, whatever goes wrong with the file's URL", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   const ref = at.platform.files.host(Buffer.from("x"));
   for (const mood of [
     { refuses: 404 },

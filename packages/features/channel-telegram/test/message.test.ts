@@ -1,13 +1,14 @@
 // A message of the platform must become what someone said: whole, with its files, and in the conversation it belongs to.
 import { describe, expect, test } from "vitest";
-import { ADA, NOW_MS, only, posted, said } from "./house.ts";
+import { ADA, NOW_MS, only, posted, said } from "./fixture.ts";
 
-const house = await posted();
-const read = (text: string | undefined, more: Parameters<typeof said>[1] = {}) => only(house.parsed(said(text, more)));
+const fixture = await posted();
+const read = (text: string | undefined, more: Parameters<typeof said>[1] = {}) =>
+  only(fixture.parsed(said(text, more)));
 
 test("a text", () => {
   const { message } = said("Hello\n world ");
-  expect(only(house.parsed({ message }))).toEqual({
+  expect(only(fixture.parsed({ message }))).toEqual({
     id: `123456789:${ADA}:${message.message_id}`,
     conversation: { channel: "telegram", id: ADA },
     sender: ADA,
@@ -131,7 +132,7 @@ describe("what is neither a text nor a file", () => {
     ["nothing", {}, undefined],
     ["blank", { text: " \n" }, undefined],
   ])("%s", (_what, content, text) => {
-    const { inbound = [] } = house.parsed(said(undefined, { more: content as never }));
+    const { inbound = [] } = fixture.parsed(said(undefined, { more: content as never }));
     expect(inbound.map((one) => one.text)).toEqual(text === undefined ? [] : [text]);
   });
 });
@@ -247,7 +248,7 @@ describe("no message", () => {
       said("/help", { chat: { id: -5, type: "supergroup", is_direct_messages: true } }),
     ],
   ])("%s", (_what, update) => {
-    expect(house.parsed(update).inbound).toEqual([]);
+    expect(fixture.parsed(update).inbound).toEqual([]);
   });
 });
 

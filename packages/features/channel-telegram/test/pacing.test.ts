@@ -6,7 +6,7 @@ import { fakeClock, type FakeClock } from "@svc/testkit/fake-clock";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createPacing, GROUP_DRAFT_MS } from "../src/post.ts";
-import { ADA, failure, FORUM, GROUP, houseAndPlatform, message, never, NOW_MS } from "./house.ts";
+import { ADA, failure, FORUM, GROUP, fixtureAndPlatform, message, never, NOW_MS } from "./fixture.ts";
 
 const PERSON = 5;
 const ROOM = -5;
@@ -105,7 +105,7 @@ const failureOf = (error: unknown): unknown => error;
 describe("against the platform's own limits", () => {
   test("an answer of fifty parts arrives whole, without a single refusal", async () => {
     const clock = fakeClock(NOW_MS);
-    await using at = await houseAndPlatform({}, { clock, given: { clock } });
+    await using at = await fixtureAndPlatform({}, { clock, given: { clock } });
     for (const [chat, count] of [
       [GROUP.id, 40],
       [Number(ADA), 60],
@@ -128,7 +128,7 @@ describe("against the platform's own limits", () => {
 
   test("an answer that is written in a group for ten minutes is never refused", async () => {
     const clock = fakeClock(NOW_MS);
-    await using at = await houseAndPlatform({}, { clock, given: { clock } });
+    await using at = await fixtureAndPlatform({}, { clock, given: { clock } });
     const conversation = { channel: "telegram", id: String(GROUP.id) };
     const { platformId = "" } = await at.channel.send(message("…", { conversation }), never);
     const intervalMs = at.channel.drafts.intervalMs(conversation);
@@ -142,7 +142,7 @@ describe("against the platform's own limits", () => {
 
   test("topics share what their group may", async () => {
     const clock = fakeClock(NOW_MS);
-    await using at = await houseAndPlatform({}, { clock, given: { clock } });
+    await using at = await fixtureAndPlatform({}, { clock, given: { clock } });
     const in12 = { channel: "telegram", id: String(FORUM.id), thread: "12" };
     const { platformId = "" } = await at.channel.send(message("…", { conversation: in12 }), never);
     for (let part = 0; part < 4; part += 1) {
@@ -162,7 +162,7 @@ async function tick(clock: Clock): Promise<void> {
 
 test("who is told to wait does not ask before, and others are not held up by it", async () => {
   const clock = fakeClock(NOW_MS);
-  await using at = await houseAndPlatform({}, { given: { clock } });
+  await using at = await fixtureAndPlatform({}, { given: { clock } });
   const parameters = { retry_after: 7 };
   at.platform.failNext("sendMessage", [{ code: 429, description: "Too Many Requests: retry after 7", parameters }]);
   expect(await failure(at.channel.send(message("a"), never))).toMatchObject({

@@ -5,13 +5,13 @@ import { fakeClock } from "@svc/testkit/fake-clock";
 import type { TelegramPlatform } from "@svc/testkit/platforms/telegram/server";
 import { telegramMessage, telegramPress } from "@svc/testkit/platforms/telegram/update";
 import { expect, test } from "vitest";
-import { ADA, failure, GROUP, type HouseAndPlatform, houseAndPlatform, NOW_MS, never } from "./house.ts";
+import { ADA, failure, GROUP, type FixtureAndPlatform, fixtureAndPlatform, NOW_MS, never } from "./fixture.ts";
 
 const write = (platform: TelegramPlatform, id: string, more: Partial<Parameters<typeof telegramMessage>[0]> = {}) =>
   platform.push({ message: telegramMessage({ id, text: `Text ${id}`, from: ADA, atMs: NOW_MS, ...more }) });
 
 /** Runs the channel until `isDone`, or until it ends by itself; the clock goes on meanwhile, in steps of `stepMs`. */
-async function whileRunning({ made, context }: HouseAndPlatform, isDone: () => boolean, stepMs = 250): Promise<void> {
+async function whileRunning({ made, context }: FixtureAndPlatform, isDone: () => boolean, stepMs = 250): Promise<void> {
   const stop = new AbortController();
   const course = { isOver: false };
   const running = made.run(stop.signal).finally(() => (course.isOver = true));
@@ -24,15 +24,15 @@ async function whileRunning({ made, context }: HouseAndPlatform, isDone: () => b
   await running;
 }
 
-const offsets = ({ platform }: HouseAndPlatform): (number | undefined)[] =>
+const offsets = ({ platform }: FixtureAndPlatform): (number | undefined)[] =>
   platform.requests
     .filter(({ path }) => path.endsWith("/getUpdates"))
     .map(({ json }) => (json as { offset?: number }).offset);
 
-const textsOf = ({ context }: HouseAndPlatform): string[] => context.received.map(({ text }) => text);
+const textsOf = ({ context }: FixtureAndPlatform): string[] => context.received.map(({ text }) => text);
 
 test("it asks for what it takes, for so long, and confirms by the next request", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   write(at.platform, "1");
   write(at.platform, "2");
   await whileRunning(at, () => at.platform.isPolled && at.platform.waiting.length === 0);
@@ -48,7 +48,7 @@ test("it asks for what it takes, for so long, and confirms by the next request",
 
 test("an offset is asked for once: a week later the platform may number updates anew", async () => {
   const clock = fakeClock(NOW_MS);
-  await using at = await houseAndPlatform({}, { clock, given: { clock } });
+  await using at = await fixtureAndPlatform({}, { clock, given: { clock } });
   write(at.platform, "1");
   await whileRunning(at, () => offsets(at).length >= 4, 1_000);
   expect(offsets(at).slice(0, 4)).toEqual([undefined, 860_000_002, undefined, undefined]);
@@ -63,7 +63,7 @@ test("asks again, with back-off, for updates that could not be stored, and confi
     kept.push(...messages);
     return messages.map(() => "kept" as const);
   };
-  await using at = await houseAndPlatform({}, { given: { receive } });
+  await using at = await fixtureAndPlatform({}, { given: { receive } });
   write(at.platform, "1");
   await whileRunning(at, () => at.platform.isPolled && at.platform.waiting.length === 0);
   expect(kept.map(({ text }) => text)).toEqual(["Text 1"]);
@@ -81,7 +81,7 @@ test("a process that ends before the disk has it leaves it to the next one", asy
   const held = Promise.withResolvers<never>();
   held.promise.catch(() => undefined);
   const offered = Promise.withResolvers<void>();
-  await using at = await houseAndPlatform(
+  await using at = await fixtureAndPlatform(
     {},
     {
       given: {
@@ -106,7 +106,7 @@ test("a process that ends before the disk has it leaves it to the next one", asy
 });
 
 test("what is not for us is confirmed, too", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   write(at.platform, "1", { from: "9" });
   write(at.platform, "2", { text: undefined as never, more: { new_chat_members: [] } });
   at.platform.push({ callback_query: { id: "x" } });
@@ -115,7 +115,7 @@ test("what is not for us is confirmed, too", async () => {
 });
 
 test("a press is answered once it is on disk, and a stranger's not at all", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   const question = await at.channel.prompts.post(
     { conversation: { channel: "telegram", id: ADA }, text: "Deploy?", deliveryId: "d" },
     { id: "ap-1", title: "Deploy?", message: "Now.", approve: "Do it", reject: "Don't" },
@@ -138,7 +138,7 @@ const picture = (id: string, album: string, more: Record<string, unknown> = {}) 
 });
 
 test("an album is one message, also when its pictures come one by one", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   write(at.platform, "0");
   write(at.platform, "1", picture("1", "a"));
   let isLate = false;
@@ -156,7 +156,7 @@ test("an album is one message, also when its pictures come one by one", async ()
 });
 
 test("of an album in a group one picture's text says whom it is for", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   const entities = [{ type: "mention", offset: 0, length: 8 }];
   write(at.platform, "1", { ...picture("1", "a"), chat: GROUP });
   write(at.platform, "2", {
@@ -169,7 +169,7 @@ test("of an album in a group one picture's text says whom it is for", async () =
 });
 
 test("a webhook in the way, and another program that polls, are told apart and told about", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   at.platform.webhook.set({ url: "https://elsewhere.example/" });
   expect(await failure(at.made.run(never))).toMatchObject({
     code: "CHANNEL_DOWN",
@@ -187,7 +187,7 @@ test("a webhook in the way, and another program that polls, are told apart and t
 });
 
 test("a token that is withdrawn while it runs ends it for good; a platform that is down does not", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   for (const [code, expected] of [
     [401, "FEATURE_FAILED"],
     [502, "REMOTE_UNREACHABLE"],
@@ -202,14 +202,14 @@ test.each([
   ["an object", {}],
   ["updates without numbers", [{ message: {} }]],
 ])("an answer that can't be read, %s, is no reason to ask without end", async (_what, result) => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   at.platform.mood = ({ path }) =>
     path.endsWith("/getUpdates") ? { babbles: JSON.stringify({ ok: true, result }) } : "takes";
   expect(await failure(at.made.run(never))).toMatchObject({ code: "REMOTE_UNREACHABLE" });
 });
 
 test("a platform that answers at once with nothing is not asked a thousand times a second", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   at.platform.mood = ({ path }) => (path.endsWith("/getUpdates") ? { babbles: '{"ok":true,"result":[]}' } : "takes");
   const startMs = at.context.clock.monotonic();
   await whileRunning(at, () => offsets(at).length >= 5);
@@ -217,7 +217,7 @@ test("a platform that answers at once with nothing is not asked a thousand times
 });
 
 test("a connection that says nothing any more is given up", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   // The limit of a request is the guarded client's, by its clock.
   const limits: (number | undefined)[] = [];
   const fetch: typeof at.context.fetch = (url, options) => {
@@ -226,7 +226,7 @@ test("a connection that says nothing any more is given up", async () => {
       ? Promise.reject(new SvcError("REMOTE_TIMEOUT"))
       : at.context.fetch(url, options);
   };
-  await using silent = await houseAndPlatform({ api_url: at.platform.apiUrl }, { given: { fetch } });
+  await using silent = await fixtureAndPlatform({ api_url: at.platform.apiUrl }, { given: { fetch } });
   expect(await failure(silent.made.run(never))).toMatchObject({ code: "REMOTE_TIMEOUT" });
   expect(limits).toEqual([30_000, 30_000, 45_000]);
 });

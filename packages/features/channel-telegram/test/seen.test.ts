@@ -2,7 +2,7 @@
 import type { Prompt } from "@svc/contract";
 import { telegramMessage } from "@svc/testkit/platforms/telegram/update";
 import { describe, expect, test } from "vitest";
-import { ADA, failure, FORUM, GROUP, houseAndPlatform, message, never, NOW_MS } from "./house.ts";
+import { ADA, failure, FORUM, GROUP, fixtureAndPlatform, message, never, NOW_MS } from "./fixture.ts";
 
 const PROMPT: Prompt = { id: "ap-12", title: "Deploy?", message: "Now.", approve: "Approve", reject: "Reject" };
 const WORDS = "Approval needed (#12): Deploy <v2> & *go*?\nAnswer: approve #12";
@@ -10,7 +10,7 @@ const inTopic = { channel: "telegram", id: String(FORUM.id), thread: "12" };
 
 describe("a question", () => {
   test("is asked in its topic, below what it is about, in words that no formatting hides", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     at.platform.chats.note(FORUM, 77);
     const asking = message(WORDS, { conversation: inTopic, replyData: { messageId: 77 } });
     const receipt = await at.channel.prompts.post(asking, PROMPT, never);
@@ -29,7 +29,7 @@ describe("a question", () => {
   });
 
   test("of the longest id has buttons that the platform takes", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     await at.channel.prompts.post(message(WORDS), { ...PROMPT, id: "a".repeat(32) }, never);
     expect(at.platform.sent[0]?.buttons).toEqual(["Approve", "Reject"]);
   });
@@ -38,7 +38,7 @@ describe("a question", () => {
     ["a label of 65", { approve: "a".repeat(65) }],
     ["a blank label", { reject: " " }],
   ])("with %s is asked in words", async (_what, more) => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     await at.channel.prompts.post(message("Deploy?"), { ...PROMPT, ...more }, never);
     expect(at.platform.sent).toMatchObject([{ text: "Deploy?", buttons: [] }]);
   });
@@ -47,7 +47,7 @@ describe("a question", () => {
     ["short", "Deploy?", "Deploy?\n\nApproved by Ada."],
     ["as long as may be", "x".repeat(4096), `${"x".repeat(4077)}…\n\nApproved by Ada.`],
   ])("that is over, %s, says how it ended, and has no buttons", async (_what, text, expected) => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     const { platformId } = await at.channel.prompts.post(message(text), PROMPT, never);
     const posted = { conversation: message("").conversation, platformId, text };
     await at.channel.prompts.close?.(posted, "Approved by Ada.", never);
@@ -59,7 +59,7 @@ describe("a question", () => {
 
 describe("an answer that grows", () => {
   test("is edited, formatted, and the same text once more is no error", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     const { conversation } = message("");
     const { platformId = "" } = await at.channel.send(message("An"), never);
     for (const text of ["An **ans", "An **answer**", "An **answer**", "An <b>answer</b>"]) {
@@ -72,7 +72,7 @@ describe("an answer that grows", () => {
   });
 
   test("may break off in the middle of a character", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     const { conversation } = message("");
     const half = "An \uD83D";
     const { platformId = "" } = await at.channel.send(message(half), never);
@@ -81,7 +81,7 @@ describe("an answer that grows", () => {
   });
 
   test("that is gone is refused, so that it is sent anew", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     const { conversation } = message("");
     const { platformId = "" } = await at.channel.send(message("An"), never);
     at.platform.chats.remove(Number(ADA), Number(platformId));
@@ -96,7 +96,7 @@ describe("an answer that grows", () => {
       [1_000, 1_000, 5_000],
       [9_000, 9_000, 9_000],
     ]) {
-      await using at = await houseAndPlatform({ draft_update_interval_ms: ms });
+      await using at = await fixtureAndPlatform({ draft_update_interval_ms: ms });
       expect(at.channel.drafts.intervalMs(conversation)).toBe(toPerson);
       expect(at.channel.drafts.intervalMs(group)).toBe(toGroup);
     }
@@ -105,7 +105,7 @@ describe("an answer that grows", () => {
 
 describe("signs", () => {
   test("a reaction marks what is answered, and goes with the answer", async () => {
-    await using at = await houseAndPlatform({ ack_reaction: "✍️" });
+    await using at = await fixtureAndPlatform({ ack_reaction: "✍️" });
     const { message: written } = { message: telegramMessage({ id: "1", text: "x", from: ADA, atMs: NOW_MS }) };
     at.platform.push({ message: written });
     const { conversation } = message("");
@@ -122,12 +122,12 @@ describe("signs", () => {
   });
 
   test("without a reaction in the config there is none", async () => {
-    await using at = await houseAndPlatform({ ack_reaction: " " });
+    await using at = await fixtureAndPlatform({ ack_reaction: " " });
     expect(at.channel.readMarks).toBeUndefined();
   });
 
   test("somebody writes, in the topic", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     await at.channel.typing.start(inTopic, undefined, never);
     await at.channel.typing.start(message("").conversation, "1", never);
     expect(at.platform.done.actions).toEqual([

@@ -3,7 +3,7 @@
 import { inspect } from "node:util";
 import type { OutgoingFile } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { ADA, failure, FORUM, GROUP, house, houseAndPlatform, message, never } from "./house.ts";
+import { ADA, failure, FORUM, GROUP, fixture, fixtureAndPlatform, message, never } from "./fixture.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a00", "hex");
 const WEBP = Buffer.from("52494646000000005745425000", "hex");
@@ -20,7 +20,7 @@ const inChat = (id: string | number, thread?: string) => ({
 
 describe("a text", () => {
   test("is formatted, without a preview of its links", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     const receipt = await at.channel.send(message("**Hello** https://a.example"), never);
     expect(at.platform.sent).toMatchObject([
       { text: "Hello https://a.example", entities: [{ type: "bold", offset: 0, length: 5 }], hasPreview: false },
@@ -35,7 +35,7 @@ describe("a text", () => {
   });
 
   test("is sent plain where the platform can't read the formatting", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     at.platform.failNext("sendMessage", [{ code: 400, description: "Bad Request: can't parse entities: Unsupported" }]);
     await at.channel.send(message("**Hello**"), never);
     expect(at.platform.sent).toMatchObject([{ text: "**Hello**", entities: [] }]);
@@ -47,20 +47,20 @@ describe("a text", () => {
     ["a table of much room", `| a | b |\n|---|---|\n| ${"x".repeat(3000)} | y |\n| 1 | 2 |`],
     ["of nothing but marks", "```\n```"],
   ])("%s is sent as it is written", async (_what, text) => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     await at.channel.send(message(text), never);
     expect(at.platform.sent[0]?.text).toBe(text);
   });
 
   test("in a group replies to the question, in its topic", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     at.platform.chats.note(FORUM, 77);
     await at.channel.send(message("a", { ...inChat(FORUM.id, "12"), replyData: { messageId: 77 } }), never);
     expect(at.platform.sent).toMatchObject([{ chatId: FORUM.id, threadId: 12, repliesTo: 77 }]);
   });
 
   test("is sent although the question is gone", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     await at.channel.send(message("a", { ...inChat(GROUP.id), replyData: { messageId: 4711 } }), never);
     expect(at.platform.sent).toMatchObject([{ chatId: GROUP.id, repliesTo: undefined }]);
   });
@@ -70,7 +70,7 @@ describe("a text", () => {
     [{ id: String(FORUM.id), thread: "1" }, undefined, undefined],
     [{ id: `${FORUM.id}/1` }, undefined, { id: String(FORUM.id) }],
   ])("to %j goes to the topic %s, and is answered there", async (conversation, threadId, opened) => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     const receipt = await at.channel.send(
       message("a", { conversation: { channel: "telegram", ...conversation } }),
       never,
@@ -80,7 +80,7 @@ describe("a text", () => {
   });
 
   test("to a public group by its name is answered from its number", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     at.platform.chats.add({ ...GROUP, id: -100_5, username: "Garden_Talk" });
     const { opened } = await at.channel.send(message("a", inChat("@garden_talk")), never);
     expect(opened).toEqual({ channel: "telegram", id: "-1005" });
@@ -89,7 +89,7 @@ describe("a text", () => {
   test.each(["", "bob", "@b", "0", "-", "1.5", "../1", "12/x", `${"1".repeat(17)}`, "@a b"])(
     "to %j is refused without a request",
     async (id) => {
-      await using at = await houseAndPlatform();
+      await using at = await fixtureAndPlatform();
       expect(await failure(at.channel.send(message("a", inChat(id)), never))).toMatchObject({
         code: "DELIVERY_REFUSED",
       });
@@ -120,7 +120,7 @@ describe("a refusal", () => {
     [500, "Internal Server Error", "DELIVERY_FAILED", "The platform answered with status 500."],
     [502, "Bad Gateway", "DELIVERY_FAILED", "The platform answered with status 502."],
   ])("%s %s is %s", async (code, description, expected, sentence) => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     at.platform.failNext("*", [{ code, description }]);
     expect(await failure(at.channel.send(message("a"), never))).toMatchObject({ code: expected, message: sentence });
   });
@@ -138,13 +138,13 @@ describe("a refusal", () => {
       [{ parameters: { retry_after: 5 } }, { "retry-after": "9" }, 5_000],
       [{ parameters: { retry_after: "x" } }, {}, undefined],
     ] as const) {
-      const { channel } = house({}, { fetch: answered(json, headers) });
+      const { channel } = fixture({}, { fetch: answered(json, headers) });
       expect(await failure(channel.send(message("a"), never))).toMatchObject({ code: "DELIVERY_FAILED", retryAfterMs });
     }
   });
 
   test("says nothing of the platform's, nor of what was sent", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     at.platform.failNext("*", [{ code: 400, description: "Bad Request: canary-7f3a chat not found" }]);
     const error = await failure(at.channel.send(message("private words"), never));
     expect(inspect(error, { depth: 9, showHidden: true })).not.toMatch(/canary|private words|AAHdq/);
@@ -153,7 +153,7 @@ describe("a refusal", () => {
 
 describe("a group that becomes a supergroup", () => {
   test("goes on being written to, also by the next process, and tells where it is answered", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     at.platform.chats.add({ id: -42, type: "group", title: "Old" });
     at.platform.chats.migrate(-42, -100_42);
     const { opened } = await at.channel.send(message("a", inChat(-42)), never);
@@ -163,7 +163,7 @@ describe("a group that becomes a supergroup", () => {
     expect(at.platform.requests).toHaveLength(3);
 
     const { state } = at.context;
-    await using next = await houseAndPlatform({ api_url: at.platform.apiUrl }, { given: { state } });
+    await using next = await fixtureAndPlatform({ api_url: at.platform.apiUrl }, { given: { state } });
     await next.channel.send(message("c", inChat(-42)), never);
     expect(at.platform.requests).toHaveLength(4);
     expect(at.platform.sent.map(({ chatId, text }) => [chatId, text])).toEqual([
@@ -194,7 +194,7 @@ describe("a file", () => {
     ["a sticker that is none", file("sticker", "image/webp", Buffer.from("no")), "document"],
     ["a document", file("document", "image/png", PNG), "document"],
   ])("%s is sent by the method that shows it", async (_what, one, kind) => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     const receipt = await at.channel.send(message("", { files: [one] }), never);
     expect(at.platform.sent.map((sent) => sent.file?.kind)).toEqual([kind]);
     expect(at.platform.sent[0]?.file?.bytes.equals(await one.read())).toBe(true);
@@ -202,7 +202,7 @@ describe("a file", () => {
   });
 
   test("keeps its name, whatever that is", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     for (const name of ['a "b"; name=chat_id\\.txt', "Übung 1.pdf", "x\r\ny"]) {
       const deliveryId = `delivery of ${name}`;
       await at.channel.send(message("", { files: [file("document", "text/plain", PNG, name)], deliveryId }), never);
@@ -215,7 +215,7 @@ describe("a file", () => {
   });
 
   test("and a text are one message, if the text fits below it", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     const files = [file("image", "image/png", PNG)];
     const reply = { ...inChat(GROUP.id), replyData: { messageId: 77 } };
     at.platform.chats.note(GROUP, 77);
@@ -232,7 +232,7 @@ describe("a file", () => {
   });
 
   test("whose caption can't be read has a plain one, and as a document too", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     at.platform.failNext("sendPhoto", [{ code: 400, description: "Bad Request: can't parse entities" }]);
     await at.channel.send(message("**a**", { files: [file("image", "image/png", Buffer.from("no"))] }), never);
     expect(at.platform.sent).toMatchObject([{ text: "a", file: { kind: "document" } }]);
@@ -242,7 +242,7 @@ describe("a file", () => {
     ["empty", Buffer.alloc(0), /empty/],
     ["too large", Buffer.alloc(50_000_001), /50 MB/],
   ])("that is %s is refused before anything is sent", async (_what, bytes, sentence) => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     const sending = at.channel.send(message("a", { files: [file("document", "text/plain", bytes)] }), never);
     expect(await failure(sending)).toMatchObject({
       code: "DELIVERY_REFUSED",
@@ -252,7 +252,7 @@ describe("a file", () => {
   });
 
   test("that fails is sent by the next try, and what was before it is not sent again", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     const files = [file("image", "image/png", PNG), file("document", "text/plain", Buffer.from("x"))];
     at.platform.failNext("sendDocument", [{ code: 502, description: "Bad Gateway" }]);
     const sending = message("Both", { files });

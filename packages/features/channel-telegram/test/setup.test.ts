@@ -3,13 +3,13 @@
 import { TELEGRAM_TOKEN } from "@svc/testkit/platforms/telegram/server";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../src/protocol.ts";
-import { failure, GROUP, house, houseAndPlatform, never, said, SECRET } from "./house.ts";
+import { failure, GROUP, fixture, fixtureAndPlatform, never, said, SECRET } from "./fixture.ts";
 
 const URL_OF_OURS = "https://svc.example.org/telegram";
 
 describe("setup", () => {
   test("in webhook mode sets the webhook, with its secret, and drops nothing", async () => {
-    await using at = await houseAndPlatform({ mode: "webhook" });
+    await using at = await fixtureAndPlatform({ mode: "webhook" });
     const said = await at.channel.setup({ url: URL_OF_OURS }, never);
     expect(said).toContain("/new /model /status /stop /help");
     expect(at.platform.webhook).toMatchObject({ url: URL_OF_OURS, secretToken: SECRET });
@@ -23,7 +23,7 @@ describe("setup", () => {
   });
 
   test("in polling mode takes away a webhook that stands in the way, and drops nothing", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     at.platform.webhook.set({ url: URL_OF_OURS });
     at.platform.push({ message: { chat: { id: 1, type: "private" }, message_id: 1 } });
     expect(await at.channel.check(never)).toBe(
@@ -39,7 +39,7 @@ describe("setup", () => {
   test.each(["", "/telegram", "http://svc.example.org/telegram", "https://svc.example.org:8080/telegram"])(
     "of a webhook at %j is refused before the platform is asked",
     async (url) => {
-      await using at = await houseAndPlatform({ mode: "webhook" });
+      await using at = await fixtureAndPlatform({ mode: "webhook" });
       expect(await failure(at.channel.setup({ url }, never))).toMatchObject({
         code: "CHANNEL_CANNOT",
         hint: expect.stringContaining("gateway.public_url"),
@@ -49,7 +49,7 @@ describe("setup", () => {
   );
 
   test("of a name that the platform does not take is told", async () => {
-    await using at = await houseAndPlatform({ mode: "webhook" });
+    await using at = await fixtureAndPlatform({ mode: "webhook" });
     at.platform.failNext("setWebhook", [
       { code: 400, description: "Bad Request: bad webhook: Failed to resolve host: Name or service not known" },
     ]);
@@ -62,19 +62,19 @@ describe("setup", () => {
 
 describe("check", () => {
   test("warns where the platform hides what the config wants to hear", async () => {
-    await using at = await houseAndPlatform({ mention_only: false });
+    await using at = await fixtureAndPlatform({ mention_only: false });
     expect(await at.channel.check(never)).toMatch(/^@svc_bot; its privacy mode hides .* \/setprivacy at @BotFather$/);
-    await using open = await houseAndPlatform({ mention_only: false }, { readsGroups: true });
+    await using open = await fixtureAndPlatform({ mention_only: false }, { readsGroups: true });
     expect(await open.channel.check(never)).toBe("@svc_bot");
   });
 
   test("says that a webhook is not set yet", async () => {
-    await using at = await houseAndPlatform({ mode: "webhook" });
+    await using at = await fixtureAndPlatform({ mode: "webhook" });
     expect(await at.channel.check(never)).toBe("@svc_bot; no webhook is set yet: svc channels setup telegram");
   });
 
   test("of what answers something else is REMOTE_UNREACHABLE", async () => {
-    await using at = await houseAndPlatform();
+    await using at = await fixtureAndPlatform();
     for (const babbles of ["<html>", '{"ok":true,"result":{"username":"a\\u001b[2J"}}', '{"ok":true}']) {
       at.platform.mood = { babbles };
       expect(await failure(at.channel.check(never))).toMatchObject({ code: "REMOTE_UNREACHABLE" });
@@ -83,7 +83,7 @@ describe("check", () => {
 });
 
 test("the name is remembered over restarts, but not for another bot", async () => {
-  await using at = await houseAndPlatform({ mode: "webhook" });
+  await using at = await fixtureAndPlatform({ mode: "webhook" });
   await at.channel.check(never);
   const { state } = at.context;
   const named = said("@svc_bot hello", {
@@ -94,7 +94,7 @@ test("the name is remembered over restarts, but not for another bot", async () =
     [TELEGRAM_TOKEN, 1],
     [TELEGRAM_TOKEN.replace("1", "2"), 0],
   ] as const) {
-    const next = house({ mode: "webhook", bot_token: token }, { state });
+    const next = fixture({ mode: "webhook", bot_token: token }, { state });
     await next.made.register(never);
     expect(next.parsed(named).inbound).toHaveLength(count);
   }

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { rawOf } from "@svc/testkit/conformance/channel-conformance";
 import { telegramDelivery, telegramMessage, telegramPress } from "@svc/testkit/platforms/telegram/update";
 import { expect, test } from "vitest";
-import { ADA, houseAndPlatform, NOW_MS, never, only, posted, said, SECRET } from "./house.ts";
+import { ADA, fixtureAndPlatform, NOW_MS, never, only, posted, said, SECRET } from "./fixture.ts";
 
 const QUESTION = {
   message: { conversation: { channel: "telegram", id: ADA }, text: "Deploy?", deliveryId: "d" },
@@ -25,7 +25,7 @@ test.each([
 });
 
 test("in polling mode nobody can post", async () => {
-  await using at = await houseAndPlatform();
+  await using at = await fixtureAndPlatform();
   expect(at.made.ingress).toEqual([]);
 });
 
@@ -70,7 +70,7 @@ test("set up, what is written and pressed comes in by it, again where we were do
   let isUp = false;
   const received: unknown[] = [];
   let target = "";
-  await using at = await houseAndPlatform({ mode: "webhook" }, { webhook: { target: () => target } });
+  await using at = await fixtureAndPlatform({ mode: "webhook" }, { webhook: { target: () => target } });
   const ingress = at.made.ingress![0]!;
   // The gateway, as far as it matters here.
   const gateway = createServer(async (request, response) => {

@@ -11,7 +11,7 @@ import { describe, expect, test } from "vitest";
 import definition from "../src/index.ts";
 import { firstPlace, onward, placeOf, queryOf } from "../src/place.ts";
 import { create } from "../src/voice-call.ts";
-import { ACCOUNT, NUMBER, PERSON, SECTION } from "./house.ts";
+import { ACCOUNT, NUMBER, PERSON, SECTION } from "./fixture.ts";
 
 const SID = "CA0123456789abcdef0123456789abcdef";
 const CALL = { AccountSid: ACCOUNT, ApiVersion: "2010-04-01", CallSid: SID, From: PERSON, To: NUMBER };

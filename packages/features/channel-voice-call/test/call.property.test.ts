@@ -6,7 +6,7 @@ import type { VoicePhone } from "@svc/testkit/platforms/voice-call/phone";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { house, type House, PERSON } from "./house.ts";
+import { fixture, type Fixture, PERSON } from "./fixture.ts";
 
 type Step =
   | { readonly do: "wait"; readonly ms: number }
@@ -53,12 +53,12 @@ interface Said {
 /** Core's way with a message: again until the platform has it, or refuses it; a minute for each try. */
 class Core {
   readonly ended: Said[] = [];
-  readonly #at: House;
+  readonly #at: Fixture;
   #open = 0;
   #life = new AbortController();
   #lane: Promise<void> = Promise.resolve();
 
-  constructor(at: House) {
+  constructor(at: Fixture) {
     this.#at = at;
   }
 
@@ -103,7 +103,7 @@ class Core {
 /** Of this length, and no other's. */
 const words = (name: string, length: number): string => `${name} ${"and so on ".repeat(50)}`.slice(0, length).trim();
 
-async function play(at: House, phone: VoicePhone, core: Core, script: readonly Step[]): Promise<void> {
+async function play(at: Fixture, phone: VoicePhone, core: Core, script: readonly Step[]): Promise<void> {
   for (const [at_, step] of script.entries()) {
     if (phone.doing === "over") return;
     if (step.do === "wait") await phone.waits(step.ms);
@@ -122,7 +122,7 @@ async function play(at: House, phone: VoicePhone, core: Core, script: readonly S
 test("what is sent is said once, whole, in order, or refused", { timeout: 400_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (script) => {
-      await using at = await house({ section: { max_call_secs: 3_000, filler: "" } });
+      await using at = await fixture({ section: { max_call_secs: 3_000, filler: "" } });
       const phone = await at.platform.ring(PERSON);
       const core = new Core(at);
       await play(at, phone, core, script);

@@ -1,12 +1,12 @@
 // A whole telephone call: what the caller hears, in which order, whole and once; what the agent is told; and how it ends.
 import { describe, expect, test } from "vitest";
-import { failure, house, never, PERSON, STRANGER } from "./house.ts";
+import { failure, fixture, never, PERSON, STRANGER } from "./fixture.ts";
 
 const GREETING = "Hello. How can I help you?";
 
 describe("a call", () => {
   test("is greeted, heard, answered and goes on; what is said becomes the caller's conversation", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await at.platform.ring(PERSON, { CallerName: "ANN EXAMPLE" });
     expect([phone.doing, phone.call.status]).toEqual(["saying", "in-progress"]);
     await phone.hears("listening");
@@ -44,7 +44,7 @@ describe("a call", () => {
   });
 
   test("of a stranger is refused without a word, and told to the log once", async () => {
-    await using at = await house();
+    await using at = await fixture();
     for (let time = 0; time < 2; time += 1) {
       const phone = await at.platform.ring(STRANGER);
       expect([phone.doing, phone.texts, phone.call.answeredMs]).toEqual(["over", [], undefined]);
@@ -55,7 +55,7 @@ describe("a call", () => {
   });
 
   test("another day goes on with the same conversation, in another call", async () => {
-    await using at = await house();
+    await using at = await fixture();
     for (let time = 0; time < 2; time += 1) {
       const phone = await at.platform.ring(PERSON);
       await phone.hears("listening");
@@ -71,7 +71,7 @@ describe("a call", () => {
 
 describe("what the caller hears", () => {
   test("of a long answer is all of its parts, in order, whole and once, with hardly a pause", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await at.platform.ring(PERSON);
     await phone.hears("listening");
     await phone.says("Tell me a story");
@@ -93,7 +93,7 @@ describe("what the caller hears", () => {
   });
 
   test("while an answer takes long is one filler, then silence, and the answer interrupts no word", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await at.platform.ring(PERSON);
     await phone.hears("listening");
     await phone.says("Think hard about it");
@@ -110,7 +110,7 @@ describe("what the caller hears", () => {
   });
 
   test("after the filler is held for minutes, and no answer is late", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await at.platform.ring(PERSON);
     await phone.hears("listening");
     await phone.says("Ask somebody who is slow");
@@ -122,7 +122,7 @@ describe("what the caller hears", () => {
   });
 
   test("who interrupts an answer is not told the rest of it, and the rest is said to be unsaid", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await at.platform.ring(PERSON);
     await phone.hears("listening");
     await phone.says("Read me the list");
@@ -143,7 +143,7 @@ describe("what the caller hears", () => {
   });
 
   test("who says nothing is asked once more, then left", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await at.platform.ring(PERSON);
     await phone.hears("over");
     expect(phone.texts).toEqual([GREETING, "Are you still there?", "Goodbye."]);
@@ -152,7 +152,7 @@ describe("what the caller hears", () => {
   });
 
   test("nobody is asked whether they are there while they wait for an answer", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await at.platform.ring(PERSON);
     await phone.hears("listening");
     await phone.says("Buy it");
@@ -167,7 +167,7 @@ describe("what the caller hears", () => {
   });
 
   test("at the end of the longest call is goodbye, and the answer that comes later is not said to anybody", async () => {
-    await using at = await house({ section: { max_call_secs: 30 } });
+    await using at = await fixture({ section: { max_call_secs: 30 } });
     const phone = await at.platform.ring(PERSON);
     await phone.hears("listening");
     await phone.says("Think about it");
@@ -182,7 +182,7 @@ describe("what the caller hears", () => {
   });
 
   test("ends at the platform too when its time is over, whatever we do; and how it ended is told", async () => {
-    await using at = await house({ section: { max_call_secs: 40 } });
+    await using at = await fixture({ section: { max_call_secs: 40 } });
     at.platform.number.statusCallback = undefined;
     const phone = await at.platform.ring(PERSON);
     await at.followUp();

@@ -12,7 +12,7 @@ import { parseTwiml, type TwimlNode } from "@svc/testkit/platforms/voice-call/tw
 import { createHash } from "node:crypto";
 import definition from "../src/index.ts";
 import { firstPlace, queryOf } from "../src/place.ts";
-import { ACCOUNT, NUMBER, PERSON, SECTION, STRANGER, TOKEN } from "./house.ts";
+import { ACCOUNT, NUMBER, PERSON, SECTION, STRANGER, TOKEN } from "./fixture.ts";
 
 const root = `${import.meta.dirname}/..`;
 const base = "https://svc.example.org";

@@ -3,9 +3,9 @@
 import { createEmulator, type Emulator } from "emulate";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { firstPlace, queryOf } from "../src/place.ts";
-import { ACCOUNT, house, type House, never, NUMBER, PERSON, STRANGER, TOKEN } from "./house.ts";
+import { ACCOUNT, fixture, type Fixture, never, NUMBER, PERSON, STRANGER, TOKEN } from "./fixture.ts";
 
-let at: House;
+let at: Fixture;
 let emulator: Emulator;
 
 const headers = {
@@ -36,7 +36,7 @@ beforeAll(async () => {
       },
     },
   });
-  at = await house({ section: { api_url: emulator.url } });
+  at = await fixture({ section: { api_url: emulator.url } });
 });
 
 afterAll(async () => {

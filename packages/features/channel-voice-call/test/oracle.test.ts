@@ -12,7 +12,7 @@ import { firstPlace, onward, type Place } from "../src/place.ts";
 import { formOf } from "../src/protocol.ts";
 import { isSigned, signatureOf } from "../src/webhooks.ts";
 import { documents } from "../src/twiml.ts";
-import { ACCOUNT, NUMBER, PERSON, SECTION, TOKEN } from "./house.ts";
+import { ACCOUNT, NUMBER, PERSON, SECTION, TOKEN } from "./fixture.ts";
 
 const { getExpectedTwilioSignature, validateRequest } = twilio;
 

@@ -1,14 +1,14 @@
 // A phone that rings unasked, twice, or for no one; a callee who is heard although no one allowed it; a question that can't be
 // answered by a key.
 import { describe, expect, test } from "vitest";
-import { failure, house, never, NUMBER, PERSON, STRANGER } from "./house.ts";
+import { failure, fixture, never, NUMBER, PERSON, STRANGER } from "./fixture.ts";
 
 const to = (id: string) => ({ conversation: { channel: "voice_call", id } });
 const decided = { mayOpen: true } as const;
 
 describe("a call that is placed", () => {
   test("says the text, hears the callee, and is a conversation", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const receipt = await at.channel.send(at.message("Your train leaves at **six**.", decided), never);
     const phone = at.platform.phoneOf(PERSON);
     expect(receipt).toEqual({ platformId: phone.sid });
@@ -35,7 +35,7 @@ describe("a call that is placed", () => {
   });
 
   test("to somebody who may not call says the text and hangs up; nothing of theirs is heard", async () => {
-    await using at = await house();
+    await using at = await fixture();
     await at.channel.send(at.message("Your parcel is here.", { ...to(STRANGER), ...decided }), never);
     const phone = at.platform.phoneOf(STRANGER);
     await phone.answers();
@@ -46,7 +46,7 @@ describe("a call that is placed", () => {
   });
 
   test("says all parts of a long text, to who may not answer too", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const parts = Array.from({ length: 3 }, (_, n) => `Part ${n}. ${"And so on. ".repeat(35)}`.trim());
     await at.channel.send(at.message(parts[0]!, { ...to(STRANGER), ...decided }), never);
     const phone = at.platform.phoneOf(STRANGER);
@@ -64,7 +64,7 @@ describe("a call that is placed", () => {
     ["is busy", "busy", "The line was busy."],
     ["is not answered", "no-answer", "The call was not answered."],
   ])("that %s is a message that was not delivered", async (_, status, reason) => {
-    await using at = await house();
+    await using at = await fixture();
     await at.channel.send(at.message("Hello.", decided), never);
     const phone = at.platform.phoneOf(PERSON);
     const behind = failure(at.channel.send(at.message("And goodbye.", decided), never));
@@ -78,7 +78,7 @@ describe("a call that is placed", () => {
   test.each(["busy", "no-answer", "hang-up"])(
     "that ends by %s rings nobody again for the rest of the message",
     async (how) => {
-      await using at = await house();
+      await using at = await fixture();
       const part = (n: number) => at.message(`Part ${n}. ${"And so on. ".repeat(35)}`, decided);
       await at.channel.send(part(1), never);
       const phone = at.platform.phoneOf(PERSON);
@@ -102,7 +102,7 @@ describe("a call that is placed", () => {
   );
 
   test("waits for a voicemail's greeting where that is wanted", async () => {
-    await using at = await house({ section: { detect_voicemail: true, ring_secs: 45, max_call_secs: 120 } });
+    await using at = await fixture({ section: { detect_voicemail: true, ring_secs: 45, max_call_secs: 120 } });
     await at.channel.send(at.message("Hello.", decided), never);
     const form = new URLSearchParams(Buffer.from(at.platform.requests.at(-1)!.body).toString());
     expect(Object.fromEntries(form)).toMatchObject({
@@ -114,7 +114,7 @@ describe("a call that is placed", () => {
   });
 
   test("to a number with spaces goes to that number, and answers come from it", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const receipt = await at.channel.send(at.message("Hi.", { ...to("+1 (555) 123-4567"), ...decided }), never);
     expect(receipt.opened).toEqual({ channel: "voice_call", id: PERSON });
     expect(at.platform.sent[0]!.to).toBe(PERSON);
@@ -123,7 +123,7 @@ describe("a call that is placed", () => {
   test.each(["", "bob", "555123", "+0123456789", "sip:bob@example.org", "../+15551234567", "anonymous"])(
     "to %j is refused without a request",
     async (id) => {
-      await using at = await house();
+      await using at = await fixture();
       const error = await failure(at.channel.send(at.message("Hi.", { ...to(id), ...decided }), never));
       expect(error.code).toBe("DELIVERY_REFUSED");
       expect(at.platform.requests).toEqual([]);
@@ -133,7 +133,7 @@ describe("a call that is placed", () => {
 
 describe("nobody is rung up", () => {
   test("for an answer, a question or a notice that nobody decided on", async () => {
-    await using at = await house();
+    await using at = await fixture();
     for (const more of [{}, { replyData: { call: `CA${"0".repeat(32)}`, turn: 1 } }, { replyData: { other: 1 } }]) {
       expect(await failure(at.channel.send(at.message("Hello.", more), never))).toMatchObject({
         code: "DELIVERY_REFUSED",
@@ -143,7 +143,7 @@ describe("nobody is rung up", () => {
   });
 
   test("but for whom the config says that notices go to", async () => {
-    await using at = await house({ section: { notification_target: "+1 555 123 4567" } });
+    await using at = await fixture({ section: { notification_target: "+1 555 123 4567" } });
     await at.channel.send(at.message("The disk is full."), never);
     expect(at.platform.sent).toMatchObject([{ to: PERSON, text: "The disk is full." }]);
     expect(await failure(at.channel.send(at.message("Hello.", to(STRANGER)), never))).toMatchObject({
@@ -152,7 +152,7 @@ describe("nobody is rung up", () => {
   });
 
   test("while a call with them goes on: it is said in that", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await at.platform.ring(PERSON);
     await phone.hears("listening");
     await phone.says("Remind me of the train");
@@ -163,7 +163,7 @@ describe("nobody is rung up", () => {
 
   test("twice, when the answer of the platform is lost, in this process or another", async () => {
     for (const hasDied of [false, true]) {
-      await using at = await house();
+      await using at = await fixture();
       const message = at.message("Hello.", decided);
       at.platform.mood = "loses answers";
       expect((await failure(at.channel.send(message, never))).code).toMatch(/^REMOTE_/);
@@ -180,7 +180,7 @@ describe("nobody is rung up", () => {
   });
 
   test("for a message of which another call is taken by mistake", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const first = at.message("One.", decided);
     await at.channel.send(first, never);
     await at.platform.phoneOf(PERSON).isBusy();
@@ -195,7 +195,7 @@ describe("nobody is rung up", () => {
 
   test("when nobody can remember that they were", async () => {
     const state = { get: async () => undefined, set: () => Promise.reject(new Error("the disk is full")) };
-    await using at = await house({ state: { ...state, delete: async () => false, list: async () => [] } });
+    await using at = await fixture({ state: { ...state, delete: async () => false, list: async () => [] } });
     await expect(at.channel.send(at.message("Hello.", decided), never)).rejects.toThrow("the disk is full");
     expect(at.platform.sent).toEqual([]);
   });
@@ -214,21 +214,21 @@ describe("what the platform refuses", () => {
     [[400, 99999], "DELIVERY_REFUSED", /status 400 \(error 99999\)/],
     [[500, 20500], "DELIVERY_FAILED", /status 500/],
   ] as const)("%j is %s", async ([status, code], expected, sentence) => {
-    await using at = await house();
+    await using at = await fixture();
     at.platform.failNext([status, code]);
     const error = await failure(at.channel.send(at.message("Hello.", decided), never));
     expect([error.code, error.message]).toEqual([expected, expect.stringMatching(sentence)]);
   });
 
   test("too often is told with the time to wait", async () => {
-    await using at = await house();
+    await using at = await fixture();
     at.platform.mood = { rateLimits: 9 };
     const error = await failure(at.channel.send(at.message("Hello.", decided), never));
     expect([error.code, error.retryAfterMs]).toEqual(["DELIVERY_FAILED", 9_000]);
   });
 
   test("was placed by nobody: the next try is a call", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const message = at.message("Hello.", decided);
     for (const [status, code] of [
       [401, 20003],

@@ -1,6 +1,6 @@
 // A question that can't be answered by a key, or only before its asker has gone on; a phone that rings because of one.
 import { describe, expect, test } from "vitest";
-import { failure, house, never, PERSON } from "./house.ts";
+import { failure, fixture, never, PERSON } from "./fixture.ts";
 
 describe("a question", () => {
   const prompt = {
@@ -16,7 +16,7 @@ describe("a question", () => {
     ["1", true, "Approve"],
     ["2", false, "Reject"],
   ])("is answered by the key %s", async (key, approved, text) => {
-    await using at = await house({ section });
+    await using at = await fixture({ section });
     await at.channel.prompts!.post(at.message("Approval needed, in words."), prompt, never);
     const phone = at.platform.phoneOf(PERSON);
     await phone.answers();
@@ -32,7 +32,7 @@ describe("a question", () => {
   });
 
   test("is answered by words too, without the marks of the recogniser", async () => {
-    await using at = await house({ section });
+    await using at = await fixture({ section });
     await at.channel.prompts!.post(at.message("In words."), prompt, never);
     const phone = at.platform.phoneOf(PERSON);
     await phone.answers();
@@ -43,7 +43,7 @@ describe("a question", () => {
   });
 
   test("is asked again of who presses another key", async () => {
-    await using at = await house({ section });
+    await using at = await fixture({ section });
     await at.channel.prompts!.post(at.message("In words."), prompt, never);
     const phone = at.platform.phoneOf(PERSON);
     await phone.answers();
@@ -55,7 +55,7 @@ describe("a question", () => {
   });
 
   test("in the middle of a call is asked there", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await at.platform.ring(PERSON);
     await phone.hears("listening");
     await phone.says("Buy some milk for me");
@@ -74,14 +74,14 @@ describe("a question", () => {
   });
 
   test("rings nobody up when its call is over", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const asking = at.channel.prompts!.post(at.message("In words."), prompt, never);
     expect(await failure(asking)).toMatchObject({ code: "DELIVERY_REFUSED" });
     expect(at.platform.sent).toEqual([]);
   });
 
   test("that is too long is read out in words", async () => {
-    await using at = await house({ section });
+    await using at = await fixture({ section });
     const long = { ...prompt, message: "x ".repeat(400) };
     await at.channel.prompts!.post(at.message("Answer with yes or no."), long, never);
     expect(at.platform.sent[0]!.text).toBe("Answer with yes or no.");

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { config } from "../src/config.ts";
 import definition from "../src/index.ts";
 import { create } from "../src/voice-call.ts";
-import { failure, house, never, NUMBER, PERSON, SECTION } from "./house.ts";
+import { failure, fixture, never, NUMBER, PERSON, SECTION } from "./fixture.ts";
 
 const problemsOf = (section: object): string[] =>
   (v.safeParse(config, section).issues ?? []).map((issue) => v.getDotPath(issue) ?? "");
@@ -72,7 +72,7 @@ describe("a channel without a public address", () => {
 
 describe("setup", () => {
   test("makes the number call this service, and says what is left", async () => {
-    await using at = await house({ section: { allowed_numbers: [] } });
+    await using at = await fixture({ section: { allowed_numbers: [] } });
     Object.assign(at.platform.number, { voiceUrl: "", statusCallback: undefined });
     const told = await at.channel.setup!({ url: "https://elsewhere.example.org" }, never);
     expect(at.platform.number).toEqual({
@@ -85,7 +85,7 @@ describe("setup", () => {
   });
 
   test("of a number that the account does not have says so", async () => {
-    await using at = await house({ section: { from_number: "+15550001111" } });
+    await using at = await fixture({ section: { from_number: "+15550001111" } });
     expect(await failure(at.channel.setup!({ url: "" }, never))).toMatchObject({
       code: "CHANNEL_CANNOT",
       message: "The account has no phone number +15550001111.",
@@ -95,7 +95,7 @@ describe("setup", () => {
 
 describe("check", () => {
   test("tells account and number", async () => {
-    await using at = await house();
+    await using at = await fixture();
     expect(await at.channel.check!(never)).toBe(`Lucky Shrub, ${NUMBER}`);
   });
 
@@ -126,14 +126,14 @@ describe("check", () => {
 
 describe("who may call", () => {
   test("is told by the number, however it is written", async () => {
-    await using at = await house({ section: { allowed_numbers: ["+1 (555) 123-4567"] } });
+    await using at = await fixture({ section: { allowed_numbers: ["+1 (555) 123-4567"] } });
     expect((await at.platform.ring(PERSON)).doing).toBe("saying");
   });
 
   test("and hides the number has a conversation for each call, and only where everybody may call", async () => {
-    await using closed = await house();
+    await using closed = await fixture();
     expect((await closed.platform.ring("+266696687")).doing).toBe("over");
-    await using at = await house({ section: { allowed_numbers: ["*"] } });
+    await using at = await fixture({ section: { allowed_numbers: ["*"] } });
     for (const from of ["+266696687", "anonymous"]) {
       const phone = await at.platform.ring(from);
       await phone.hears("listening");
@@ -148,7 +148,7 @@ describe("who may call", () => {
   });
 
   test("is believed only where the network vouches for the number, if that is wished", async () => {
-    await using at = await house({ section: { verified_callers_only: true } });
+    await using at = await fixture({ section: { verified_callers_only: true } });
     const verdicts: Record<string, string> = {};
     for (const stir of [
       "TN-Validation-Passed-A",

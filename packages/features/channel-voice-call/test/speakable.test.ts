@@ -10,7 +10,7 @@ import { config } from "../src/config.ts";
 import { MAX_CHARS, wordsOf } from "../src/message.ts";
 import { firstPlace, onward } from "../src/place.ts";
 import { documents, sayable } from "../src/twiml.ts";
-import { SECTION } from "./house.ts";
+import { SECTION } from "./fixture.ts";
 
 const CODE = "Code is left out.";
 

@@ -4,14 +4,14 @@ import { type SpokenText, SvcError } from "@svc/contract";
 import { fakeSpeech } from "@svc/testkit/fake-speech";
 import { describe, expect, test } from "vitest";
 import { AudioShelf } from "../src/speaker.ts";
-import { failure, house, never, PERSON } from "./house.ts";
+import { failure, fixture, never, PERSON } from "./fixture.ts";
 
 const GREETING = "Hello. How can I help you?";
 const spoken = (bytes: number): SpokenText => ({ mimeType: "audio/mpeg", bytes: new Uint8Array(bytes) });
 
 describe("[tts]", () => {
   test("speaks answers, and the phrases of the config once they are made", async () => {
-    await using at = await house({ speech: fakeSpeech({ speak: true }) });
+    await using at = await fixture({ speech: fakeSpeech({ speak: true }) });
     const first = await at.platform.ring(PERSON);
     await at.followUp();
     await first.hears("listening");
@@ -40,7 +40,7 @@ describe("[tts]", () => {
       },
       speak: async (text: string) => ({ mimeType: "audio/mpeg", bytes: Buffer.from(`${voice}: ${text}`) }),
     };
-    await using at = await house({ speech });
+    await using at = await fixture({ speech });
     const phone = await at.platform.ring(PERSON);
     await phone.hears("listening");
     for (const next of [undefined, "ann", "bob", undefined]) {
@@ -62,7 +62,7 @@ describe("[tts]", () => {
       ...fakeSpeech({ speak: true }),
       speak: () => Promise.reject(new SvcError("SPEECH_FAILED", "It answered with status 500.")),
     };
-    await using at = await house({ speech });
+    await using at = await fixture({ speech });
     const phone = await at.platform.ring(PERSON);
     await phone.hears("listening");
     await phone.says("How are you today, my friend?");
@@ -80,7 +80,7 @@ describe("[tts]", () => {
           signal.addEventListener("abort", () => reject(signal.reason as Error)),
         ),
     };
-    await using at = await house({ speech });
+    await using at = await fixture({ speech });
     const phone = await at.platform.ring(PERSON);
     await phone.hears("listening");
     await phone.says("How are you today, my friend?");
@@ -93,7 +93,7 @@ describe("[tts]", () => {
   });
 
   test("is asked for nothing where the platform is to speak", async () => {
-    await using at = await house({ section: { speaker: "platform" }, speech: fakeSpeech({ speak: true }) });
+    await using at = await fixture({ section: { speaker: "platform" }, speech: fakeSpeech({ speak: true }) });
     const phone = await at.platform.ring(PERSON);
     await at.followUp();
     await phone.hears("over");
@@ -101,7 +101,7 @@ describe("[tts]", () => {
   });
 
   test("speaks in calls that are placed too, and its speech goes with the call", async () => {
-    await using at = await house({ speech: fakeSpeech({ speak: true }) });
+    await using at = await fixture({ speech: fakeSpeech({ speak: true }) });
     await at.channel.send(at.message("Your train leaves.", { mayOpen: true }), never);
     const phone = at.platform.phoneOf(PERSON);
     const [url] = /http[^<]+\/voice-call\/audio\?id=[\w-]{32}/.exec(at.platform.sent[0]!.twiml)!;
@@ -113,7 +113,7 @@ describe("[tts]", () => {
   });
 
   test("is heard by who knows the id alone", async () => {
-    await using at = await house({ speech: fakeSpeech({ speak: true }) });
+    await using at = await fixture({ speech: fakeSpeech({ speak: true }) });
     await at.channel.send(at.message("A secret.", { mayOpen: true }), never);
     for (const query of ["", "?id=", "?id=x", `?id=${"A".repeat(32)}`, "?id=__proto__"]) {
       expect((await fetch(`${at.base}/voice-call/audio${query}`)).status).toBe(401);
@@ -131,7 +131,7 @@ describe("[tts]", () => {
         return { mimeType: "audio/mpeg", bytes: Buffer.from(text) };
       },
     };
-    await using at = await house({ speech, section: { filler: "" } });
+    await using at = await fixture({ speech, section: { filler: "" } });
     const phone = await at.platform.ring(PERSON);
     await phone.hears("listening");
     await phone.says("Tell me two things, please, one by one");
@@ -180,7 +180,7 @@ describe("a caller who is recorded", () => {
   const section = { recognizer: "transcription" };
 
   test("is a message with a recording, which is fetched from the platform", async () => {
-    await using at = await house({ section });
+    await using at = await fixture({ section });
     const phone = await at.platform.ring(PERSON);
     await phone.hears("recording");
     expect(await phone.says("the sound of words")).toBe(true);
@@ -200,7 +200,7 @@ describe("a caller who is recorded", () => {
   });
 
   test("whose recording is still being made is waited for", async () => {
-    await using at = await house({ section });
+    await using at = await fixture({ section });
     const phone = await at.platform.ring(PERSON);
     await phone.hears("recording");
     await phone.says("the sound of words");
@@ -215,7 +215,7 @@ describe("a caller who is recorded", () => {
   });
 
   test("is asked once more and left when nothing is said, and hears all parts of an answer", async () => {
-    await using at = await house({ section });
+    await using at = await fixture({ section });
     const phone = await at.platform.ring(PERSON);
     await phone.hears("recording");
     await phone.says("tell me much");
@@ -229,7 +229,7 @@ describe("a caller who is recorded", () => {
   });
 
   test("answers a question by a key all the same", async () => {
-    await using at = await house({ section: { ...section, notification_target: PERSON } });
+    await using at = await fixture({ section: { ...section, notification_target: PERSON } });
     const prompt = { id: "ap-1", title: "Approve?", message: "Now.", approve: "Approve", reject: "Reject" };
     await at.channel.prompts!.post(at.message("In words."), prompt, never);
     const phone = at.platform.phoneOf(PERSON);

@@ -1,14 +1,14 @@
 // Speech that is cut off, doubled or lost because a request failed, an answer got lost, a webhook came late or twice, the
 // process ended in the middle of a call, or the call did.
 import { describe, expect, test } from "vitest";
-import { failure, house, type House, never, NUMBER, PERSON } from "./house.ts";
+import { failure, fixture, type Fixture, never, NUMBER, PERSON } from "./fixture.ts";
 import type { VoicePhone } from "@svc/testkit/platforms/voice-call/phone";
 
 const GREETING = "Hello. How can I help you?";
 const FILLER = "One moment, please.";
 
 /** A call in which someone has asked something. */
-async function asked(at: House): Promise<VoicePhone> {
+async function asked(at: Fixture): Promise<VoicePhone> {
   const phone = await at.platform.ring(PERSON);
   await phone.hears("listening");
   await phone.says("What is the answer?");
@@ -22,7 +22,7 @@ const wholeAndOnce = (phone: VoicePhone): string[] => {
 
 describe("an update of the call", () => {
   test("whose answer is lost is said once, and the next webhook tells that it was", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await asked(at);
     at.platform.mood = "loses answers";
     const sent = at.channel.send(at.answer("Forty-two."), never);
@@ -35,7 +35,7 @@ describe("an update of the call", () => {
   test.each(["resets", { refuses: 503 }, { rateLimits: 60 }] as const)(
     "that the platform did not take (%j) is fetched by it some seconds later",
     async (mood) => {
-      await using at = await house();
+      await using at = await fixture();
       const phone = await asked(at);
       at.platform.mood = mood;
       const sent = at.channel.send(at.answer("Forty-two."), never);
@@ -49,7 +49,7 @@ describe("an update of the call", () => {
 
   test("that is called off and tried again is said once, whether or not the platform had taken it", async () => {
     for (const mood of ["loses answers", "resets"] as const) {
-      await using at = await house();
+      await using at = await fixture();
       const phone = await asked(at);
       const stop = new AbortController();
       const answer = at.answer("Forty-two.");
@@ -70,7 +70,7 @@ describe("an update of the call", () => {
   });
 
   test("with credentials that are refused fails, and is not said later behind anybody's back", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await asked(at);
     at.platform.mood = { refuses: 401 };
     expect(await failure(at.channel.send(at.answer("Forty-two."), never))).toMatchObject({
@@ -81,7 +81,7 @@ describe("an update of the call", () => {
   });
 
   test("of a call that is over refuses the answer, and rings nobody up", async () => {
-    await using at = await house();
+    await using at = await fixture();
     at.platform.number.statusCallback = undefined;
     const phone = await asked(at);
     await phone.hangsUp();
@@ -103,7 +103,7 @@ describe("a webhook", () => {
   const stepOf = (target: string): number => Number(new URL(target, "http://x").searchParams.get("step"));
 
   test("that comes twice is answered the same: what it told of is neither lost nor said twice", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await asked(at);
     await at.channel.send(at.answer(`One. ${"And so on. ".repeat(35)}`), never);
     const rest = at.channel.send(at.answer("Two."), never);
@@ -119,7 +119,7 @@ describe("a webhook", () => {
   });
 
   test("that comes late, of a pause while the answer was on its way, holds the line and changes nothing", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await asked(at);
     const gate = Promise.withResolvers<void>();
     at.platform.mood = { slow: () => gate.promise };
@@ -144,7 +144,7 @@ describe("a webhook", () => {
   });
 
   test("of a call that is over, or of no call, is answered with nothing to do", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await asked(at);
     await phone.hangsUp();
     expect((await at.post("/voice-call/next?step=999", fieldsOf(phone))).body).toContain(
@@ -161,7 +161,7 @@ describe("a webhook", () => {
 
 describe("a hang-up", () => {
   test("while something is said is the end of what waits behind it", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await asked(at);
     await at.channel.send(at.answer(`One. ${"And so on. ".repeat(35)}`), never);
     const rest = failure(at.channel.send(at.answer("Two."), never));
@@ -171,7 +171,7 @@ describe("a hang-up", () => {
   });
 
   test("that nobody tells of is found out when something is to be said again", async () => {
-    await using at = await house();
+    await using at = await fixture();
     at.platform.number.statusCallback = undefined;
     const phone = await asked(at);
     await at.channel.send(at.answer("Forty-two."), never);
@@ -187,7 +187,7 @@ describe("a hang-up", () => {
 
 describe("a process that ends in the middle of a call", () => {
   test("is followed by one that answers in it", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await asked(at);
     at.restart();
     const sent = at.channel.send(at.answer("Forty-two."), never);
@@ -203,7 +203,7 @@ describe("a process that ends in the middle of a call", () => {
   });
 
   test("after the platform took an answer, and before that was kept, says it no second time", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await asked(at);
     const answer = at.answer("Forty-two.");
     await at.channel.send(answer, never);
@@ -215,7 +215,7 @@ describe("a process that ends in the middle of a call", () => {
   });
 
   test("refuses an answer to a call that ended meanwhile", async () => {
-    await using at = await house();
+    await using at = await fixture();
     const phone = await asked(at);
     await phone.hangsUp();
     at.restart();
@@ -223,7 +223,7 @@ describe("a process that ends in the middle of a call", () => {
   });
 
   test("does not forget how long the call has been", async () => {
-    await using at = await house({ section: { max_call_secs: 60 } });
+    await using at = await fixture({ section: { max_call_secs: 60 } });
     const phone = await asked(at);
     await phone.waits(50_000);
     at.restart();
@@ -233,7 +233,7 @@ describe("a process that ends in the middle of a call", () => {
 });
 
 test("a channel that is made anew hands what waits on to the next one", async () => {
-  await using at = await house();
+  await using at = await fixture();
   const phone = await asked(at);
   await at.channel.send(at.answer("One."), never);
   const answer = at.answer("Two.");
@@ -250,7 +250,7 @@ test("a channel that is made anew hands what waits on to the next one", async ()
 });
 
 test("what the service can't keep ends the call, and nothing was taken for heard", async () => {
-  await using at = await house();
+  await using at = await fixture();
   const phone = await at.platform.ring(PERSON);
   await phone.hears("listening");
   at.isFull = () => true;

@@ -78,8 +78,8 @@ test("otel_sampling is the share of new traces that are recorded", async () => {
   expect(Math.abs(share - 0.25)).toBeLessThan(0.042);
 });
 
-/** A run of the house: pieces of work that begin, each part of an earlier one or of none, and end in any order. */
-const house = fc.record({
+/** A run of the fixture: pieces of work that begin, each part of an earlier one or of none, and end in any order. */
+const fixture = fc.record({
   works: fc.array(fc.record({ kind: fc.constantFrom(...KINDS), parent: fc.option(fc.nat(), { nil: undefined }) }), {
     minLength: 1,
     maxLength: 30,
@@ -90,7 +90,7 @@ const house = fc.record({
 
 test("in whatever order things begin and end, ids are well formed, children link, and no trace has a hole", async () => {
   await fc.assert(
-    fc.asyncProperty(house, async ({ works, order, share }) => {
+    fc.asyncProperty(fixture, async ({ works, order, share }) => {
       await using feature = await openFeature({ otel_sampling: share });
       const begun: { readonly kind: WorkKind; readonly watch: WorkWatch; readonly parent: string | undefined }[] = [];
       for (const { kind, parent: index } of works) {

@@ -3,11 +3,11 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { settled } from "@svc/testkit/fake-clock";
 import { describe, expect, test, vi } from "vitest";
 import { BATCH, QUEUE } from "../src/export/queue.ts";
-import { failed, house, REFUSED, TAKEN, warnings } from "./queue-house.ts";
+import { failed, fixture, REFUSED, TAKEN, warnings } from "./queue-fixture.ts";
 
 describe("the log", () => {
   test("has a line a minute at most, and every dropped span in one of them", async () => {
-    const at = house();
+    const at = fixture();
     at.answer = () => REFUSED;
     let added = 0;
     for (let second = 0; second < 600; second += 1) {
@@ -22,7 +22,7 @@ describe("the log", () => {
   });
 
   test("says no more of what is over, where nothing was dropped", async () => {
-    const at = house();
+    const at = fixture();
     at.answer = () => failed();
     at.add(1);
     await at.clock.advance(5_000);
@@ -33,7 +33,7 @@ describe("the log", () => {
   });
 
   test("says how many a collector rejects that takes the others", async () => {
-    const at = house();
+    const at = fixture();
     at.answer = () => ({ kind: "taken", rejected: 2 });
     at.add(3);
     await at.clock.advance(1_000);
@@ -45,7 +45,7 @@ describe("the log", () => {
 
   test("does not say it of the turn whose span came last", async () => {
     const scope = new AsyncLocalStorage<string>();
-    const at = house();
+    const at = fixture();
     const scopes: (string | undefined)[] = [];
     at.answer = () => {
       scopes.push(scope.getStore());
@@ -61,7 +61,7 @@ describe("the log", () => {
   });
 
   test("says nothing of a collector that takes everything", async () => {
-    const { queue, log, add } = house();
+    const { queue, log, add } = fixture();
     add(1_000);
     await queue.close();
     expect(log.lines).toEqual([]);
@@ -70,7 +70,7 @@ describe("the log", () => {
 
 describe("shutdown", () => {
   test("sends what is queued, closes, and takes nothing more", async () => {
-    const at = house();
+    const at = fixture();
     at.add(BATCH.spans + 5);
     await at.queue.close();
     expect(at.batches).toEqual([BATCH.spans, 5]);
@@ -85,7 +85,7 @@ describe("shutdown", () => {
     ["5 s at most", false, 5_000],
     ["a second where the collector failed before", true, 1_000],
   ])("waits %s", async (_, hasFailed, limitMs) => {
-    const at = house();
+    const at = fixture();
     at.add(3);
     if (hasFailed) {
       at.answer = () => failed();
@@ -111,7 +111,7 @@ describe("shutdown", () => {
   });
 
   test("does not ask a collector that wants to be left alone", async () => {
-    const at = house();
+    const at = fixture();
     at.answer = () => failed(600_000);
     at.add(3);
     await at.clock.advance(1_000);
@@ -120,7 +120,7 @@ describe("shutdown", () => {
   });
 
   test("is one, however often it is called", async () => {
-    const at = house();
+    const at = fixture();
     at.add(1);
     await Promise.all([at.queue.close(), at.queue.close()]);
     await settled();

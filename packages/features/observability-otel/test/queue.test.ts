@@ -1,11 +1,11 @@
 // A collector that fails costs bounded memory and no time of anybody's, and it is found again by itself.
 import { describe, expect, test } from "vitest";
 import { BATCH, QUEUE } from "../src/export/queue.ts";
-import { failed, house, REFUSED, TAKEN, warnings } from "./queue-house.ts";
+import { failed, fixture, REFUSED, TAKEN, warnings } from "./queue-fixture.ts";
 
 describe("batches", () => {
   test("a span waits a second for others", async () => {
-    const { queue, clock, batches, add } = house();
+    const { queue, clock, batches, add } = fixture();
     add(2);
     await clock.advance(999);
     add(1);
@@ -16,7 +16,7 @@ describe("batches", () => {
   });
 
   test("a full batch goes at once, but not while the span is ended", async () => {
-    const { clock, batches, add } = house();
+    const { clock, batches, add } = fixture();
     add(BATCH.spans - 1);
     await clock.advance(500);
     expect(batches).toEqual([]);
@@ -27,7 +27,7 @@ describe("batches", () => {
   });
 
   test("one after the other, each no longer than it may be", async () => {
-    const at = house();
+    const at = fixture();
     let let_go = (): void => {};
     at.answer = () => new Promise((resolve) => (let_go = () => resolve(TAKEN)));
     at.add(BATCH.spans * 2 + 1);
@@ -40,7 +40,7 @@ describe("batches", () => {
   });
 
   test("long texts make short batches, and one that is too long goes alone", async () => {
-    const { queue, batches, add } = house();
+    const { queue, batches, add } = fixture();
     add(3, "x".repeat(BATCH.characters / 2 - 300));
     add(1, "x".repeat(BATCH.characters * 2));
     await queue.flush();
@@ -50,7 +50,7 @@ describe("batches", () => {
 
 describe("bounds", () => {
   test("spans beyond the queue are dropped and counted", async () => {
-    const at = house();
+    const at = fixture();
     at.answer = () => failed();
     at.add(QUEUE.spans + 10);
     expect(warnings(at.log)).toMatchObject([{ fields: { dropped: 1 } }]);
@@ -65,7 +65,7 @@ describe("bounds", () => {
   });
 
   test("so are those whose texts are beyond it", async () => {
-    const { queue, batches, log, add } = house();
+    const { queue, batches, log, add } = fixture();
     const text = "x".repeat(1_000_000);
     add(50, text);
     await queue.flush();
@@ -76,7 +76,7 @@ describe("bounds", () => {
   });
 
   test("there is room again for each that was sent", async () => {
-    const { queue, log, add } = house();
+    const { queue, log, add } = fixture();
     for (let round = 0; round < 5; round += 1) {
       add(QUEUE.spans, "x".repeat(5_000));
       await queue.flush();
@@ -87,7 +87,7 @@ describe("bounds", () => {
 
 describe("a collector that fails", () => {
   test("is left alone for longer and longer, a minute at most, and found again", async () => {
-    const at = house();
+    const at = fixture();
     const sentAtMs: number[] = [];
     at.answer = () => {
       sentAtMs.push(at.clock.monotonic());
@@ -111,7 +111,7 @@ describe("a collector that fails", () => {
   });
 
   test("is asked again no sooner than it asks for, however full the queue is", async () => {
-    const at = house();
+    const at = fixture();
     at.answer = () => failed(600_000);
     at.add(BATCH.spans);
     await at.clock.advance(0);
@@ -125,7 +125,7 @@ describe("a collector that fails", () => {
   });
 
   test("gets a batch that it could not take once more, first of all", async () => {
-    const at = house();
+    const at = fixture();
     at.answer = () => failed();
     at.add(3);
     await at.clock.advance(1_000);
@@ -137,7 +137,7 @@ describe("a collector that fails", () => {
   });
 
   test("does not get the same batch for ever", async () => {
-    const at = house();
+    const at = fixture();
     at.answer = () => failed();
     at.add(BATCH.spans + 1);
     // Five tries: with the first, 1 + 2 + 4 + 8 + 16 seconds.
@@ -149,7 +149,7 @@ describe("a collector that fails", () => {
   });
 
   test("does not get what it refused again", async () => {
-    const at = house();
+    const at = fixture();
     at.answer = () => REFUSED;
     at.add(3);
     await at.clock.advance(1_000);

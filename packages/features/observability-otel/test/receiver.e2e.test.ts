@@ -14,7 +14,7 @@ beforeEach((context) => {
 const CALLER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 /** A message that a tool and a command were needed for, from its request to its delivery. */
-function wholeTurn({ begin, context }: OpenFeature): void {
+function recordedTurn({ begin, context }: OpenFeature): void {
   const now = context.clock.now();
   const request = begin("request", FACTS.request, CALLER)!;
   const inbox = begin("inbox", FACTS.inbox, request.traceparent)!;
@@ -40,8 +40,12 @@ function treeOf(spans: readonly OtlpSpan[], parent = CALLER.slice(36, 52), inden
 describe.each(["http/protobuf", "http/json"] as const)("%s", (otel_protocol) => {
   test("a message is one trace, from the request that brought it to its delivery", async () => {
     await using receiver = await startOtlpReceiver();
-    await using feature = await openFeature({ otel_endpoint: receiver.url, otel_protocol, otel_service_name: "house" });
-    wholeTurn(feature);
+    await using feature = await openFeature({
+      otel_endpoint: receiver.url,
+      otel_protocol,
+      otel_service_name: "fixture",
+    });
+    recordedTurn(feature);
     await feature.told();
     expect(receiver.refusals()).toEqual([]);
     const spans = await receiver.spans();
@@ -68,8 +72,12 @@ describe.each(["http/protobuf", "http/json"] as const)("%s", (otel_protocol) => 
 
   test("values have the types that their conventions demand", async () => {
     await using receiver = await startOtlpReceiver();
-    await using feature = await openFeature({ otel_endpoint: receiver.url, otel_protocol, otel_service_name: "house" });
-    wholeTurn(feature);
+    await using feature = await openFeature({
+      otel_endpoint: receiver.url,
+      otel_protocol,
+      otel_service_name: "fixture",
+    });
+    recordedTurn(feature);
     await feature.told();
     const spans = await receiver.spans();
     const named = (name: string): OtlpSpan => spans.find((span) => span.name === name)!;
@@ -94,7 +102,7 @@ describe.each(["http/protobuf", "http/json"] as const)("%s", (otel_protocol) => 
     });
     for (const { resource } of spans) {
       expect(resource).toMatchObject({
-        "service.name": { type: "string_value", value: "house" },
+        "service.name": { type: "string_value", value: "fixture" },
         "service.version": { value: feature.context.build.version },
         "service.instance.id": { value: expect.stringMatching(/^[0-9a-f-]{36}$/) },
         "telemetry.sdk.language": { value: "nodejs" },
@@ -141,7 +149,7 @@ test("a collector that was gone is found when it is back, and misses nothing tha
   await first.close();
   await using feature = await openFeature({ otel_endpoint: first.url, otel_protocol: "http/protobuf" });
   const { clock, log } = feature.context;
-  wholeTurn(feature);
+  recordedTurn(feature);
   // The exporter's own tries, then ours: both clocks are ahead of the sockets until it is told that nobody is there.
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   try {

@@ -82,14 +82,14 @@ const pin = v.pipe(integer(0, 57), v.description("BCM number of the pin: 0 to 27
 const duration = (what: string) =>
   v.optional(v.pipe(integer(1, LONGEST_MS), v.description(`Milliseconds that it is ${what}.`)), 500);
 
-interface ToolParts {
+interface ToolDeps {
   readonly root: string;
   readonly board: Board;
   readonly pins: Pins;
   readonly clock: Clock;
 }
 
-const toolsOf = ({ root, board, pins, clock }: ToolParts): Tool[] => [
+const toolsOf = ({ root, board, pins, clock }: ToolDeps): Tool[] => [
   defineTool({
     name: "gpio_rpi_write",
     description:

@@ -44,7 +44,7 @@ export function createUserns({ clock, path }: UsernsOptions): Userns {
       found = undefined; // it may be installed in the meantime
       throw error;
     }));
-  const openWith = async (confinement: Confinement, spares: SessionParts["spares"]): Promise<SandboxSession> => {
+  const openWith = async (confinement: Confinement, spares: SessionDeps["spares"]): Promise<SandboxSession> => {
     refuseOthersUser(confinement);
     const here = await machine();
     const broken = unheld(confinement, here);
@@ -109,7 +109,7 @@ function refuseOthersUser({ user }: Confinement): void {
   throw unavailable("Only root can run commands as another user.");
 }
 
-interface SessionParts {
+interface SessionDeps {
   readonly machine: Machine;
   readonly clock: Pick<Clock, "after">;
   readonly spares: Pick<Spares, "take" | "keep">;
@@ -118,7 +118,7 @@ interface SessionParts {
 /** A bubblewrap for each command, all of them in one group. */
 async function usernsSession(
   confinement: Confinement,
-  { machine, clock, spares }: SessionParts,
+  { machine, clock, spares }: SessionDeps,
 ): Promise<SandboxSession> {
   const { limits, user } = confinement;
   if (isRoot() && user && machine.setpriv === undefined) {

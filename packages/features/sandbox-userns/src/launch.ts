@@ -32,7 +32,7 @@ export interface Machine extends Bubblewrap {
 
 export const isRoot = (): boolean => process.getuid?.() === 0;
 
-export interface LaunchParts {
+export interface LaunchDeps {
   readonly confinement: Confinement;
   readonly machine: Machine;
   /** As `viewOf` has it. */
@@ -48,7 +48,7 @@ export interface Launched {
   gotInside(): boolean;
 }
 
-export function launch({ confinement, machine, view, group }: LaunchParts): Launched {
+export function launch({ confinement, machine, view, group }: LaunchDeps): Launched {
   const options = [...namespaces(confinement, machine), ...view, ...INPUTS, "--chdir", "/"];
   const inside = [...asUser(confinement, machine), "/bin/sh", "-c", ENTRY];
   const [file, args] = joining(group, [machine.bwrap, ...options, "--", ...inside]);

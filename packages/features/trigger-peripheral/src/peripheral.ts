@@ -154,7 +154,7 @@ async function* polledLevels(
       next = undefined;
       yield level;
     }
-    const restMs = next ? Math.max(1, Math.min(POLL_MS, debounceMs)) : POLL_MS;
-    await clock.sleep(restMs, signal).catch(() => undefined);
+    const delayMs = next ? Math.max(1, Math.min(POLL_MS, debounceMs)) : POLL_MS;
+    await clock.sleep(delayMs, signal).catch(() => undefined);
   }
 }

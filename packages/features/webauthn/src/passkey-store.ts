@@ -1,7 +1,7 @@
 /**
  * Where passkeys are kept: each among its device's own secrets, and in an index of all by which a user_id or a credential finds
  * its device. Names are hashes (user / credential). The index is written first and taken away last: what stands in it counts
- * only as far as the passkey is there, so that a kill in between leaves nothing that has to be mended.
+ * only as far as the passkey is there, so that a kill in between leaves nothing that has to be fixed.
  */
 import { hash } from "node:crypto";
 import { type ClientId, type FeatureContext, SvcError } from "@svc/contract";

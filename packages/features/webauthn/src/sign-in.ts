@@ -28,7 +28,7 @@ const VERIFIED = v.object({
   ),
 });
 
-export function authStart({ party, challenges, passkeys, signsIn }: House): Route {
+export function authStart({ party, challenges, passkeys, signsIn }: PasskeyDeps): Route {
   return {
     method: "POST",
     path: "/api/webauthn/auth/start",
@@ -55,8 +55,8 @@ export function authStart({ party, challenges, passkeys, signsIn }: House): Rout
   };
 }
 
-export function authFinish(house: House): Route {
-  const { party, challenges, passkeys, signsIn } = house;
+export function authFinish(deps: PasskeyDeps): Route {
+  const { party, challenges, passkeys, signsIn } = deps;
   return {
     method: "POST",
     path: "/api/webauthn/auth/finish",
@@ -83,9 +83,9 @@ export function authFinish(house: House): Route {
       checkHandle(answer, passkey, userId !== undefined);
       const { verifiedAssertion } = await import("./verify.ts");
       const signed = await verifiedAssertion(answer, passkey, { challenge, origin, rpId: party().id });
-      await note(house, which, { ...signed, begunAtMs });
+      await note(deps, which, { ...signed, begunAtMs });
       const { id, owner } = passkey;
-      house.log.info("a passkey was used", { passkey: briefly(passkey), signs_in: signsPageIn });
+      deps.log.info("a passkey was used", { passkey: briefly(passkey), signs_in: signsPageIn });
       return {
         status: 200,
         body: { verified: true, credential_id: id, user_id: passkey.userId },
@@ -112,7 +112,7 @@ function checkHandle({ response: { userHandle } }: Assertion, { handle }: Passke
  * Keeps what the use told of it. Throws PASSKEY_REFUSED for one that may be a copy, PASSKEY_EXPIRED for one that was overtaken by
  * another use, PASSKEY_UNKNOWN for one that was removed meanwhile.
  */
-async function note({ passkeys, clock, log }: House, which: Which, use: Use): Promise<void> {
+async function note({ passkeys, clock, log }: PasskeyDeps, which: Which, use: Use): Promise<void> {
   let verdict: Verdict | undefined;
   const passkey = await passkeys.change(which, (known) => {
     if (!isUsable(known)) return known;
@@ -188,7 +188,7 @@ export function checkClientData(
 const refused = (message: string): SvcError => new SvcError("PASSKEY_REFUSED", message);
 
 /** What the endpoints share: made once for each instance of the feature. */
-export interface House extends Pick<FeatureContext, "clock" | "log"> {
+export interface PasskeyDeps extends Pick<FeatureContext, "clock" | "log"> {
   /** Throws CONFIG_INVALID; registration has found that out before. */
   readonly party: () => RelyingParty;
   readonly challenges: Challenges;

@@ -9,7 +9,7 @@ import {
 } from "@svc/contract";
 import { Challenges, type UsedChallenges } from "./challenges.ts";
 import type { Config } from "./config.ts";
-import { type House, authFinish, authStart, checkClientData, clientDataOf } from "./sign-in.ts";
+import { type PasskeyDeps, authFinish, authStart, checkClientData, clientDataOf } from "./sign-in.ts";
 import { Passkeys } from "./passkeys.ts";
 import { relyingParty } from "./relying-party.ts";
 import { randomBytes } from "node:crypto";
@@ -23,7 +23,7 @@ export function create(context: FeatureContext<Config>): Contributions {
   const passkeys = new Passkeys(context, context.shared<null>("passkeys", null));
   const challenges = new Challenges(clock, context.shared<UsedChallenges>("used-challenges", new Map()));
   const party = () => relyingParty(config, publicUrl);
-  const house: House = { clock, log, party, challenges, passkeys, signsIn: config.sign_in };
+  const deps: PasskeyDeps = { clock, log, party, challenges, passkeys, signsIn: config.sign_in };
   return {
     routes: [
       registerStart,
@@ -33,7 +33,7 @@ export function create(context: FeatureContext<Config>): Contributions {
       listCredentials,
       renameCredential,
       removeCredential,
-    ].map((route) => route(house)),
+    ].map((route) => route(deps)),
     async register(signal) {
       signal.throwIfAborted();
       party();
@@ -47,7 +47,7 @@ const START = v.object({ user_id: USER_ID, user_name: USER_NAME });
 
 const HANDLE_BYTES = 32;
 
-function registerStart({ party, challenges, passkeys }: House): Route {
+function registerStart({ party, challenges, passkeys }: PasskeyDeps): Route {
   return {
     method: "POST",
     path: "/api/webauthn/register/start",
@@ -74,7 +74,7 @@ function registerStart({ party, challenges, passkeys }: House): Route {
   };
 }
 
-function registerFinish({ party, challenges, passkeys, clock, log }: House): Route {
+function registerFinish({ party, challenges, passkeys, clock, log }: PasskeyDeps): Route {
   return {
     method: "POST",
     path: "/api/webauthn/register/finish",
@@ -147,7 +147,7 @@ const LIST = v.object({
   ),
 });
 
-function listCredentials({ passkeys }: House): Route {
+function listCredentials({ passkeys }: PasskeyDeps): Route {
   return {
     method: "GET",
     path: "/api/webauthn/credentials",
@@ -171,7 +171,7 @@ function listCredentials({ passkeys }: House): Route {
 
 const NAME = v.object({ name: PASSKEY_NAME });
 
-function renameCredential({ passkeys }: House): Route {
+function renameCredential({ passkeys }: PasskeyDeps): Route {
   return {
     method: "PUT",
     path: "/api/webauthn/credentials/{id}/name",
@@ -192,7 +192,7 @@ function renameCredential({ passkeys }: House): Route {
   };
 }
 
-function removeCredential({ passkeys, log }: House): Route {
+function removeCredential({ passkeys, log }: PasskeyDeps): Route {
   return {
     method: "DELETE",
     path: "/api/webauthn/credentials/{id}",

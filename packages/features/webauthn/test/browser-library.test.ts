@@ -2,7 +2,7 @@
 import { startAuthentication, startRegistration } from "@simplewebauthn/browser";
 import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ANN, openHouse, OPEN, ORIGIN, STRANGER } from "./house.ts";
+import { ANN, openFixture, OPEN, ORIGIN, STRANGER } from "./fixture.ts";
 
 type CreationOptions = Parameters<typeof startRegistration>[0]["optionsJSON"];
 type RequestOptions = Parameters<typeof startAuthentication>[0]["optionsJSON"];
@@ -17,7 +17,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 describe("with the library of the browser", () => {
   test("a passkey is added and signs in", async () => {
-    const { call, begin, ask, list } = await openHouse({ section: OPEN });
+    const { call, begin, ask, list } = await openFixture({ section: OPEN });
     const optionsJSON = (await begin(ANN, "ann", "Ann")) as CreationOptions;
     const made = await startRegistration({ optionsJSON });
     const body = { ...made, name: "the phone" };
@@ -37,7 +37,7 @@ describe("with the library of the browser", () => {
   });
 
   test("a second one on the same authenticator is refused there", async () => {
-    const { begin, finish } = await openHouse();
+    const { begin, finish } = await openFixture();
     const optionsJSON = (await begin(ANN, "ann")) as CreationOptions;
     await finish(ANN, (await startRegistration({ optionsJSON })) as Parameters<typeof finish>[1]);
     const again = (await begin(ANN, "ann")) as CreationOptions;

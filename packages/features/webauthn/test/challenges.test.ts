@@ -5,7 +5,7 @@ import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
 import { describe, expect, test } from "vitest";
 import { Challenges, type UsedChallenges } from "../src/challenges.ts";
-import { ANN, newWorld, openHouse, OPEN, ORIGIN, refusal, STRANGER } from "./house.ts";
+import { ANN, newWorld, openFixture, OPEN, ORIGIN, refusal, STRANGER } from "./fixture.ts";
 
 describe("five minutes", () => {
   test.each([
@@ -15,59 +15,61 @@ describe("five minutes", () => {
     ["too late, by a clock that was set on: the machine slept", 1000, 300_000, "PASSKEY_EXPIRED"],
     ["in time, by a clock that was set back a little", 200_000, -3_600_000, "taken"],
   ])("%s", async (_, afterMs, shiftMs, end) => {
-    const house = await openHouse({ section: OPEN });
+    const fixture = await openFixture({ section: OPEN });
     const key = new SoftAuthenticator();
-    await house.add(ANN, key);
-    const proof = key.get(await house.ask(STRANGER), ORIGIN);
-    const registration = new SoftAuthenticator().create(await house.begin(ANN, "ann"), ORIGIN);
-    await house.clock.advance(afterMs);
-    house.clock.setWallClock(house.clock.now() + shiftMs);
-    expect(await refusal(house.answer(STRANGER, proof))).toBe(end);
-    expect(await refusal(house.finish(ANN, registration))).toBe(end);
+    await fixture.add(ANN, key);
+    const proof = key.get(await fixture.ask(STRANGER), ORIGIN);
+    const registration = new SoftAuthenticator().create(await fixture.begin(ANN, "ann"), ORIGIN);
+    await fixture.clock.advance(afterMs);
+    fixture.clock.setWallClock(fixture.clock.now() + shiftMs);
+    expect(await refusal(fixture.answer(STRANGER, proof))).toBe(end);
+    expect(await refusal(fixture.finish(ANN, registration))).toBe(end);
   });
 
   test("what was used stays used, also once it is forgotten", async () => {
-    const house = await openHouse({ section: OPEN });
+    const fixture = await openFixture({ section: OPEN });
     const key = new SoftAuthenticator();
-    await house.add(ANN, key);
-    const proof = key.get(await house.ask(STRANGER), ORIGIN);
-    await house.clock.advance(299_000);
-    await house.answer(STRANGER, proof);
+    await fixture.add(ANN, key);
+    const proof = key.get(await fixture.ask(STRANGER), ORIGIN);
+    await fixture.clock.advance(299_000);
+    await fixture.answer(STRANGER, proof);
     for (const ms of [0, 500, 1000, 299_000, 300_000, 86_400_000]) {
-      await house.clock.advance(ms);
-      house.clock.setWallClock(Date.UTC(2026, 0, 1));
-      expect(await refusal(house.answer(STRANGER, proof))).toBe("PASSKEY_EXPIRED");
+      await fixture.clock.advance(ms);
+      fixture.clock.setWallClock(Date.UTC(2026, 0, 1));
+      expect(await refusal(fixture.answer(STRANGER, proof))).toBe("PASSKEY_EXPIRED");
     }
   });
 });
 
 test("one that fails is used up", async () => {
-  const house = await openHouse({ section: OPEN });
+  const fixture = await openFixture({ section: OPEN });
   const key = new SoftAuthenticator();
-  await house.add(ANN, key);
-  const asked = await house.ask(STRANGER);
-  expect(await refusal(house.answer(STRANGER, key.get(asked, ORIGIN, { isVerified: false })))).toBe("PASSKEY_REFUSED");
-  expect(await refusal(house.answer(STRANGER, key.get(asked, ORIGIN)))).toBe("PASSKEY_EXPIRED");
+  await fixture.add(ANN, key);
+  const asked = await fixture.ask(STRANGER);
+  expect(await refusal(fixture.answer(STRANGER, key.get(asked, ORIGIN, { isVerified: false })))).toBe(
+    "PASSKEY_REFUSED",
+  );
+  expect(await refusal(fixture.answer(STRANGER, key.get(asked, ORIGIN)))).toBe("PASSKEY_EXPIRED");
 });
 
 test("one of a registration signs nobody in, and one of a sign-in registers nothing", async () => {
-  const house = await openHouse({ section: OPEN });
+  const fixture = await openFixture({ section: OPEN });
   const key = new SoftAuthenticator();
-  await house.add(ANN, key);
-  const { challenge } = await house.begin(ANN, "ann");
+  await fixture.add(ANN, key);
+  const { challenge } = await fixture.begin(ANN, "ann");
   const proof = key.get({ challenge, rpId: "agent.example.org" }, ORIGIN);
-  expect(await refusal(house.answer(ANN, proof))).toBe("PASSKEY_EXPIRED");
-  const creation = { ...(await house.begin(ANN, "ann")), challenge: (await house.ask(ANN)).challenge };
-  expect(await refusal(house.finish(ANN, new SoftAuthenticator().create(creation, ORIGIN)))).toBe("PASSKEY_EXPIRED");
+  expect(await refusal(fixture.answer(ANN, proof))).toBe("PASSKEY_EXPIRED");
+  const creation = { ...(await fixture.begin(ANN, "ann")), challenge: (await fixture.ask(ANN)).challenge };
+  expect(await refusal(fixture.finish(ANN, new SoftAuthenticator().create(creation, ORIGIN)))).toBe("PASSKEY_EXPIRED");
 });
 
 test("a restart ends what was begun before it, and says to start again", async () => {
   const world = newWorld();
-  const house = await openHouse({ section: OPEN }, world);
+  const fixture = await openFixture({ section: OPEN }, world);
   const key = new SoftAuthenticator();
-  await house.add(ANN, key);
-  const proof = key.get(await house.ask(STRANGER), ORIGIN);
-  const restarted = await openHouse({ section: OPEN }, world);
+  await fixture.add(ANN, key);
+  const proof = key.get(await fixture.ask(STRANGER), ORIGIN);
+  const restarted = await openFixture({ section: OPEN }, world);
   await expect(restarted.answer(STRANGER, proof)).rejects.toMatchObject({
     code: "PASSKEY_EXPIRED",
     message: expect.stringContaining("start again") as string,
@@ -75,14 +77,14 @@ test("a restart ends what was begun before it, and says to start again", async (
 });
 
 test("a challenge in other letters that mean the same is the same one", async () => {
-  const house = await openHouse({ section: OPEN });
+  const fixture = await openFixture({ section: OPEN });
   const key = new SoftAuthenticator({ countsBy: 0 });
-  await house.add(ANN, key);
-  const { challenge, ...rest } = await house.ask(STRANGER);
-  await house.answer(STRANGER, key.get({ ...rest, challenge }, ORIGIN));
+  await fixture.add(ANN, key);
+  const { challenge, ...rest } = await fixture.ask(STRANGER);
+  await fixture.answer(STRANGER, key.get({ ...rest, challenge }, ORIGIN));
   for (const other of [`${challenge}=`, ` ${challenge}`, `${challenge}\n`, challenge.replaceAll("-", "+")]) {
     const again = key.get({ ...rest, challenge: other }, ORIGIN);
-    expect(await refusal(house.answer(STRANGER, again))).toBe("PASSKEY_EXPIRED");
+    expect(await refusal(fixture.answer(STRANGER, again))).toBe("PASSKEY_EXPIRED");
   }
 });
 

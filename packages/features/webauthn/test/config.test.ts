@@ -3,7 +3,7 @@ import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import definition from "../src/index.ts";
-import { ANN, openHouse, OPEN, refusal, STRANGER } from "./house.ts";
+import { ANN, openFixture, OPEN, refusal, STRANGER } from "./fixture.ts";
 
 const problemsOf = (section: object): string[] =>
   (v.safeParse(definition.config!, section).issues ?? []).map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
@@ -47,7 +47,7 @@ describe("the section", () => {
 
 describe("together with gateway.public_url", () => {
   const opened = (section: object, publicUrl?: string) =>
-    refusal(openHouse({ section: { ...section }, publicUrl: publicUrl! }));
+    refusal(openFixture({ section: { ...section }, publicUrl: publicUrl! }));
 
   test.each([
     [{}, "https://agent.example.org", "taken"],
@@ -67,36 +67,36 @@ describe("together with gateway.public_url", () => {
 
 describe("the page", () => {
   test("is public_url's, and no other one is asked for a finger", async () => {
-    const house = await openHouse({ section: { enabled: true }, publicUrl: "https://agent.example.org" });
-    expect(await house.begin(ANN, "ann")).toMatchObject({ rp: { id: "agent.example.org" } });
+    const fixture = await openFixture({ section: { enabled: true }, publicUrl: "https://agent.example.org" });
+    expect(await fixture.begin(ANN, "ann")).toMatchObject({ rp: { id: "agent.example.org" } });
     const start = { path: "/api/webauthn/register/start", caller: ANN, body: { user_id: "ann", user_name: "Ann" } };
-    expect(await refusal(house.call({ ...start, origin: "http://localhost:8080" }))).toBe("PASSKEY_REFUSED");
+    expect(await refusal(fixture.call({ ...start, origin: "http://localhost:8080" }))).toBe("PASSKEY_REFUSED");
   });
 
   test("is a domain below rp_id", async () => {
-    const house = await openHouse({ section: { ...OPEN, rp_id: "example.org" } });
+    const fixture = await openFixture({ section: { ...OPEN, rp_id: "example.org" } });
     const key = new SoftAuthenticator();
-    await house.add(ANN, key);
+    await fixture.add(ANN, key);
     expect(key.credentials[0]?.rpId).toBe("example.org");
-    expect(await house.signIn(STRANGER, key)).toMatchObject({ as: "client-ann" });
+    expect(await fixture.signIn(STRANGER, key)).toMatchObject({ as: "client-ann" });
   });
 
   test("is http://localhost at any port where the config names none", async () => {
     const key = new SoftAuthenticator();
-    const house = await openHouse({ section: { enabled: true, sign_in: true }, origin: "http://localhost:8080" });
-    expect(await house.begin(ANN, "x")).toMatchObject({ rp: { id: "localhost", name: "svc" } });
-    await house.add(ANN, key);
-    expect(await house.signIn(STRANGER, key)).toMatchObject({ as: "client-ann" });
+    const fixture = await openFixture({ section: { enabled: true, sign_in: true }, origin: "http://localhost:8080" });
+    expect(await fixture.begin(ANN, "x")).toMatchObject({ rp: { id: "localhost", name: "svc" } });
+    await fixture.add(ANN, key);
+    expect(await fixture.signIn(STRANGER, key)).toMatchObject({ as: "client-ann" });
     // What was begun on one port does not end on another.
-    const asked = await house.ask(STRANGER);
-    expect(await refusal(house.answer(STRANGER, key.get(asked, "http://localhost:9090")))).toBe("PASSKEY_REFUSED");
+    const asked = await fixture.ask(STRANGER);
+    expect(await refusal(fixture.answer(STRANGER, key.get(asked, "http://localhost:9090")))).toBe("PASSKEY_REFUSED");
   });
 
   test.each(["http://127.0.0.1:8080", "http://[::1]:8080", "https://agent.example.org", "http://evil.localhost", null])(
     "is not %s there, and that is told in words",
     async (origin) => {
-      const house = await openHouse({ section: { enabled: true }, origin });
-      await expect(house.begin(ANN, "ann")).rejects.toMatchObject({
+      const fixture = await openFixture({ section: { enabled: true }, origin });
+      await expect(fixture.begin(ANN, "ann")).rejects.toMatchObject({
         code: "PASSKEY_REFUSED",
         message: expect.stringContaining("http://localhost") as string,
         hint: expect.stringContaining("public_url") as string,

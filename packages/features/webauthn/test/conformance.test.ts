@@ -5,7 +5,7 @@ import { featureConformance } from "@svc/testkit/conformance/feature-conformance
 import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
 import type { CreationOptionsJson, RequestOptionsJson } from "@svc/testkit/webauthn/json";
 import definition from "../src/index.ts";
-import { OPEN, ORIGIN, SECTION } from "./house.ts";
+import { OPEN, ORIGIN, SECTION } from "./fixture.ts";
 
 const root = `${import.meta.dirname}/..`;
 

@@ -1,75 +1,75 @@
 // Passkeys are listed, renamed and removed; a page may not remove the last one that works.
 import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
 import { describe, expect, test } from "vitest";
-import { ANN, ANNS_PAGE, openHouse, OPEN, OPERATOR, refusal, STRANGER } from "./house.ts";
+import { ANN, ANNS_PAGE, openFixture, OPEN, OPERATOR, refusal, STRANGER } from "./fixture.ts";
 
 const remove = (id: string, userId = "") =>
   ({ method: "DELETE", path: `/api/webauthn/credentials/${id}${userId && `?user_id=${userId}`}` }) as const;
 
 describe("the last passkey of a user_id", () => {
   test("is removed with the token or by an operator, not by a page", async () => {
-    const house = await openHouse();
+    const fixture = await openFixture();
     for (const caller of [ANN, OPERATOR]) {
-      const { id } = await house.add(ANN, new SoftAuthenticator());
-      expect(await refusal(house.call({ ...remove(id), caller: ANNS_PAGE }))).toBe("PASSKEY_LAST");
-      expect(await house.list(ANN)).toHaveLength(1);
-      expect(await house.call({ ...remove(id, "ann"), caller })).toMatchObject({ body: { id, removed: true } });
-      expect(await house.list(ANN)).toEqual([]);
+      const { id } = await fixture.add(ANN, new SoftAuthenticator());
+      expect(await refusal(fixture.call({ ...remove(id), caller: ANNS_PAGE }))).toBe("PASSKEY_LAST");
+      expect(await fixture.list(ANN)).toHaveLength(1);
+      expect(await fixture.call({ ...remove(id, "ann"), caller })).toMatchObject({ body: { id, removed: true } });
+      expect(await fixture.list(ANN)).toEqual([]);
     }
   });
 
   test("is so for each user_id", async () => {
-    const house = await openHouse();
-    await house.add(ANN, new SoftAuthenticator(), "ann");
-    const { id } = await house.add(ANN, new SoftAuthenticator(), "ann at work");
-    expect(await refusal(house.call({ ...remove(id), caller: ANNS_PAGE }))).toBe("PASSKEY_LAST");
+    const fixture = await openFixture();
+    await fixture.add(ANN, new SoftAuthenticator(), "ann");
+    const { id } = await fixture.add(ANN, new SoftAuthenticator(), "ann at work");
+    expect(await refusal(fixture.call({ ...remove(id), caller: ANNS_PAGE }))).toBe("PASSKEY_LAST");
   });
 
   test("is the last one that works: one that may be a copy counts for nothing", async () => {
-    const house = await openHouse({ section: OPEN });
+    const fixture = await openFixture({ section: OPEN });
     const [good, bad] = [new SoftAuthenticator(), new SoftAuthenticator()];
-    const [first, second] = [await house.add(ANN, good), await house.add(ANN, bad)];
-    await house.signIn(STRANGER, bad, { counter: 5 });
-    await house.clock.advance(1000);
-    await refusal(house.signIn(STRANGER, bad, { counter: 5 }));
-    expect(await refusal(house.call({ ...remove(first.id), caller: ANNS_PAGE }))).toBe("PASSKEY_LAST");
-    await house.call({ ...remove(second.id), caller: ANNS_PAGE });
-    expect((await house.list(ANN)).map(({ id }) => id)).toEqual([first.id]);
+    const [first, second] = [await fixture.add(ANN, good), await fixture.add(ANN, bad)];
+    await fixture.signIn(STRANGER, bad, { counter: 5 });
+    await fixture.clock.advance(1000);
+    await refusal(fixture.signIn(STRANGER, bad, { counter: 5 }));
+    expect(await refusal(fixture.call({ ...remove(first.id), caller: ANNS_PAGE }))).toBe("PASSKEY_LAST");
+    await fixture.call({ ...remove(second.id), caller: ANNS_PAGE });
+    expect((await fixture.list(ANN)).map(({ id }) => id)).toEqual([first.id]);
   });
 
   test("of two pages that remove one of two each, one is refused", async () => {
-    const house = await openHouse();
+    const fixture = await openFixture();
     const [first, second] = [
-      await house.add(ANN, new SoftAuthenticator()),
-      await house.add(ANN, new SoftAuthenticator()),
+      await fixture.add(ANN, new SoftAuthenticator()),
+      await fixture.add(ANN, new SoftAuthenticator()),
     ];
     const ends = await Promise.all(
-      [first, second].map(({ id }) => refusal(house.call({ ...remove(id), caller: ANNS_PAGE }))),
+      [first, second].map(({ id }) => refusal(fixture.call({ ...remove(id), caller: ANNS_PAGE }))),
     );
     expect(ends.toSorted()).toEqual(["PASSKEY_LAST", "taken"]);
   });
 });
 
 test("a page may do the rest of what its device may", async () => {
-  const house = await openHouse();
-  const { id } = await house.add(ANNS_PAGE, new SoftAuthenticator());
-  const second = await house.add(ANNS_PAGE, new SoftAuthenticator());
-  await house.call({
+  const fixture = await openFixture();
+  const { id } = await fixture.add(ANNS_PAGE, new SoftAuthenticator());
+  const second = await fixture.add(ANNS_PAGE, new SoftAuthenticator());
+  await fixture.call({
     method: "PUT",
     path: `/api/webauthn/credentials/${id}/name`,
     caller: ANNS_PAGE,
     body: { name: "  the phone " },
   });
-  await house.call({ ...remove(second.id), caller: ANNS_PAGE });
-  expect(await house.list(ANNS_PAGE)).toMatchObject([{ id, name: "the phone" }]);
+  await fixture.call({ ...remove(second.id), caller: ANNS_PAGE });
+  expect(await fixture.list(ANNS_PAGE)).toMatchObject([{ id, name: "the phone" }]);
 });
 
 test("strangers may do none of it, whatever is open", async () => {
-  const house = await openHouse({ section: OPEN });
-  const { id } = await house.add(ANN, new SoftAuthenticator());
-  expect(await refusal(house.list(STRANGER))).toBe("UNAUTHORIZED");
-  expect(await refusal(house.call({ ...remove(id), caller: STRANGER }))).toBe("UNAUTHORIZED");
-  expect(await refusal(house.begin(STRANGER, "ann"))).toBe("UNAUTHORIZED");
+  const fixture = await openFixture({ section: OPEN });
+  const { id } = await fixture.add(ANN, new SoftAuthenticator());
+  expect(await refusal(fixture.list(STRANGER))).toBe("UNAUTHORIZED");
+  expect(await refusal(fixture.call({ ...remove(id), caller: STRANGER }))).toBe("UNAUTHORIZED");
+  expect(await refusal(fixture.begin(STRANGER, "ann"))).toBe("UNAUTHORIZED");
 });
 
 describe("words of people's own", () => {
@@ -90,37 +90,37 @@ describe("words of people's own", () => {
     "'; DROP TABLE vault; --",
     " ann",
   ])("a user_id may be %j, and is compared exactly", async (userId) => {
-    const house = await openHouse({ section: OPEN });
+    const fixture = await openFixture({ section: OPEN });
     const key = new SoftAuthenticator();
-    const { id } = await house.add(ANN, key, userId);
-    expect(await house.signIn(STRANGER, key)).toMatchObject({ body: { user_id: userId } });
-    expect(await house.list(ANN, userId)).toHaveLength(1);
-    expect(await house.list(ANN, `${userId.slice(0, 100)}!`)).toEqual([]);
+    const { id } = await fixture.add(ANN, key, userId);
+    expect(await fixture.signIn(STRANGER, key)).toMatchObject({ body: { user_id: userId } });
+    expect(await fixture.list(ANN, userId)).toHaveLength(1);
+    expect(await fixture.list(ANN, `${userId.slice(0, 100)}!`)).toEqual([]);
     const query = `?user_id=${encodeURIComponent(userId)}`;
-    await house.call({ method: "DELETE", path: `/api/webauthn/credentials/${id}${query}`, caller: ANN });
-    expect(await house.secrets.list()).toEqual([]);
+    await fixture.call({ method: "DELETE", path: `/api/webauthn/credentials/${id}${query}`, caller: ANN });
+    expect(await fixture.secrets.list()).toEqual([]);
   });
 
   test.each(["", " ", "x".repeat(129), "a\nb", "\u001b[2J", "\u202eann", "\ud800", "\u0000", 5, null, ["ann"], {}])(
     "a user_id is not %j",
     async (userId) => {
-      const house = await openHouse();
-      expect(await refusal(house.call({ ...user(userId as string), caller: ANN }))).toBe("BAD_REQUEST");
+      const fixture = await openFixture();
+      expect(await refusal(fixture.call({ ...user(userId as string), caller: ANN }))).toBe("BAD_REQUEST");
     },
   );
 
   test.each(["", " ", "x".repeat(65), "a\nb", "\u001b[31m"])("a passkey's name is not %j", async (name) => {
-    const house = await openHouse();
-    const { id } = await house.add(ANN, new SoftAuthenticator());
+    const fixture = await openFixture();
+    const { id } = await fixture.add(ANN, new SoftAuthenticator());
     const path = `/api/webauthn/credentials/${id}/name`;
-    expect(await refusal(house.call({ method: "PUT", path, caller: ANN, body: { name } }))).toBe("BAD_REQUEST");
+    expect(await refusal(fixture.call({ method: "PUT", path, caller: ANN, body: { name } }))).toBe("BAD_REQUEST");
   });
 
   test("one user_id is not another that looks alike", async () => {
-    const house = await openHouse();
+    const fixture = await openFixture();
     // An o with two dots, as one letter and as two.
-    await house.add(ANN, new SoftAuthenticator(), "bj\u00f6rn");
-    expect(await house.list(ANN, "bjo\u0308rn")).toEqual([]);
-    expect(await house.list(ANN, "BJ\u00d6RN")).toEqual([]);
+    await fixture.add(ANN, new SoftAuthenticator(), "bj\u00f6rn");
+    expect(await fixture.list(ANN, "bjo\u0308rn")).toEqual([]);
+    expect(await fixture.list(ANN, "BJ\u00d6RN")).toEqual([]);
   });
 });

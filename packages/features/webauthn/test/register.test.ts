@@ -3,12 +3,12 @@ import { hash } from "node:crypto";
 import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
 import { cbor, type CborValue } from "@svc/testkit/webauthn/cbor";
 import { describe, expect, test } from "vitest";
-import { ANN, BEN, openHouse, OPERATOR, ORIGIN, refusal } from "./house.ts";
+import { ANN, BEN, openFixture, OPERATOR, ORIGIN, refusal } from "./fixture.ts";
 
 describe("what the browser is asked for", () => {
   test("a passkey that verifies the person, is found without a name, and tells no make", async () => {
-    const house = await openHouse({ section: { enabled: true, rp_origin: ORIGIN, rp_name: "The agent" } });
-    const options = await house.begin(ANN, "ann", "Ann Author");
+    const fixture = await openFixture({ section: { enabled: true, rp_origin: ORIGIN, rp_name: "The agent" } });
+    const options = await fixture.begin(ANN, "ann", "Ann Author");
     expect(options).toMatchObject({
       rp: { id: "agent.example.org", name: "The agent" },
       user: { name: "Ann Author", displayName: "Ann Author" },
@@ -24,10 +24,10 @@ describe("what the browser is asked for", () => {
   });
 
   test("what the user has already is excluded, and keeps the same account", async () => {
-    const house = await openHouse();
+    const fixture = await openFixture();
     const phone = new SoftAuthenticator();
-    const { id } = await house.add(ANN, phone);
-    const options = await house.begin(ANN, "ann");
+    const { id } = await fixture.add(ANN, phone);
+    const options = await fixture.begin(ANN, "ann");
     expect(options.excludeCredentials).toEqual([{ type: "public-key", id, transports: ["internal", "hybrid"] }]);
     expect(options.user.id).toBe(phone.credentials[0]?.userHandle);
     expect(() => phone.create(options, ORIGIN)).toThrow("excluded");
@@ -36,32 +36,38 @@ describe("what the browser is asked for", () => {
 
 describe("what is kept", () => {
   test.each(["ES256", "EdDSA", "RS256"] as const)("a passkey of %s is added and works", async (algorithm) => {
-    const house = await openHouse();
+    const fixture = await openFixture();
     const key = new SoftAuthenticator({ algorithm });
-    const { id } = await house.add(ANN, key);
-    expect(await house.signIn(ANN, key)).toMatchObject({ body: { verified: true, credential_id: id, user_id: "ann" } });
+    const { id } = await fixture.add(ANN, key);
+    expect(await fixture.signIn(ANN, key)).toMatchObject({
+      body: { verified: true, credential_id: id, user_id: "ann" },
+    });
   });
 
   test("it has a name, of the person's choosing or the next free one", async () => {
-    const house = await openHouse();
-    expect((await house.add(ANN, new SoftAuthenticator())).name).toBe("Passkey 1");
-    expect((await house.add(ANN, new SoftAuthenticator())).name).toBe("Passkey 2");
-    const named = { ...new SoftAuthenticator().create(await house.begin(ANN, "ann"), ORIGIN), name: "the blue key" };
-    expect((await house.finish(ANN, named)).name).toBe("the blue key");
-    expect((await house.list(ANN, "ann")).map(({ name }) => name)).toEqual(["Passkey 1", "Passkey 2", "the blue key"]);
+    const fixture = await openFixture();
+    expect((await fixture.add(ANN, new SoftAuthenticator())).name).toBe("Passkey 1");
+    expect((await fixture.add(ANN, new SoftAuthenticator())).name).toBe("Passkey 2");
+    const named = { ...new SoftAuthenticator().create(await fixture.begin(ANN, "ann"), ORIGIN), name: "the blue key" };
+    expect((await fixture.finish(ANN, named)).name).toBe("the blue key");
+    expect((await fixture.list(ANN, "ann")).map(({ name }) => name)).toEqual([
+      "Passkey 1",
+      "Passkey 2",
+      "the blue key",
+    ]);
   });
 
   test("whether it can be copied, and was, is told", async () => {
-    const house = await openHouse();
+    const fixture = await openFixture();
     const phone = new SoftAuthenticator({ backup: { isEligible: true, isBackedUp: true } });
-    expect(await house.add(ANN, phone)).toMatchObject({ can_sync: true, is_synced: true });
-    expect(await house.add(ANN, new SoftAuthenticator())).toMatchObject({ can_sync: false, is_synced: false });
+    expect(await fixture.add(ANN, phone)).toMatchObject({ can_sync: true, is_synced: true });
+    expect(await fixture.add(ANN, new SoftAuthenticator())).toMatchObject({ can_sync: false, is_synced: false });
   });
 
   test("nothing is written in plain, and names tell nothing", async () => {
-    const house = await openHouse();
-    await house.add(ANN, new SoftAuthenticator(), "ann@example.org");
-    const [name = ""] = await house.secrets.list();
+    const fixture = await openFixture();
+    await fixture.add(ANN, new SoftAuthenticator(), "ann@example.org");
+    const [name = ""] = await fixture.secrets.list();
     expect(name).toMatch(/^[\w-]{43}\/[\w-]{43}$/);
     // The store seals the rest; see apps/svc/test/passkeys.test.ts.
     expect(name).not.toContain("ann");
@@ -89,67 +95,67 @@ describe("refused", () => {
   ];
 
   test.each(cases)("%s", async (_, lies) => {
-    const house = await openHouse();
-    const options = await house.begin(ANN, "ann");
+    const fixture = await openFixture();
+    const options = await fixture.begin(ANN, "ann");
     const answer = new SoftAuthenticator().create(options, ORIGIN, lies);
-    expect(await refusal(house.finish(ANN, answer))).toBe("PASSKEY_REFUSED");
-    expect(await house.list(ANN)).toEqual([]);
+    expect(await refusal(fixture.finish(ANN, answer))).toBe("PASSKEY_REFUSED");
+    expect(await fixture.list(ANN)).toEqual([]);
     // Whatever was wrong with it, its challenge is used up.
-    expect(await refusal(house.finish(ANN, new SoftAuthenticator().create(options, ORIGIN)))).toBe("PASSKEY_EXPIRED");
+    expect(await refusal(fixture.finish(ANN, new SoftAuthenticator().create(options, ORIGIN)))).toBe("PASSKEY_EXPIRED");
   });
 
   test("certificates, before anything of them is read", async () => {
-    const house = await openHouse();
+    const fixture = await openFixture();
     for (const fmt of ["packed", "fido-u2f", "tpm", "apple", "android-key", "android-safetynet"]) {
       const lies = { attestation: { fmt, attStmt: certified() } };
-      const answer = new SoftAuthenticator().create(await house.begin(ANN, "ann"), ORIGIN, lies);
-      await expect(house.finish(ANN, answer)).rejects.toThrow("an attestation that was not asked for");
+      const answer = new SoftAuthenticator().create(await fixture.begin(ANN, "ann"), ORIGIN, lies);
+      await expect(fixture.finish(ANN, answer)).rejects.toThrow("an attestation that was not asked for");
     }
   });
 
   test("an algorithm that was not asked for", async () => {
-    const house = await openHouse();
-    const answer = new SoftAuthenticator().create(await house.begin(ANN, "ann"), ORIGIN, {
+    const fixture = await openFixture();
+    const answer = new SoftAuthenticator().create(await fixture.begin(ANN, "ann"), ORIGIN, {
       // ES256 said to be ES512.
       authData: (bytes) => Buffer.from(bytes.toString("latin1").replace("\x03\x26", "\x03\x38\x23"), "latin1"),
     });
-    expect(await refusal(house.finish(ANN, answer))).toBe("PASSKEY_REFUSED");
+    expect(await refusal(fixture.finish(ANN, answer))).toBe("PASSKEY_REFUSED");
   });
 
   test("an id that is not the authenticator's", async () => {
-    const house = await openHouse();
-    const answer = new SoftAuthenticator().create(await house.begin(ANN, "ann"), ORIGIN);
+    const fixture = await openFixture();
+    const answer = new SoftAuthenticator().create(await fixture.begin(ANN, "ann"), ORIGIN);
     const id = Buffer.alloc(32, 7).toString("base64url");
-    expect(await refusal(house.finish(ANN, { ...answer, id, rawId: id }))).toBe("PASSKEY_REFUSED");
+    expect(await refusal(fixture.finish(ANN, { ...answer, id, rawId: id }))).toBe("PASSKEY_REFUSED");
   });
 
   test("a credential that somebody has, whoever it is", async () => {
-    const house = await openHouse();
-    const { id } = await house.add(ANN, new SoftAuthenticator());
+    const fixture = await openFixture();
+    const { id } = await fixture.add(ANN, new SoftAuthenticator());
     for (const [caller, user] of [
       [ANN, "ann"],
       [ANN, "other"],
       [BEN, "ben"],
     ] as const) {
-      const options = await house.begin(caller, user);
+      const options = await fixture.begin(caller, user);
       const copied = new SoftAuthenticator();
       const answer = copied.create(options, ORIGIN, { authData: (bytes) => withId(bytes, id) });
-      expect(await refusal(house.finish(caller, { ...answer, id, rawId: id }))).toBe("PASSKEY_REFUSED");
+      expect(await refusal(fixture.finish(caller, { ...answer, id, rawId: id }))).toBe("PASSKEY_REFUSED");
     }
   });
 
   test("nobody's passkey: an operator has no device", async () => {
-    const house = await openHouse();
-    expect(await refusal(house.begin(OPERATOR, "ann"))).toBe("UNAUTHORIZED");
+    const fixture = await openFixture();
+    expect(await refusal(fixture.begin(OPERATOR, "ann"))).toBe("UNAUTHORIZED");
   });
 });
 
 test("self attestation, which browsers leave in, is taken", async () => {
-  const house = await openHouse();
+  const fixture = await openFixture();
   const key = new SoftAuthenticator();
-  const answer = selfAttested(key, await house.begin(ANN, "ann"));
-  await house.finish(ANN, answer);
-  expect((await house.signIn(ANN, key)).body).toMatchObject({ verified: true });
+  const answer = selfAttested(key, await fixture.begin(ANN, "ann"));
+  await fixture.finish(ANN, answer);
+  expect((await fixture.signIn(ANN, key)).body).toMatchObject({ verified: true });
 });
 
 /** Made in two goes: the statement is signed with the key that the data tells. */

@@ -6,7 +6,7 @@ import type { Asked } from "../src/everyday/ledger.ts";
 import type { Written } from "../src/everyday/people.ts";
 import { judgeShown, type Shown } from "../src/everyday/shown.ts";
 import type { KeptDelivery, KeptMessage } from "../src/judge/database.ts";
-import { answerTo } from "../src/house/model.ts";
+import { answerTo } from "../src/fixture/model.ts";
 import { textOf } from "../src/plan/messages.ts";
 
 type Channel = "telegram" | "discord";

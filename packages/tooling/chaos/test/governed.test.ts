@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import { ACTS, PLAIN_ACTS } from "../src/governed/files.ts";
-import type { Posted } from "../src/governed/house.ts";
+import type { Posted } from "../src/governed/fixture.ts";
 import { judgeGoverned } from "../src/governed/judge.ts";
 import type { Kept } from "../src/governed/kept.ts";
 import type { Trigger } from "../src/governed/triggers.ts";

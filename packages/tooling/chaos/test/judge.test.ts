@@ -76,8 +76,8 @@ describe("answers", () => {
 });
 
 describe("replies", () => {
-  const judged = ({ kept, ...house }: World) => judgeReplies(kept, house).problems;
-  const counted = ({ kept, ...house }: World) => judgeReplies(kept, house).facts;
+  const judged = ({ kept, ...fixture }: World) => judgeReplies(kept, fixture).problems;
+  const counted = ({ kept, ...fixture }: World) => judgeReplies(kept, fixture).facts;
   const TWICE = "out-1 arrived 2 times without an excuse";
 
   test("once each is fine, however often the platform failed before", () => {
@@ -130,7 +130,7 @@ describe("replies", () => {
 });
 
 describe("order", () => {
-  const judged = ({ kept, postings, ...house }: World) => judgeOrder(kept, house, postings).problems;
+  const judged = ({ kept, postings, ...fixture }: World) => judgeOrder(kept, fixture, postings).problems;
   const turns = KEPT.map(({ turnId: id, lane }) => ({ id, lane })).toReversed();
 
   test("as they arrived is fine; what was posted side by side may arrive either way", () => {

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, test } from "vitest";
-import { startWire } from "../src/house/wire.ts";
+import { startWire } from "../src/fixture/wire.ts";
 
 interface Far extends AsyncDisposable {
   readonly url: string;
@@ -51,13 +51,13 @@ test("a reset of the platform is one for the daemon", async () => {
   await wire.cut();
 });
 
-test("cut, it refuses; mended, it leads there again", async () => {
+test("cut, it refuses; fixed, it leads there again", async () => {
   await using server = await far();
   const wire = await startWire(server.url);
   await wire.cut();
   const [error] = (await once(near(wire.origin), "error")) as [NodeJS.ErrnoException];
   expect(error.code).toBe("ECONNREFUSED");
-  await wire.mend();
+  await wire.fix();
   near(wire.origin).end("hello");
   const [said] = (await once(await server.accepted, "data")) as [Buffer];
   expect(said.toString()).toBe("hello");

@@ -1,7 +1,7 @@
 /** A run as it should be, small enough to be broken in one place: two messages of one conversation, answered in order. */
-import type { Entry } from "../src/house/ledger.ts";
-import { actOf, answerTo, fileOf } from "../src/house/model.ts";
-import type { Posting, Postings } from "../src/house/poster.ts";
+import type { Entry } from "../src/fixture/ledger.ts";
+import { actOf, answerTo, fileOf } from "../src/fixture/model.ts";
+import type { Posting, Postings } from "../src/fixture/poster.ts";
 import type { Kept, KeptCall, KeptDelivery, KeptMessage } from "../src/judge/database.ts";
 import { type Message, textOf } from "../src/plan/messages.ts";
 import type { Provider, Sending } from "../src/providers/provider.ts";

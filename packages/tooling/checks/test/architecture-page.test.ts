@@ -1,22 +1,22 @@
 // The drawing and the walls are the same thing: a table that says otherwise misleads whoever reads it first.
 import { describe, expect, test } from "vitest";
 import { architecturePage } from "../src/checks/architecture-page.ts";
-import { ROOMS } from "../src/rooms.ts";
+import { LAYERS } from "../src/layers.ts";
 import { judge } from "./judge.ts";
 
-const house = Object.fromEntries(
-  ROOMS.filter(({ name }) => name !== "sop").map(({ folder }) => [`${folder.replace("*", "x")}/package.json`, "{}"]),
+const fixture = Object.fromEntries(
+  LAYERS.filter(({ name }) => name !== "sop").map(({ folder }) => [`${folder.replace("*", "x")}/package.json`, "{}"]),
 );
-const rows = ROOMS.map(
+const rows = LAYERS.map(
   ({ name, folder, imports }) =>
     `| \`${name}\` | \`${folder}\` | ${imports.map((one) => `\`${one}\``).join(", ") || "–"} | ${name === "sop" ? "planned" : "here"} |`,
 );
 const page = (lines: readonly string[]): Record<string, string> => ({
-  ...house,
+  ...fixture,
   "docs/architecture.md": [
     "<!-- layers -->",
     "",
-    "| room | folder | may import | state |",
+    "| layer | folder | may import | state |",
     "| --- | --- | --- | --- |",
     ...lines,
     "",
@@ -29,7 +29,7 @@ describe("the layers table", () => {
     expect(judge(architecturePage, page(rows))).toEqual([]);
   });
 
-  test("fails when a room may import more there than in the rules", () => {
+  test("fails when a layer may import more there than in the rules", () => {
     const lying = rows.map((row) => row.replace("| `contract` | here", "| `contract`, `agent` | here"));
     expect(judge(architecturePage, page(lying))).toEqual([
       "docs/architecture.md:6 kit may import contract; the table differs.",
@@ -37,10 +37,10 @@ describe("the layers table", () => {
     ]);
   });
 
-  test("fails for a missing row, an unknown room and a wrong folder", () => {
+  test("fails for a missing row, an unknown layer and a wrong folder", () => {
     const other = rows.slice(1).concat("| `attic` | `packages/attic` | – | here |");
     expect(judge(architecturePage, page(other))).toEqual([
-      "docs/architecture.md:17 The table has a room attic that the check does not know.",
+      "docs/architecture.md:17 The table has a layer attic that the check does not know.",
       "docs/architecture.md:0 The table has no row for contract.",
     ]);
     const moved = rows.map((row) => row.replace("packages/core/kit", "packages/kit"));

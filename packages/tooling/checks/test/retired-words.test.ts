@@ -53,6 +53,21 @@ describe("retired-words", () => {
     expect(found(text)).toEqual([]);
   });
 
+  test.each([
+    ["const x = 1;\nclass Place {}", 'a/b.ts:2 The word "Place" is retired.'],
+    ["/** A\n comment */ interface Place {}", 'a/b.ts:2 The word "Place" is retired.'],
+    ["use(whoever)", 'a/b.ts:1 The word "whoever" is retired.'],
+  ])("fails as a name: %j", (text, message) => {
+    expect(found(text, "a/b.ts")).toEqual([message]);
+  });
+
+  test.each(["class Placement {}", "const place = 1;", "// Place\nsay(\"Place\", 'Place', `Place`);", "/* Place */"])(
+    "passes as a name: %j",
+    (text) => {
+      expect(found(text, "a/b.ts")).toEqual([]);
+    },
+  );
+
   test("passes an exempt folder, and source outside of the listed folders", () => {
     expect(found("whoever", "docs/decisions/a.md")).toEqual([]);
     expect(found("// whoever", "packages/core/other/src/a.ts")).toEqual([]);

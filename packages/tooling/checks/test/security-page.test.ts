@@ -5,7 +5,7 @@ import { judge, manifestFile } from "./judge.ts";
 
 const TESTS = "packages/core/gateway/test/a.test.ts";
 const SUITE = "packages/tooling/testkit/src/conformance/browser/checks.ts";
-const HOUSE = {
+const FIXTURE = {
   "packages/core/gateway/src/routes/core-paths.ts":
     'const PAGE = ["/", "/assets/{file}"];\nexport const CORE_PATHS = ["/webhook", ...PAGE];',
   "packages/features/channel-x/package.json": manifestFile("@svc/channel-x", { svc: { ingress: ["/x"] } }),
@@ -48,13 +48,13 @@ const DOORS = [
   "| the control socket | the owner |",
 ];
 
-interface Parts {
+interface Deps {
   readonly doors?: readonly string[];
   readonly threats?: readonly string[];
   readonly after?: string;
 }
 
-const page = ({ doors = DOORS, threats = [`- Guessing. \`${TESTS} › alone\``], after = "" }: Parts): string =>
+const page = ({ doors = DOORS, threats = [`- Guessing. \`${TESTS} › alone\``], after = "" }: Deps): string =>
   [
     "# Security",
     "<!-- endpoints -->",
@@ -72,8 +72,8 @@ const page = ({ doors = DOORS, threats = [`- Guessing. \`${TESTS} › alone\``],
     after,
   ].join("\n");
 
-const found = (parts: Parts, house: Readonly<Record<string, string>> = HOUSE): string[] =>
-  judge(securityPage, { ...house, "docs/security.md": page(parts) });
+const found = (parts: Deps, fixture: Readonly<Record<string, string>> = FIXTURE): string[] =>
+  judge(securityPage, { ...fixture, "docs/security.md": page(parts) });
 
 /** The line of the first threat. */
 const LINE = 17;
@@ -85,8 +85,8 @@ describe("the page", () => {
   });
 
   test("fails without the page, and without its parts", () => {
-    expect(judge(securityPage, HOUSE)).toEqual(["docs/security.md:0 The page is missing."]);
-    expect(judge(securityPage, { ...HOUSE, "docs/security.md": "# Security" })).toEqual([
+    expect(judge(securityPage, FIXTURE)).toEqual(["docs/security.md:0 The page is missing."]);
+    expect(judge(securityPage, { ...FIXTURE, "docs/security.md": "# Security" })).toEqual([
       "docs/security.md:0 Nothing stands between <!-- endpoints --> and <!-- /endpoints -->.",
       "docs/security.md:0 Nothing stands between <!-- threats --> and <!-- /threats -->.",
     ]);

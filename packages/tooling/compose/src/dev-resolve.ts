@@ -5,12 +5,12 @@ import { pathToFileURL } from "node:url";
 import { SHARED, sharedFrom } from "./resolve-plugin.ts";
 import { workspaceRoot } from "./workspace.ts";
 
-const house = ["apps/", "packages/"].map((dir) => pathToFileURL(join(workspaceRoot, dir)).href);
+const fixture = ["apps/", "packages/"].map((dir) => pathToFileURL(join(workspaceRoot, dir)).href);
 
 registerHooks({
   resolve(specifier, context, next) {
     const parent = context.parentURL ?? "";
-    const stranger = parent.startsWith("file:") && !house.some((dir) => parent.startsWith(dir));
+    const stranger = parent.startsWith("file:") && !fixture.some((dir) => parent.startsWith(dir));
     if (!stranger || !SHARED.test(specifier)) return next(specifier, context);
     const parentURL = pathToFileURL(join(sharedFrom(workspaceRoot, specifier), "package.json")).href;
     const ours = () => next(specifier, { ...context, parentURL });

@@ -1,6 +1,6 @@
 /** A planned feature that gets its package: its table leaves planned.toml, its id moves in the profiles that wait for it. */
 import { SvcError } from "@svc/contract";
-import { PLANNED_FILE } from "./house.ts";
+import { PLANNED_FILE } from "./fixture.ts";
 
 /** New texts of the profile files that change. Comments and the order of everything else stay. */
 export function adopt(id: string, profiles: ReadonlyMap<string, string>): Map<string, string> {

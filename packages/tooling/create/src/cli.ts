@@ -1,7 +1,7 @@
 /** `pnpm new <kind> <name>`: exit 0 when the package is there and resolves, 64 for wrong arguments, 69 when linking failed. */
 import { join } from "node:path";
 import { EXIT, SvcError } from "@svc/contract";
-import { readHouse } from "./house.ts";
+import { readFixture } from "./fixture.ts";
 import { linkCompiler } from "./link-compiler.ts";
 import { linkPackage } from "./link.ts";
 import { type Plan, planPackage } from "./plan.ts";
@@ -48,7 +48,7 @@ function main(argv: readonly string[]): number {
 function make(argv: readonly string[]): number {
   const root = join(import.meta.dirname, "../../../..");
   const request = readRequest(argv);
-  const plan = planPackage(request, readHouse(root));
+  const plan = planPackage(request, readFixture(root));
   process.stdout.write(describe(plan, request.dryRun));
   if (request.dryRun) return EXIT.ok;
   writePlan(root, plan);

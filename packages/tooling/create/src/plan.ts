@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { SvcError } from "@svc/contract";
 import { channelIdOf } from "@svc/runtime";
 import { adopt } from "./adopt.ts";
-import type { House, Planned } from "./house.ts";
+import type { Fixture, Planned } from "./fixture.ts";
 import { type Kind, PREFIX } from "./kinds.ts";
 import type { Request } from "./request.ts";
 
@@ -19,19 +19,19 @@ export interface Plan {
 }
 
 /** Throws USAGE for a name that is taken, and for a planned feature of a kind without a template. */
-export function planPackage(request: Request, house: House): Plan {
+export function planPackage(request: Request, fixture: Fixture): Plan {
   if (request.kind === "plugin") return planPlugin(request.name);
-  const planned = plannedFor(request, house);
+  const planned = plannedFor(request, fixture);
   const id = planned?.id ?? `${PREFIX[request.kind]}${request.name}`;
-  if (house.features.has(id)) throw taken(`packages/features/${id} exists already.`);
+  if (fixture.features.has(id)) throw taken(`packages/features/${id} exists already.`);
   const snake = request.name.replaceAll("-", "_");
   const section = planned?.sections?.[0] ?? (request.kind === "channel" ? `channels_config.${snake}` : snake);
   const tool = planned?.tools?.[0] ?? snake;
-  const owner = request.kind === "tool" ? undefined : house.sections.get(section);
+  const owner = request.kind === "tool" ? undefined : fixture.sections.get(section);
   // What is planned for a section of another's adds its keys to it; a name that merely collides does not.
   if (owner !== undefined && !planned) throw taken(`The config section [${section}] is owned by ${owner}.`);
   const owns = owner === undefined ? "section" : "extends";
-  const bringer = request.kind === "tool" ? house.tools.get(tool) : undefined;
+  const bringer = request.kind === "tool" ? fixture.tools.get(tool) : undefined;
   if (bringer !== undefined) throw taken(`The tool ${tool} is brought by ${bringer}.`);
 
   const channel = channelIdOf({ id, [owns]: section });
@@ -41,8 +41,8 @@ export function planPackage(request: Request, house: House): Plan {
     [...readTemplate(request.kind)].map(([path, text]) => [fill(path, words), fill(text, words)] as const),
   );
   files.set("package.json", withManifest(files.get("package.json") ?? "{}", planned));
-  if (planned) files.set("README.md", inProfiles(files.get("README.md") ?? "", house, id));
-  const changes = planned ? adopt(id, house.profiles) : new Map<string, string>();
+  if (planned) files.set("README.md", inProfiles(files.get("README.md") ?? "", fixture, id));
+  const changes = planned ? adopt(id, fixture.profiles) : new Map<string, string>();
   return { id, folder: `packages/features/${id}`, files, changes };
 }
 
@@ -88,7 +88,7 @@ function fill(text: string, words: Partial<Words>): string {
 }
 
 /** `pnpm new channel x` creates the planned `channel-x`, and `pnpm new tool x` the planned plain `x`. */
-function plannedFor({ kind, name }: Request, { planned }: House): (Planned & { id: string }) | undefined {
+function plannedFor({ kind, name }: Request, { planned }: Fixture): (Planned & { id: string }) | undefined {
   for (const id of [`${PREFIX[kind]}${name}`, name]) {
     const found = planned.get(id);
     if (found === undefined) continue;
@@ -110,7 +110,7 @@ function withManifest(text: string, planned: (Planned & { id: string }) | undefi
 }
 
 /** The template says that no profile has it; a planned feature's profiles are known. */
-function inProfiles(readme: string, { profiles }: House, id: string): string {
+function inProfiles(readme: string, { profiles }: Fixture, id: string): string {
   const listed = [...profiles.values()].some((text) => text.includes(`"${id}"`));
   return listed ? readme.replace(/^Not in a profile:.*\n+/m, "") : readme;
 }

@@ -148,7 +148,7 @@ describe("what it made passes at once", () => {
     expect(numPassedTests).toBe(numTotalTests);
   });
 
-  test("the checks of the house", () => {
+  test("the checks of the fixture", () => {
     const { stdout } = run(process.execPath, [join(root, "packages/tooling/checks/src/cli.ts"), "--json"]);
     const { checks } = JSON.parse(stdout) as {
       checks: { id: string; problems: { file: string; message: string }[] }[];

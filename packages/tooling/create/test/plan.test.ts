@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { House } from "../src/house.ts";
+import type { Fixture } from "../src/fixture.ts";
 import { type Kind, KINDS } from "../src/kinds.ts";
 import { planPackage } from "../src/plan.ts";
 
@@ -38,7 +38,7 @@ kind = "sandbox"
 summary = "X"
 `;
 
-const house: House = {
+const fixture: Fixture = {
   root: "/nowhere",
   features: new Set(["tool-files"]),
   sections: new Map([
@@ -70,7 +70,7 @@ const house: House = {
     ["profiles/planned.toml", PLANNED],
   ]),
 };
-const plan = (kind: Kind, name: string) => planPackage({ kind, name, dryRun: false }, house);
+const plan = (kind: Kind, name: string) => planPackage({ kind, name, dryRun: false }, fixture);
 const manifest = (text: string | undefined): Record<string, unknown> =>
   (JSON.parse(text ?? "{}") as { svc: Record<string, unknown> }).svc;
 
@@ -190,7 +190,7 @@ describe("a planned feature", () => {
 
   test("is left alone when its profile can't be rewritten without losing a comment", () => {
     const profiles = new Map([["profiles/full.toml", 'features = []\nplanned = [\n  # soon\n  "rag-pdf",\n]\n']]);
-    expect(() => planPackage({ kind: "tool", name: "rag-pdf", dryRun: false }, { ...house, profiles })).toThrow(
+    expect(() => planPackage({ kind: "tool", name: "rag-pdf", dryRun: false }, { ...fixture, profiles })).toThrow(
       'profiles/full.toml has more than names in the list "planned".',
     );
   });

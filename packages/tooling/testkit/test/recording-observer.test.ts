@@ -1,7 +1,7 @@
 // The observer that tests look through: a tree of work, the same ids in every run, and loud about a broken contract.
 import { isTraceparent } from "@svc/contract";
 import { fakeClock } from "../src/fake-clock.ts";
-import { recordedInstruments } from "../src/observe/recorded-instruments.ts";
+import { recordedInstruments } from "../src/observe/recorded-tracer.ts";
 import { recordingObserver } from "../src/observe/recording-observer.ts";
 import { expect, test } from "vitest";
 
@@ -9,11 +9,11 @@ const TURN = { turnId: "t", sessionId: "s", agent: "main", model: "m", channel: 
 const ENDED = { error: undefined, inputTokens: 1, outputTokens: 2, costUsd: undefined };
 
 test("work inside of work is its child, and what runs elsewhere is not", () => {
-  const { instruments, recorded } = recordedInstruments(fakeClock());
-  const turn = instruments.begin("turn", TURN);
-  const call = turn.during(() => instruments.begin("tool-call", { tool: "word_count", callId: "c" }));
-  call.during(() => instruments.begin("command", { backend: "none" }));
-  instruments.begin("inbox", { channel: "provider-a", messageId: "in-1" });
+  const { tracer, recorded } = recordedInstruments(fakeClock());
+  const turn = tracer.begin("turn", TURN);
+  const call = turn.during(() => tracer.begin("tool-call", { tool: "word_count", callId: "c" }));
+  call.during(() => tracer.begin("command", { backend: "none" }));
+  tracer.begin("inbox", { channel: "provider-a", messageId: "in-1" });
   expect(recorded.tree()).toEqual(["turn", "  tool-call", "    command", "inbox"]);
   expect(recorded.works.every(({ traceparent }) => isTraceparent(traceparent ?? ""))).toBe(true);
   const traces = recorded.works.map(({ traceparent }) => traceparent?.slice(3, 35));
@@ -21,9 +21,9 @@ test("work inside of work is its child, and what runs elsewhere is not", () => {
 });
 
 test("what has not ended is open", () => {
-  const { instruments, recorded } = recordedInstruments(fakeClock());
-  const turn = instruments.begin("turn", TURN);
-  const inner = turn.during(() => instruments.begin("tool-call", { tool: "word_count", callId: "c" }));
+  const { tracer, recorded } = recordedInstruments(fakeClock());
+  const turn = tracer.begin("turn", TURN);
+  const inner = turn.during(() => tracer.begin("tool-call", { tool: "word_count", callId: "c" }));
   inner.end({ error: "TOOL_FAILED" });
   expect(recorded.open.map(({ kind }) => kind)).toEqual(["turn"]);
   turn.end(ENDED);
@@ -33,10 +33,10 @@ test("what has not ended is open", () => {
 
 test("one that only counts gives out nothing, and wants no words unless it is told to", () => {
   const counting = recordedInstruments(fakeClock(), { traces: false });
-  const counted = counting.instruments.begin("turn", TURN);
+  const counted = counting.tracer.begin("turn", TURN);
   expect(counted).toMatchObject({ traceparent: undefined, wantsContent: false });
   const reading = recordedInstruments(fakeClock(), { content: true });
-  const read = reading.instruments.begin("turn", TURN);
+  const read = reading.tracer.begin("turn", TURN);
   read.content("input", "hello");
   expect(reading.recorded.of("turn")[0]?.content).toEqual([{ direction: "input", said: "hello" }]);
 });

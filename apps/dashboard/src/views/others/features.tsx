@@ -47,7 +47,7 @@ const IN: readonly Column<Feature>[] = [
 
 const ABSENT: readonly Column<Feature>[] = [
   NAME,
-  { label: "features.how-to-get-it", cell: (feature) => <Way feature={feature} /> },
+  { label: "features.how-to-get-it", cell: (feature) => <HowToGet feature={feature} /> },
 ];
 
 export function Features() {
@@ -99,7 +99,7 @@ function Listed({ title, columns, features }: ListedProps) {
   );
 }
 
-function Way({ feature: { build, planned, profiles } }: { readonly feature: Feature }) {
+function HowToGet({ feature: { build, planned, profiles } }: { readonly feature: Feature }) {
   if (planned)
     return (
       <>{profiles.length > 0 ? t("features.planned-for", { profiles: profiles.join(", ") }) : t("features.planned")}</>

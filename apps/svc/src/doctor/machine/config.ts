@@ -18,7 +18,7 @@ export const config: Check = {
   },
 };
 
-/** What can't be decrypted is no mistake in the file, and is mended otherwise. */
+/** What can't be decrypted is no mistake in the file, and is fixed otherwise. */
 function findingOf(problem: Problem, file: string, keyFileState: Finding | undefined): Finding {
   const message = formatProblems([problem]);
   if (problem.code === "SECRET_UNREADABLE") {

@@ -4,9 +4,9 @@ import { chooseSandbox, type SandboxChoice } from "@svc/agent";
 import { type Composition, SvcError } from "@svc/contract";
 import { Lifecycle, createLogger } from "@svc/runtime";
 import { type Home, type LoadedConfig, homeOf, resolveAgents } from "@svc/config";
-import { withLoneChannels } from "../../channels/lone-registry.ts";
+import { withOfflineChannels } from "../../channels/offline-registry.ts";
 import { trialConfinement } from "../../service/confinement.ts";
-import { enabledFeatures, type FeatureDoors } from "../../service/features.ts";
+import { enabledFeatures, type FeaturePorts } from "../../service/features.ts";
 import { workspaceFolder } from "../../service/paths.ts";
 import { findingsIn } from "../finding.ts";
 import { settingsFindings } from "../settings/checks.ts";
@@ -24,9 +24,10 @@ export const settings: Check = {
     const { profile, catalogue, features } = composition;
     const home = homeOf({ SVC_HOME: await real(machine.home.root) });
     const sandbox = await sandboxOf(machine, config, composition, signal).catch(() => undefined);
-    const ingress = await withLoneChannels({ home: machine.home, composition, config }, ({ ingress }) => ingress).catch(
-      () => undefined,
-    );
+    const ingress = await withOfflineChannels(
+      { home: machine.home, composition, config },
+      ({ ingress }) => ingress,
+    ).catch(() => undefined);
     const workspaces = await workspacesOf(config, home);
     return settingsFindings({ home, workspaces, config, profile, catalogue, features, sandbox, ingress }, machine);
   },
@@ -69,7 +70,7 @@ async function sandboxOf(
 const closed = (): never => {
   throw new SvcError("STORE_FAILED", "A check opens no store.");
 };
-const noDoors: FeatureDoors = { store: closed, receive: async () => closed() };
+const noDoors: FeaturePorts = { store: closed, receive: async () => closed() };
 
 async function workspacesOf(config: LoadedConfig, home: Home): Promise<ReadonlyMap<string, string>> {
   const agents = [...resolveAgents(config.core).values()];

@@ -27,7 +27,7 @@ export function approverProofFindings(settings: Settings): Finding[] {
       ? error(
           id,
           `Whoever can write in an approver's name may approve by [${name}]: nothing proves who writes there.`,
-          `mend what is said of [${name}] above, or take ${name}.approvers away`,
+          `fix what is said of [${name}] above, or take ${name}.approvers away`,
         )
       : ok(id, `Beside operators ${counted(approvers.length, "person", "people")} may approve by [${name}].`),
   );

@@ -220,7 +220,7 @@ const isSet = (value: unknown): boolean =>
   typeof value === "string" ? value.trim() !== "" : Array.isArray(value) && value.length > 0;
 
 function unsigned(): Finding {
-  const message = `Who receives what ${SECTION}.url says can't tell it from anybody's: it is not signed.`;
+  const message = `Who receives what ${SECTION}.url says can't tell it from anyone's: it is not signed.`;
   return warning(SIGNED, message, `svc secrets set ${SECTION}.url_secret`);
 }
 

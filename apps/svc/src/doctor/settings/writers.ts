@@ -47,6 +47,6 @@ function isDomain(entry: string, key: string): boolean {
 }
 
 function anyTarget(name: string): Finding {
-  const message = `The agent may write to anybody by [${name}], once the policy lets it: * is on the list of targets.`;
+  const message = `The agent may write to anyone by [${name}], once the policy lets it: * is on the list of targets.`;
   return note("agent-targets", message, `name chats, rooms or addresses in ${name}.allowed_targets`);
 }

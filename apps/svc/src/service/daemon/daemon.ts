@@ -194,7 +194,7 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
     configReport: () => service.config.redacted(),
     configSchema: async () => (await configJsonSchema(opened.composition.features)) as Json,
     health: () => healthOf(service),
-    instruments: lifecycle.instruments,
+    tracer: lifecycle.tracer,
     log: service.context.log,
     clock: systemClock,
     version: context.build.version,

@@ -9,7 +9,7 @@ import * as v from "valibot";
 
 const LIST = ["security", "policy", "always"];
 
-export interface AlwaysRulesParts {
+export interface AlwaysRulesDeps {
   readonly store: Pick<Store, "write">;
   readonly audit: () => Pick<AuditLog, "add">;
   /** In force now. */
@@ -21,9 +21,9 @@ export interface AlwaysRulesParts {
 }
 
 export class AlwaysRules implements PolicyRules {
-  readonly #parts: AlwaysRulesParts;
+  readonly #parts: AlwaysRulesDeps;
 
-  constructor(parts: AlwaysRulesParts) {
+  constructor(parts: AlwaysRulesDeps) {
     this.#parts = parts;
   }
 

@@ -10,7 +10,7 @@ import { channelIdsOf } from "@svc/runtime";
 import { systemClock } from "@svc/kit/system-clock";
 import {
   type ApprovalRegistry,
-  type AskForToolParts,
+  type AskForToolDeps,
   type ChannelAnswers,
   type ChannelEvents,
   type NotifiedChannel,
@@ -46,7 +46,7 @@ export interface Governance {
   readonly author: SopAuthor;
 }
 
-export interface GovernanceParts extends Pick<Service, "context" | "lifecycle"> {
+export interface GovernanceDeps extends Pick<Service, "context" | "lifecycle"> {
   readonly store: Store;
   readonly events: ServiceEvents;
   readonly generation: () => Generation;
@@ -61,7 +61,7 @@ export interface GovernanceParts extends Pick<Service, "context" | "lifecycle"> 
   readonly reload: () => Promise<unknown>;
 }
 
-export function makeGovernance(parts: GovernanceParts): Governance {
+export function makeGovernance(parts: GovernanceDeps): Governance {
   const { context, store, events, generation, clientId, library } = parts;
   const { log } = context;
   const { redact } = log;
@@ -141,7 +141,7 @@ export function makeGovernance(parts: GovernanceParts): Governance {
   return { approvals, sops, library, channelEvents, questions, prompts: promptSource(store), rules, author };
 }
 
-function whose({ agent, store }: GovernanceParts, turnId: string): string {
+function whose({ agent, store }: GovernanceDeps, turnId: string): string {
   const turn = agent()
     .sessions.running()
     .find((running) => running.turnId === turnId);
@@ -183,7 +183,7 @@ function closePrompts(approval: Approval, store: Pick<Store, "outbox">, messagin
 }
 
 /** What approvals and notifications go by of the channels, as the config in force says. */
-type Parts = Pick<Service, "context" | "lifecycle"> & {
+type Deps = Pick<Service, "context" | "lifecycle"> & {
   readonly generation: () => Generation;
   readonly messaging: () => Pick<Messaging, "backlog">;
 };
@@ -197,7 +197,7 @@ interface NotifiedChannels {
   targets(): readonly Conversation[];
 }
 
-function notifiedChannels({ context, lifecycle, generation, messaging }: Parts): NotifiedChannels {
+function notifiedChannels({ context, lifecycle, generation, messaging }: Deps): NotifiedChannels {
   const { catalogue } = context.composition;
   const known = catalogue.filter(({ kind }) => kind === "channel").flatMap(channelIdsOf);
   const maxChars = (id: string): number => generation().registry.channels.get(id)?.text?.maxChars ?? DEFAULT_MAX_CHARS;
@@ -219,7 +219,7 @@ function notifiedChannels({ context, lifecycle, generation, messaging }: Parts):
 }
 
 /** Tool calls that wait for a person: who asks, and where, beside the page and the command line. */
-interface QuestionParts {
+interface QuestionDeps {
   readonly approvals: () => ApprovalRegistry;
   readonly store: Store;
   readonly redact: (text: string) => string;
@@ -240,12 +240,12 @@ interface Questions {
   ofProcedure(askedBy: string): AskPerson;
 }
 
-function toolQuestions({ approvals, store, redact, timeoutMs, whose, targets }: QuestionParts): Questions {
-  const asker = (placeOf: AskForToolParts["placeOf"], onWaiting = (): void => {}): AskPerson => {
+function toolQuestions({ approvals, store, redact, timeoutMs, whose, targets }: QuestionDeps): Questions {
+  const asker = (placeOf: AskForToolDeps["placeOf"], onWaiting = (): void => {}): AskPerson => {
     const parts = { store, redact, timeoutMs, isPostponed, placeOf, onWaiting };
     return (question, signal) => askForTool({ approvals: approvals(), ...parts })(question, signal);
   };
-  const nowhere: AskForToolParts["placeOf"] = ({ turnId }) => ({ askedBy: whose(turnId), conversations: [] });
+  const nowhere: AskForToolDeps["placeOf"] = ({ turnId }) => ({ askedBy: whose(turnId), conversations: [] });
   return {
     anywhere: asker(nowhere),
     alsoBy: (onWaiting) => asker(nowhere, onWaiting),

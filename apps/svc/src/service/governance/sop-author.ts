@@ -4,7 +4,7 @@ import type { SopAuthor } from "@svc/gateway";
 import { type Home, type LoadedConfig, resolveAgents } from "@svc/config";
 import { systemClock } from "@svc/kit/system-clock";
 import { rulesOf, type SopEdit, type SopLibrary, type Sops } from "@svc/sop";
-import type { SopDesk } from "@svc/sop/desk";
+import type { SopEditor } from "@svc/sop/editor";
 import type { Store } from "@svc/store";
 import { hiddenPaths } from "../paths.ts";
 import { libraryRules } from "./library.ts";
@@ -30,11 +30,11 @@ function editOf(edit: Draft["edits"][number]): SopEdit {
   return { step: edit.step, to: { ...rest, requiresConfirmation } };
 }
 
-type Loaded = typeof import("@svc/sop/desk") & { readonly desk: SopDesk };
+type Loaded = typeof import("@svc/sop/editor") & { readonly editor: SopEditor };
 
 export function sopAuthor(deps: SopAuthorDeps): SopAuthor {
   let loaded: Promise<Loaded> | undefined;
-  const desk = (): Promise<Loaded> => {
+  const editor = (): Promise<Loaded> => {
     loaded ??= load(deps).catch((error: unknown) => {
       loaded = undefined;
       throw error;
@@ -43,45 +43,45 @@ export function sopAuthor(deps: SopAuthorDeps): SopAuthor {
   };
   return {
     async read(name) {
-      const { desk: one, sourceJson } = await desk();
+      const { editor: one, sourceJson } = await editor();
       return sourceJson(await one.read(name));
     },
     async check({ name, toml, markdown, edits }) {
-      const { desk: one, draftJson } = await desk();
+      const { editor: one, draftJson } = await editor();
       const text = toml === undefined ? undefined : { toml, markdown: markdown ?? undefined };
       return draftJson(await one.check(name, text, edits.map(editOf)));
     },
     async save(name, { toml, markdown, revision }, by) {
-      const { desk: one, savedJson } = await desk();
+      const { editor: one, savedJson } = await editor();
       const change = { toml, markdown: markdown ?? undefined, revision: revision ?? undefined };
       return savedJson(await one.save(name, change, by));
     },
     async duplicate(name, copy, by) {
-      const { desk: one, savedJson } = await desk();
+      const { editor: one, savedJson } = await editor();
       return savedJson(await one.duplicate(name, copy, by));
     },
     async setEnabled(name, enabled, by) {
-      const { desk: one, savedJson } = await desk();
+      const { editor: one, savedJson } = await editor();
       return savedJson(await one.setEnabled(name, enabled, by));
     },
     async delete(name, by) {
-      const { desk: one, savedJson } = await desk();
+      const { editor: one, savedJson } = await editor();
       return savedJson(await one.delete(name, by));
     },
     async rename(name, to, by) {
-      const { desk: one, savedJson } = await desk();
+      const { editor: one, savedJson } = await editor();
       return savedJson(await one.rename(name, to, by));
     },
     async versions(name) {
-      const { desk: one, versionJson } = await desk();
+      const { editor: one, versionJson } = await editor();
       return one.versions(name).map(versionJson);
     },
     async version(number) {
-      const { desk: one, versionDetailJson } = await desk();
+      const { editor: one, versionDetailJson } = await editor();
       return versionDetailJson(await one.version(number));
     },
     async undo(number, revision, by) {
-      const { desk: one, savedJson } = await desk();
+      const { editor: one, savedJson } = await editor();
       return savedJson(await one.undo(number, revision, by));
     },
   };
@@ -96,15 +96,15 @@ const writingRules = (home: Home, config: LoadedConfig) => ({
 
 /** Finishes a change of procedures that a killed process began. Where that can't be written, readers go by its record. */
 export async function finishChanges(home: Home, config: LoadedConfig, folder: string): Promise<void> {
-  const [{ finishPending }, { openWorkspace }] = await Promise.all([import("@svc/sop/desk"), import("@svc/agent")]);
+  const [{ finishPending }, { openWorkspace }] = await Promise.all([import("@svc/sop/editor"), import("@svc/agent")]);
   const workspace = await openWorkspace(dirname(folder), writingRules(home, config));
   await finishPending(workspace, folder, workspace.root);
 }
 
 async function load({ home, config, tools, library, store, audit, redact }: SopAuthorDeps): Promise<Loaded> {
-  const [writing, { openWorkspace }] = await Promise.all([import("@svc/sop/desk"), import("@svc/agent")]);
+  const [writing, { openWorkspace }] = await Promise.all([import("@svc/sop/editor"), import("@svc/agent")]);
   const rules = libraryRules({ home }, config);
-  const desk = new writing.SopDesk({
+  const editor = new writing.SopEditor({
     folder: rules.folder,
     versions: join(home.root, "versions", "sops"),
     now: () => systemClock.now(),
@@ -125,5 +125,5 @@ async function load({ home, config, tools, library, store, audit, redact }: SopA
       }),
     redact,
   });
-  return { ...writing, desk };
+  return { ...writing, editor };
 }

@@ -8,7 +8,7 @@ import * as v from "valibot";
 import type { Generation } from "../generation.ts";
 import type { Service } from "../service.ts";
 
-export interface StepWorkerParts {
+export interface StepWorkerDeps {
   readonly agent: () => Service["agent"];
   readonly generation: () => Generation;
   /** Whom turns and calls of procedures belong to. */
@@ -21,15 +21,7 @@ export interface StepWorkerParts {
   readonly turnEnded: (turnId: string) => void;
 }
 
-export function stepWorker({
-  agent,
-  generation,
-  store,
-  clientId,
-  redact,
-  ask,
-  turnEnded,
-}: StepWorkerParts): StepWorker {
+export function stepWorker({ agent, generation, store, clientId, redact, ask, turnEnded }: StepWorkerDeps): StepWorker {
   const environmentOf = (name = DEFAULT_AGENT): ToolEnvironment => {
     const profile = generation().agents.profiles.get(name);
     if (!profile) throw new SvcError("AGENT_UNKNOWN", undefined, { hint: "See [agents] in config.toml." });
@@ -71,7 +63,19 @@ export function stepWorker({
   return {
     turn: async (work) => {
       if (work.childAgent !== undefined) return onChildAgent(work);
-      const { runId, sop, title, agent: name, turnId, text, instructions, tools, granted, alongside, signal } = work;
+      const {
+        runId,
+        sop,
+        title,
+        agent: name,
+        turnId,
+        text,
+        instructions,
+        tools,
+        granted,
+        inTransaction,
+        signal,
+      } = work;
       return agent().run({
         clientId,
         owner: clientId,
@@ -85,7 +89,7 @@ export function stepWorker({
         ...(granted && { granted: tools }),
         ...(name !== undefined && { agent: name }),
         ask: ask(askerOf(sop, runId)),
-        alongside: ({ response }) => alongside(response),
+        inTransaction: ({ response }) => inTransaction(response),
         signal,
       });
     },
@@ -114,7 +118,7 @@ export function stepWorker({
         owner: clientId,
         session: runId,
         ...(name !== undefined && { agent: name }),
-        alongside: () => {},
+        inTransaction: () => {},
       }),
   };
 }

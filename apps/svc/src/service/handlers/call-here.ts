@@ -10,6 +10,6 @@ export async function callHere(place: Place, call: Omit<ControlCall, "socketFile
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== "NOT_RUNNING") throw error;
   }
-  const { answerFromStore } = await import("./lone-store.ts");
+  const { answerFromStore } = await import("./offline-store.ts");
   return answerFromStore(place, call);
 }

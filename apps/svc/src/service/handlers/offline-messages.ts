@@ -5,7 +5,7 @@ import { channelIdentity } from "@svc/gateway/identity";
 import type { ControlHandlers } from "@svc/gateway/control";
 import { systemClock } from "@svc/kit/system-clock";
 import type { Store } from "@svc/store";
-import { loneAgent } from "./lone-agent.ts";
+import { offlineAgent } from "./offline-agent.ts";
 import { messageHandlers } from "./messages.ts";
 import type { Place } from "./place.ts";
 
@@ -23,7 +23,7 @@ const NO_CHANNELS: MessagingSettings = {
 
 /** Throws what loading the config throws. */
 export async function offlineMessages(store: Store, place: Required<Place>): Promise<ControlHandlers> {
-  const { agent, log, redact } = await loneAgent(store, place);
+  const { agent, log, redact } = await offlineAgent(store, place);
   const { messageAdmin } = createMessaging({
     store,
     agent,

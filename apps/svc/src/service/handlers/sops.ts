@@ -22,7 +22,7 @@ import { AN_OPERATOR } from "./operator.ts";
 const STATUSES: readonly string[] = ["pending", "running", "waiting_approval", "completed", "failed", "cancelled"];
 const SOURCES: readonly string[] = ["webhook", "channel_event", "cron", "mqtt", "peripheral", "manual"];
 
-export interface SopHandlerParts {
+export interface SopHandlerDeps {
   readonly sops: Sops;
   readonly author: SopAuthor;
   readonly approvals: Pick<Approvals, "get">;
@@ -32,7 +32,7 @@ export interface SopHandlerParts {
   readonly events: EventHub | undefined;
 }
 
-export function sopHandlers({ sops, author, approvals, check, events }: SopHandlerParts): ControlHandlers {
+export function sopHandlers({ sops, author, approvals, check, events }: SopHandlerDeps): ControlHandlers {
   const detail = (id: string): Json => runDetailJson(sops.readRun(id), (key) => approvals.get(key));
   /** By its id, or by its number: `12` or `#12`. */
   const runIdOf = (given: string): string => {
@@ -144,14 +144,14 @@ function filterOf(body: ControlRequest["body"]): SopRunFilter {
 }
 
 /** A run that somebody waits for: what it does, and what it asks people, until it has ended. */
-interface FollowParts {
+interface FollowDeps {
   readonly events: EventHub;
   readonly approvals: Pick<Approvals, "get">;
 }
 
 /** Resolves with the run's id once it has ended. Rejects when nobody waits any more; the run goes on then. */
 async function followRun(
-  { events, approvals }: FollowParts,
+  { events, approvals }: FollowDeps,
   { send, signal }: ControlRequest,
   start: () => Promise<{ readonly id: string }>,
 ): Promise<string> {

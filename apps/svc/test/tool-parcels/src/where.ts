@@ -13,7 +13,7 @@ import * as v from "valibot";
 import type { CarrierApi } from "./carrier.ts";
 import type { Customer } from "./parcels.ts";
 
-export interface WhereParts {
+export interface WhereDeps {
   readonly api: CarrierApi;
   readonly account: SharedHandle<string | undefined>;
   readonly customers: PerClient<Customer>;
@@ -23,7 +23,7 @@ export interface WhereParts {
   readonly mostCalls: number;
 }
 
-export const where = ({ api, account, customers, board, secretsOf, mostCalls }: WhereParts): Tool =>
+export const where = ({ api, account, customers, board, secretsOf, mostCalls }: WhereDeps): Tool =>
   defineTool({
     name: "parcel_where",
     description: "Says where the parcel with this number is.",

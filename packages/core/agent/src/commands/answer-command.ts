@@ -8,7 +8,7 @@ import type { TurnResult } from "../types.ts";
 import type { Command } from "./command.ts";
 import type { Commands } from "./commands.ts";
 
-export interface AnswerParts {
+export interface AnswerDeps {
   readonly store: Pick<Store, "idempotency">;
   readonly commands: Commands;
   /** Messages that wait behind it. */
@@ -17,12 +17,12 @@ export interface AnswerParts {
 }
 
 export async function answerCommand(
-  { store, commands, waiting, limitedClient }: AnswerParts,
+  { store, commands, waiting, limitedClient }: AnswerDeps,
   turn: ActiveTurn,
   profile: AgentProfile,
   command: Command,
 ): Promise<TurnResult> {
-  const { claim, alongside } = turn.request;
+  const { claim, inTransaction } = turn.request;
   const { owner, name } = turn;
   const response = await commands.settle(command, {
     profile,
@@ -30,9 +30,9 @@ export async function answerCommand(
     name,
     client: limitedClient(turn.request.clientId),
     waiting,
-    alongside(response) {
+    inTransaction(response) {
       if (claim) store.idempotency.keep(claim, turn.id, "done");
-      alongside?.({ response });
+      inTransaction?.({ response });
     },
   });
   return commandResult(turn, commands.answering({ profile, owner, name }), response);

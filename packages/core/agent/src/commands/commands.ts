@@ -9,7 +9,7 @@ import type { History } from "../turn/history.ts";
 import type { Command } from "./command.ts";
 import { BEGUN_ANEW, GREETING, HELP, modelRefused, modelTaken, modelWords, type Spent, statusWords } from "./words.ts";
 
-export interface CommandParts {
+export interface CommandDeps {
   readonly store: Pick<Store, "conversations" | "grants" | "sessions" | "write">;
   readonly clock: Pick<Clock, "now">;
   readonly history: Pick<History, "forget">;
@@ -28,7 +28,7 @@ export interface CommandPlace {
   /** Messages that wait there behind it. */
   readonly waiting: number;
   /** Runs inside the transaction. */
-  readonly alongside: (response: string) => void;
+  readonly inTransaction: (response: string) => void;
 }
 
 interface Settled {
@@ -42,9 +42,9 @@ const USED_TURNS = 1_000;
 const DEFAULT = "default";
 
 export class Commands {
-  readonly #parts: CommandParts;
+  readonly #parts: CommandDeps;
 
-  constructor(parts: CommandParts) {
+  constructor(parts: CommandDeps) {
     this.#parts = parts;
   }
 
@@ -54,7 +54,7 @@ export class Commands {
     const { response, write } = this.#settled(command, place);
     await store.write(() => {
       write?.();
-      place.alongside(response);
+      place.inTransaction(response);
     });
     if (command.name === "new") history.forget({ clientId: place.owner, name: place.name });
     return response;

@@ -32,7 +32,7 @@ export interface ModelTest {
   };
 }
 
-export interface ModelTestParts {
+export interface ModelTestDeps {
   readonly models: AgentModels;
   readonly budget: Budget;
   readonly spending: Spending;
@@ -47,7 +47,7 @@ const MAX_OUTPUT_TOKENS = 16;
 const TIME_LIMIT_MS = 60_000;
 
 /** It counts against the budget like any call. Throws TURN_CANCELLED; what else goes wrong is the result. */
-export async function testModel(parts: ModelTestParts, profile: AgentProfile, signal: AbortSignal): Promise<ModelTest> {
+export async function testModel(parts: ModelTestDeps, profile: AgentProfile, signal: AbortSignal): Promise<ModelTest> {
   const { budget, spending, clock } = parts;
   const { name: agent, model } = profile;
   const meter = new Meter(model, (usd) => budget.spend(agent, undefined, usd));
@@ -73,7 +73,7 @@ export async function testModel(parts: ModelTestParts, profile: AgentProfile, si
 
 /** Not repeated: who tests wants to see what goes wrong. */
 async function callOnce(
-  { models, budget, clock, redact }: ModelTestParts,
+  { models, budget, clock, redact }: ModelTestDeps,
   profile: AgentProfile,
   meter: Meter,
   abortSignal: AbortSignal,

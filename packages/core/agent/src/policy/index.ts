@@ -3,7 +3,7 @@ import { type ClientId, SvcError, type Tool } from "@svc/contract";
 import type { CoreConfig } from "@svc/config";
 import type { ActionCount, ActionHistory } from "./action-history.ts";
 import { judgeLine } from "./command-line.ts";
-import { isAlwaysAllowed, type Lasting, type LastingPlace, lastingOf } from "./lasting.ts";
+import { isAlwaysAllowed, type ApprovalScope, type ApprovalScopePlace, approvalScopeOf } from "./approval-scope.ts";
 
 export type Verdict = Allow | Ask | Refuse;
 export interface Allow {
@@ -51,7 +51,7 @@ export interface Policy {
    */
   recordAction(tool: Tool, client: ClientId): void;
   /** What a person's yes to a call that `judge` says `ask` of could last for. */
-  lasting(tool: Tool, input: unknown): Lasting;
+  lasting(tool: Tool, input: unknown): ApprovalScope;
 }
 
 export function createPolicy(options: PolicyOptions): Policy {
@@ -126,16 +126,16 @@ const UNCONFINED =
 const isUnconfined = ({ sandbox }: PolicyOptions, tool: Tool): boolean =>
   tool.commandLine !== undefined && sandbox.effective === "none" && !sandbox.chosenNone;
 
-const placeOf = ({ agent, policy, workspace }: PolicyOptions): LastingPlace => ({
+const placeOf = ({ agent, policy, workspace }: PolicyOptions): ApprovalScopePlace => ({
   agent,
   workspace,
   forbiddenPaths: policy.forbidden_paths,
 });
 
-function lastingIn(options: PolicyOptions, tool: Tool, input: unknown): Lasting {
+function lastingIn(options: PolicyOptions, tool: Tool, input: unknown): ApprovalScope {
   if (isUnconfined(options, tool)) return { conversation: undefined, always: undefined, reason: UNCONFINED };
   try {
-    return lastingOf(tool, input, placeOf(options));
+    return approvalScopeOf(tool, input, placeOf(options));
   } catch {
     return { conversation: undefined, always: undefined, reason: NOT_UNDERSTOOD };
   }

@@ -2,7 +2,7 @@
 import type { Confinement, SandboxLimit } from "@svc/contract";
 import type { CoreConfig } from "@svc/config";
 
-export interface ConfinementParts {
+export interface ConfinementDeps {
   readonly config: CoreConfig["security.sandbox"];
   /** Absolute path; the working directory of commands. */
   readonly workspace: string;
@@ -15,7 +15,7 @@ export interface ConfinementParts {
 /** What is in force where the config is silent: enough for a compiler, too little to take the machine down. */
 const DEFAULT_LIMITS = { memoryMb: 2048, pids: 256 } as const;
 
-export function confinementOf({ config, workspace, hidden, user }: ConfinementParts): Confinement {
+export function confinementOf({ config, workspace, hidden, user }: ConfinementDeps): Confinement {
   const { memory_mb: memoryMb = DEFAULT_LIMITS.memoryMb, cpu_secs: cpuSecs, pids = DEFAULT_LIMITS.pids } = config;
   return {
     workspace,

@@ -1,22 +1,22 @@
 /** What tools are given to run commands: each call gets a session of its own, closed with everything that it started. */
 import { type ExecRequest, type ExecResult, SvcError, type WorkResults } from "@svc/contract";
-import { type Instruments, NO_INSTRUMENTS, watched } from "@svc/runtime";
+import { type Tracer, NO_TRACER, watched } from "@svc/runtime";
 import { type SandboxChoice, noneBackend } from "./choose-sandbox.ts";
-import { confinementOf, type ConfinementParts, without } from "./confinement.ts";
+import { confinementOf, type ConfinementDeps, without } from "./confinement.ts";
 
-export interface ExecOptions extends ConfinementParts {
+export interface ExecOptions extends ConfinementDeps {
   /** A command waits for it. */
   readonly choice: Chosen | Promise<Chosen>;
   /** Why the sandbox can't run commands in this workspace; without a sandbox it doesn't matter. */
   readonly obstacle?: string | undefined;
   /** Records commands. Default: none are recorded. */
-  readonly instruments?: Instruments;
+  readonly tracer?: Tracer;
 }
 
 type Chosen = Pick<SandboxChoice, "backend" | "unenforced">;
 
 export function createExec(options: ExecOptions): (request: ExecRequest) => Promise<ExecResult> {
-  const { instruments = NO_INSTRUMENTS } = options;
+  const { tracer = NO_TRACER } = options;
   const run = async (request: ExecRequest, { backend, unenforced }: Chosen): Promise<ExecResult> => {
     if (options.obstacle !== undefined && backend !== noneBackend) throw unusable(options.obstacle);
     const session = await backend.open(without(confinementOf(options), unenforced));
@@ -29,7 +29,7 @@ export function createExec(options: ExecOptions): (request: ExecRequest) => Prom
   return async (request) => {
     const choice = await options.choice;
     return watched(
-      instruments.begin("command", { backend: choice.backend.id }),
+      tracer.begin("command", { backend: choice.backend.id }),
       () => run(request, choice),
       (_error, ended) => endOf(ended),
     );

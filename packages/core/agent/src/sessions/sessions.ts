@@ -28,7 +28,7 @@ import type {
   SessionUpdate,
 } from "./types.ts";
 
-export interface SessionParts {
+export interface SessionDeps {
   readonly store: Store;
   readonly active: ActiveTurns;
   readonly queue: TurnQueue;
@@ -41,9 +41,9 @@ export interface SessionParts {
 }
 
 export class Sessions implements SessionService {
-  readonly #parts: SessionParts;
+  readonly #parts: SessionDeps;
 
-  constructor(parts: SessionParts) {
+  constructor(parts: SessionDeps) {
     this.#parts = parts;
   }
 

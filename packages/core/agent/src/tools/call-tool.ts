@@ -3,7 +3,7 @@
  * What goes wrong is an answer for the model, never an exception; only a lost disk and an abort end the turn.
  */
 import { type Json, SvcError } from "@svc/contract";
-import { type Instruments, NO_INSTRUMENTS, codeOf, watched } from "@svc/runtime";
+import { type Tracer, NO_TRACER, codeOf, watched } from "@svc/runtime";
 import { redactJson } from "@svc/config";
 import type { CoreToolContext } from "./core-tool-context.ts";
 import type { ToolEnvironment } from "./environment.ts";
@@ -119,7 +119,7 @@ function bounded(output: Json, maxChars: number): Json {
 /** What the model is told of an error. */
 function told(
   error: unknown,
-  { name, redact = asItIs }: CallRequest,
+  { name, redact = sameText }: CallRequest,
   environment: ToolEnvironment | undefined,
 ): string {
   if (error instanceof SvcError) return redact(`${error.code}: ${error.message}${error.hint ? ` ${error.hint}` : ""}`);
@@ -130,7 +130,7 @@ function told(
 const isStoreError = (error: unknown): boolean =>
   error instanceof SvcError && (error.code === "STORE_FULL" || error.code === "STORE_FAILED");
 
-const asItIs = (text: string): string => text;
+const sameText = (text: string): string => text;
 
 /** Runs the call as one span. Its name is of a tool that exists: a model can call anything. */
 function tracedCall(
@@ -138,9 +138,9 @@ function tracedCall(
   { callId, redact = unchanged }: CallRequest,
   run: () => Promise<EndedCall>,
 ): Promise<EndedCall> {
-  const instruments = instrumentsOf(environment);
-  if (!instruments.isWatched) return run();
-  const span = instruments.begin("tool-call", { tool: tool.name, callId });
+  const tracer = instrumentsOf(environment);
+  if (!tracer.isWatched) return run();
+  const span = tracer.begin("tool-call", { tool: tool.name, callId });
   const recordedRun = async (): Promise<EndedCall> => {
     span.content("input", redactJson(input as Json, redact));
     const ended = await run();
@@ -165,6 +165,6 @@ function traceRefusal(
   span.end({ error: codeOf(error, "TOOL_FAILED") });
 }
 
-const instrumentsOf = ({ instruments = NO_INSTRUMENTS }: ToolEnvironment): Instruments => instruments;
+const instrumentsOf = ({ tracer = NO_TRACER }: ToolEnvironment): Tracer => tracer;
 
 const unchanged = (text: string): string => text;

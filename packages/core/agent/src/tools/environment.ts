@@ -10,7 +10,7 @@ import type {
   Tool,
   Workspace,
 } from "@svc/contract";
-import type { Instruments } from "@svc/runtime";
+import type { Tracer } from "@svc/runtime";
 import type { Store } from "@svc/store";
 import type { LimitedClient } from "../money/budget.ts";
 import type { Policy } from "../policy/index.ts";
@@ -39,7 +39,7 @@ export interface ToolEnvironment {
   readonly clock: Clock;
   readonly log: Logger;
   /** Records tool calls. Default: none are recorded. */
-  readonly instruments?: Instruments;
+  readonly tracer?: Tracer;
   /** How long a person is waited for. */
   readonly askTimeoutMs: number;
   /** Longest result the model is shown. */

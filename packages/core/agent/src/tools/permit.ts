@@ -3,7 +3,7 @@ import { type ClientId, type FileChange, type Json, SvcError, type Tool } from "
 import { redactJson } from "@svc/config";
 import type { ToolCallRecord } from "@svc/store";
 import * as v from "valibot";
-import type { Lasting } from "../policy/lasting.ts";
+import type { ApprovalScope } from "../policy/approval-scope.ts";
 import type { AskPerson, LastingOffers, PersonAnswer, ToolQuestion } from "../types.ts";
 import type { CoreTool } from "./core-tool-context.ts";
 import type { ToolEnvironment } from "./environment.ts";
@@ -118,7 +118,7 @@ function parseInput(tool: Tool, text: string): unknown {
 function isAllowedHere(
   { store, agent }: ToolEnvironment,
   { conversation }: CallRequest,
-  { conversation: pattern }: Lasting,
+  { conversation: pattern }: ApprovalScope,
 ): boolean {
   return (
     conversation !== undefined && pattern !== undefined && store.grants.has({ ...conversation, agent }, pattern.key)
@@ -134,7 +134,7 @@ async function pinOf(call: PermittedCall, { turnId, callId }: CallRequest): Prom
 interface Asking {
   readonly reason: string;
   readonly pinned: PermittedCall["pinned"];
-  readonly lasting: Lasting | undefined;
+  readonly lasting: ApprovalScope | undefined;
 }
 
 /** Returns after a yes, with what was pinned for it. */
@@ -190,7 +190,7 @@ async function previewOf(
 }
 
 /** `lasting`: undefined where what the call uses beside its arguments counts too. */
-function offersOf(lasting: Lasting | undefined, agent: string, { conversation }: CallRequest): LastingOffers {
+function offersOf(lasting: ApprovalScope | undefined, agent: string, { conversation }: CallRequest): LastingOffers {
   if (!lasting) return { reason: "The call uses files, whose content may be another one the next time." };
   const { conversation: pattern, always, reason } = lasting;
   return {

@@ -1,6 +1,6 @@
 /** One turn, from the moment its conversation is free to its end on disk: loop, events, time limit, and what is stored. */
 import { type Clock, type Logger, SvcError, type TurnEvent } from "@svc/contract";
-import { type Instruments, watched, within } from "@svc/runtime";
+import { type Tracer, watched, within } from "@svc/runtime";
 import type { OpenTurn, PartialAnswer, SentFile, Store } from "@svc/store";
 import type { Attachments } from "../attachments/attachments.ts";
 import { questionWith } from "../attachments/question.ts";
@@ -26,7 +26,7 @@ export interface TurnExecutorDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly instruments: Instruments;
+  readonly tracer: Tracer;
   readonly models: AgentModels;
   readonly budget: Budget;
   readonly limitedClient: LimitedClient;
@@ -51,7 +51,7 @@ interface RunningParts {
   readonly meter: Meter;
 }
 
-export interface AbandonedTurnFields extends Pick<AbandonedTurn, "turnId" | "alongside" | "message"> {
+export interface AbandonedTurnFields extends Pick<AbandonedTurn, "turnId" | "inTransaction" | "message"> {
   readonly profile: AgentProfile;
   readonly conversation: Conversation;
   readonly error: SvcError | undefined;
@@ -66,22 +66,20 @@ export class TurnExecutor {
 
   /** Every line of the log in between names the turn. */
   executeTurn(turn: ActiveTurn, profile: AgentProfile, conversation: Conversation): Promise<TurnResult> {
-    const { instruments, budget, limitedClient } = this.#deps;
+    const { tracer, budget, limitedClient } = this.#deps;
     const model = modelName(profile.model);
     const { channel, clientId } = turn.request;
     const client = limitedClient(clientId);
     const meter = new Meter(profile.model, (usd) => budget.spend(turn.agent, client, usd), { channel, client });
     const parts = { profile, conversation, model, meter };
-    return within({ turn: turn.id }, () =>
-      instruments.isWatched ? this.#tracedRun(turn, parts) : this.#run(turn, parts),
-    );
+    return within({ turn: turn.id }, () => (tracer.isWatched ? this.#tracedRun(turn, parts) : this.#run(turn, parts)));
   }
 
   #tracedRun(turn: ActiveTurn, parts: RunningParts): Promise<TurnResult> {
-    const { instruments, redaction } = this.#deps;
+    const { tracer, redaction } = this.#deps;
     const { model, meter, conversation } = parts;
     const { id: turnId, agent, request } = turn;
-    const span = instruments.begin("turn", {
+    const span = tracer.begin("turn", {
       turnId,
       sessionId: conversation.name,
       agent,
@@ -131,7 +129,7 @@ export class TurnExecutor {
       await request.beforeEnd?.({ response });
       turn.close();
       turn.permit?.release();
-      await turns.keep(ended, request.alongside && (() => request.alongside?.({ response })));
+      await turns.keep(ended, request.inTransaction && (() => request.inTransaction?.({ response })));
       ok = true;
       return { turnId, agent, response, model, sessionId, ...usedOf(meter) };
     } catch (error) {
@@ -152,7 +150,7 @@ export class TurnExecutor {
     { conversation, progress, profile, steps }: EndedTurn,
     { turn, emit, onPartial }: Pick<TurnLoopDeps, "turn" | "emit" | "onPartial">,
   ): Promise<string> {
-    const { store, clock, log, instruments, models, redaction, budget, profileOf, isListened } = this.#deps;
+    const { store, clock, log, tracer, models, redaction, budget, profileOf, isListened } = this.#deps;
     const { name, model } = profile;
     const { granted = [], ask = this.#deps.ask } = turn.request;
     const tools = withNeeded(turn.request.tools, profile);
@@ -171,7 +169,7 @@ export class TurnExecutor {
       steps,
       store,
       clock,
-      instruments,
+      tracer,
       redaction,
       emit,
       onPartial,
@@ -217,13 +215,13 @@ export class TurnExecutor {
 
   /** Ends a turn of a channel that is only on disk. */
   async abandon(abandoned: AbandonedTurnFields): Promise<void> {
-    const { turnId, message, error, alongside } = abandoned;
+    const { turnId, message, error, inTransaction } = abandoned;
     const request = { resumable: true, ...(message?.author && { author: message.author }) } as const;
     const turn = this.#onDisk(abandoned, { turnId, request });
     const isKept = error?.cause !== REMOVED;
     const { turns } = this.#deps;
     await turns.abandon(turn, {
-      alongside,
+      inTransaction,
       ...(isKept && message && { text: message.text }),
       ...(isKept && { end: turns.endOf(error ?? new SvcError("TURN_CANCELLED")) }),
     });
@@ -236,7 +234,7 @@ export class TurnExecutor {
     const request = { ...(meta?.author && { author: meta.author }), ...(meta?.kind && { kind: meta.kind }) };
     const turn = this.#onDisk(parts, { turnId, request, partial, files: meta?.files ?? [] });
     const end: BadEnd = turns.endOf(new SvcError("TURN_INTERRUPTED"));
-    await turns.abandon(turn, { text, end, alongside: () => {} });
+    await turns.abandon(turn, { text, end, inTransaction: () => {} });
   }
 
   #onDisk(

@@ -1,7 +1,7 @@
 /** One step's call of the model: what is sent, who reads the answer as it comes, and what it cost. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
 import { type Clock, type Json, SvcError, type TurnEvent } from "@svc/contract";
-import { type Instruments, watched } from "@svc/runtime";
+import { type Tracer, watched } from "@svc/runtime";
 import { redactJson } from "@svc/config";
 import type { TurnSettings } from "../models/agent-models.ts";
 import {
@@ -36,7 +36,7 @@ export interface ModelStepDeps {
   readonly history: readonly LanguageModelV4Message[];
   readonly progress: TurnProgress;
   readonly clock: Clock;
-  readonly instruments: Instruments;
+  readonly tracer: Tracer;
   readonly redaction: Redaction;
   readonly emit: EmitTurnEvent;
   /** Whether subscribers read what is emitted now. */
@@ -56,17 +56,17 @@ export class ModelStep {
 
   /** `step`: from 0. Throws COST_LIMIT, MODEL_*; an abort with the signal's reason. */
   ask(step: number): Promise<ModelAnswer> {
-    const { checkBudget, instruments } = this.#deps;
+    const { checkBudget, tracer } = this.#deps;
     checkBudget();
     const options = this.#options();
-    return instruments.isWatched ? this.#tracedCall(options, step) : this.#call(options, step);
+    return tracer.isWatched ? this.#tracedCall(options, step) : this.#call(options, step);
   }
 
   #tracedCall(options: LanguageModelV4CallOptions, step: number): Promise<ModelAnswer> {
-    const { instruments, settings, turn, progress, redaction } = this.#deps;
+    const { tracer, settings, turn, progress, redaction } = this.#deps;
     const { meter } = progress;
     const { provider, modelName: model } = settings;
-    const span = instruments.begin("model-call", { agent: turn.agent, provider, model, step });
+    const span = tracer.begin("model-call", { agent: turn.agent, provider, model, step });
     const before = meter.mark();
     const ask = (): Promise<ModelAnswer> => this.#call(options, step);
     // It was JSON before the library typed it.

@@ -14,12 +14,12 @@ export async function answerStop(
   profile: AgentProfile,
   isStopped: boolean,
 ): Promise<TurnResult> {
-  const { claim, alongside } = turn.request;
+  const { claim, inTransaction } = turn.request;
   const response = isStopped ? "Stopped." : "Nothing was running.";
-  if (claim || alongside) {
+  if (claim || inTransaction) {
     await store.write(() => {
       if (claim) store.idempotency.keep(claim, turn.id, "done");
-      alongside?.({ response });
+      inTransaction?.({ response });
     });
   }
   return commandResult(turn, profile, response);

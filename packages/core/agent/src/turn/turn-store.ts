@@ -58,11 +58,11 @@ export class TurnStore {
   }
 
   /** The turn, its idempotency key and its cost, on disk together before the caller is answered. */
-  keep(turn: EndedTurn, alongside?: () => void): Promise<void> {
-    return this.#keep(turn, undefined, alongside);
+  keep(turn: EndedTurn, inTransaction?: () => void): Promise<void> {
+    return this.#keep(turn, undefined, inTransaction);
   }
 
-  async #keep(turn: EndedTurn, end: BadEnd | undefined, alongside?: () => void): Promise<void> {
+  async #keep(turn: EndedTurn, end: BadEnd | undefined, inTransaction?: () => void): Promise<void> {
     const { store, clock, history, spending, redact } = this.#deps;
     const { request, conversation, progress, profile, steps } = turn;
     const { claim } = request;
@@ -92,7 +92,7 @@ export class TurnStore {
       if (!request.resumable) store.openTurns.remove(progress.id);
       spent?.write();
       steps?.drop();
-      alongside?.();
+      inTransaction?.();
       return kept;
     });
     progress.ending = write;
@@ -143,7 +143,7 @@ export class TurnStore {
    */
   async abandon(
     turn: EndedTurn & { readonly steps: StepCheckpoints },
-    { text, end, alongside }: { readonly text?: string; readonly end?: BadEnd; readonly alongside: () => void },
+    { text, end, inTransaction }: { readonly text?: string; readonly end?: BadEnd; readonly inTransaction: () => void },
   ): Promise<void> {
     const { store, spending } = this.#deps;
     const { request, progress, profile, steps } = turn;
@@ -156,14 +156,14 @@ export class TurnStore {
     if (end && (progress.acted || text !== undefined)) {
       const { partial } = progress;
       progress.messages = cutOff(progress.messages, partial && partial.step >= done ? partial.text : "");
-      return this.#keep(turn, end, alongside);
+      return this.#keep(turn, end, inTransaction);
     }
     const spent = spending.toRecord(profile, progress.meter);
     await store.write(() => {
       spent?.write();
       steps.drop();
       if (!request.resumable) store.openTurns.remove(progress.id);
-      alongside();
+      inTransaction();
     });
     spent?.settle();
   }
@@ -171,7 +171,7 @@ export class TurnStore {
   /** Rejects with STORE_*, and then nothing has changed. */
   async keepByHand(
     conversation: Conversation,
-    { turnId, asked, sender, text, author, alongside }: ReplyByHand,
+    { turnId, asked, sender, text, author, inTransaction }: ReplyByHand,
   ): Promise<void> {
     const { store, clock, history } = this.#deps;
     const reply = { role: "assistant", content: [{ type: "text", text }] };
@@ -183,7 +183,7 @@ export class TurnStore {
     const place = await store.write(() => {
       const turn = { id: turnId, at: clock.now(), model: "", messages, tokens, ...used, meta };
       const kept = store.sessions.append(conversation, conversation.place, turn);
-      alongside();
+      inTransaction();
       return kept;
     });
     history.append(conversation, place, shown, tokens);

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isTraceparent } from "@svc/contract";
-import { type Instruments, type OpenWork, currentScope, fromOutside } from "@svc/runtime";
+import { type Tracer, type OpenSpan, currentScope, fromOutside } from "@svc/runtime";
 import { pathPattern } from "./request.ts";
 
 /** The route name of a path that no route matches. */
@@ -15,13 +15,13 @@ export type Watch = (incoming: IncomingMessage, outgoing: ServerResponse, route:
 
 export class Requests {
   readonly #boot: string;
-  readonly #instruments: Instruments;
+  readonly #tracer: Tracer;
   #count = 0;
 
   /** `instance`: random per start. Ids are `<its beginning>-<n>`, so that those of two starts in one log differ. */
-  constructor(instance: string, instruments: Instruments) {
+  constructor(instance: string, tracer: Tracer) {
     this.#boot = instance.slice(0, 8);
-    this.#instruments = instruments;
+    this.#tracer = tracer;
   }
 
   /** Runs the handler of one request, with its own id. */
@@ -36,15 +36,15 @@ export class Requests {
   }
 
   get isWatched(): boolean {
-    return this.#instruments.isWatched;
+    return this.#tracer.isWatched;
   }
 
-  begin({ method, headers }: IncomingMessage, route: string): OpenWork<"request"> {
+  begin({ method, headers }: IncomingMessage, route: string): OpenSpan<"request"> {
     const sent = headers["traceparent"];
     // Two of them Node joins with a comma, and then it is none.
     const parent = typeof sent === "string" && isTraceparent(sent) ? sent : undefined;
     const facts = { method: METHODS.has(method) ? method! : OTHER, route };
-    return this.#instruments.begin("request", facts, { parent });
+    return this.#tracer.begin("request", facts, { parent });
   }
 
   /**
@@ -52,7 +52,7 @@ export class Requests {
    * or until its client is gone. A request that is served again stays the same span.
    */
   readonly watch: Watch = (incoming, outgoing, route, run) => {
-    if (!this.#instruments.isWatched || (outgoing as Watched)[WORK]) return run();
+    if (!this.#tracer.isWatched || (outgoing as Watched)[WORK]) return run();
     const work = this.begin(incoming, route());
     (outgoing as Watched)[WORK] = work;
     const end = (): void => work.end({ status: outgoing.headersSent ? outgoing.statusCode : undefined });
@@ -65,7 +65,7 @@ export class Requests {
 const WORK = Symbol("work");
 
 interface Watched extends ServerResponse {
-  [WORK]?: OpenWork<"request">;
+  [WORK]?: OpenSpan<"request">;
 }
 
 /** All of an answer is handed over, however long its client takes to take it. */

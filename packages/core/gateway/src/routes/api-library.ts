@@ -5,9 +5,9 @@
 import type { RequestListener } from "node:http";
 import { errorReply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
-import type { ApiDeps, ApiParts } from "../routes/api.ts";
+import type { ApiDeps, ApiRoutes } from "./api.ts";
 
-type MakeListener = (parts: ApiParts, deps: ApiDeps) => RequestListener;
+type MakeListener = (parts: ApiRoutes, deps: ApiDeps) => RequestListener;
 
 export class ApiLibrary {
   readonly #send: Send;
@@ -21,7 +21,7 @@ export class ApiLibrary {
     this.#again = again;
   }
 
-  listener(parts: ApiParts, deps: ApiDeps): RequestListener {
+  listener(parts: ApiRoutes, deps: ApiDeps): RequestListener {
     let listener: RequestListener | undefined;
     return (incoming, outgoing) => {
       if (this.#apiListener === undefined) {
@@ -37,7 +37,7 @@ export class ApiLibrary {
   }
 
   #load(): Promise<void> {
-    this.#loading ??= import("../routes/api.ts").then(
+    this.#loading ??= import("./api.ts").then(
       ({ apiListener }) => void (this.#apiListener = apiListener),
       (cause: unknown) => {
         // Out of file descriptors, say: the next request tries again.

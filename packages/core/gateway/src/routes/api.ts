@@ -31,12 +31,12 @@ import { type SettingsRouteDeps, settingsRoutes } from "./settings.ts";
 import { type SopEditorRouteDeps, sopEditorRoutes } from "./sop-editor.ts";
 import { type GatewaySops, sopRoutes, sopRunRoutes } from "./sops.ts";
 
-export interface ApiParts {
+export interface ApiRoutes {
   readonly core: CoreRouteDeps;
   readonly features: readonly AnyRoute[];
 }
 
-export function apiListener({ core, features }: ApiParts, deps: ApiDeps): RequestListener {
+export function apiListener({ core, features }: ApiRoutes, deps: ApiDeps): RequestListener {
   const routes = [...coreRoutes(core), ...features];
   const adapted = getRequestListener(apiApp(routes, deps).fetch, {
     // The adapter's own Request and Response would replace the global ones, for every part of the process.

@@ -8,7 +8,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
-import type { OpenWork } from "@svc/runtime";
+import type { OpenSpan } from "@svc/runtime";
 import * as v from "valibot";
 import type { WebSocket, WebSocketServer } from "ws";
 import { type Authenticator, type Principal, upgradeCredentials } from "../auth/authenticator.ts";
@@ -90,7 +90,7 @@ interface Handshake {
   readonly socket: Socket;
   readonly head: Buffer;
   /** Set when an observer is active. */
-  readonly work?: OpenWork<"request">;
+  readonly work?: OpenSpan<"request">;
 }
 
 function take(deps: UpgradeDeps, handshake: Handshake): void {

@@ -6,7 +6,7 @@ import { uploads } from "./files.ts";
 import type { BrowserGuard } from "./guard.ts";
 import type { BrowserSessions } from "./sessions.ts";
 
-export interface BrowserToolParts {
+export interface BrowserToolDeps {
   readonly driver: BrowserDriver;
   readonly guard: BrowserGuard;
   readonly sessions: BrowserSessions;
@@ -14,7 +14,7 @@ export interface BrowserToolParts {
 }
 
 /** The one tool `browser`, anyone who drives it. */
-export const browserTool = (parts: BrowserToolParts): Tool<typeof browserInput> =>
+export const browserTool = (parts: BrowserToolDeps): Tool<typeof browserInput> =>
   defineTool({
     name: "browser",
     description:
@@ -29,7 +29,7 @@ export const browserTool = (parts: BrowserToolParts): Tool<typeof browserInput> 
     run: async (input, context) => run(actionOf(input), context, parts),
   });
 
-async function run(action: BrowserAction, context: ToolContext, parts: BrowserToolParts): Promise<Json> {
+async function run(action: BrowserAction, context: ToolContext, parts: BrowserToolDeps): Promise<Json> {
   const { guard, sessions, driver } = parts;
   const { clientId, signal } = context;
   signal.throwIfAborted();

@@ -9,7 +9,7 @@ import { type BrowserGuard, shownHost } from "./guard.ts";
 import { type Refusal, newestOfPage } from "./guarding-proxy.ts";
 import type { OpenSession } from "./sessions.ts";
 
-export interface CallParts {
+export interface CallDeps {
   readonly driver: BrowserDriver;
   readonly guard: BrowserGuard;
   readonly clock: Clock;
@@ -20,7 +20,7 @@ export async function performIn(
   action: BrowserAction,
   files: readonly UploadFile[],
   context: ToolContext,
-  parts: CallParts,
+  parts: CallDeps,
 ): Promise<Json> {
   const { driver, guard, clock } = parts;
   const before = session.proxy?.mark() ?? 0;

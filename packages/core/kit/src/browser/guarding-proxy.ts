@@ -36,7 +36,7 @@ export interface GuardingProxyOptions {
 }
 
 /** Shared by the proxy's request paths. */
-interface ProxyParts extends GuardingProxyOptions {
+interface ProxyDeps extends GuardingProxyOptions {
   readonly refusals: Refusals;
   /** Ends with the proxy. */
   track(socket: Duplex): void;
@@ -52,7 +52,7 @@ export async function startGuardingProxy(options: GuardingProxyOptions): Promise
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   };
-  const parts: ProxyParts = { ...options, refusals, track, closing: () => closed !== undefined };
+  const parts: ProxyDeps = { ...options, refusals, track, closing: () => closed !== undefined };
 
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: 0, keepAliveTimeout: 30_000 });
   server.maxConnections = MAX_CONNECTIONS;
@@ -95,7 +95,7 @@ function ended(server: Server, sockets: ReadonlySet<Duplex>): Promise<void> {
 }
 
 /** Plain http: each request for itself, in absolute form (RFC 9112 3.2.2), to an address that was checked. */
-async function forward(request: IncomingMessage, response: ServerResponse, parts: ProxyParts): Promise<void> {
+async function forward(request: IncomingMessage, response: ServerResponse, parts: ProxyDeps): Promise<void> {
   const url = targetOf(request);
   if (url === undefined) return answer(response, 400, "This is a proxy for one browser.");
   try {
@@ -189,7 +189,7 @@ const HOP_BY_HOP = [
 ];
 
 /** CONNECT: TLS and WebSockets, as bytes to an address that was checked (RFC 9110 9.3.6). */
-async function tunnel(request: IncomingMessage, socket: Duplex, head: Buffer, parts: ProxyParts): Promise<void> {
+async function tunnel(request: IncomingMessage, socket: Duplex, head: Buffer, parts: ProxyDeps): Promise<void> {
   socket.on("error", () => socket.destroy());
   const target = tunnelTargetOf(request);
   if (target === undefined) return answerRaw(socket, 400);
@@ -290,7 +290,7 @@ function freshCredentials(): Credentials {
 const NO_CREDENTIALS: Credentials = { username: "", password: "", fit: () => true };
 
 /** Notes a refusal, and says with which status the browser is answered. */
-function refuse(host: string, error: unknown, { refusals, log }: ProxyParts): 403 | 502 {
+function refuse(host: string, error: unknown, { refusals, log }: ProxyDeps): 403 | 502 {
   if (!(error instanceof SvcError) || !(error.code === "DOMAIN_REFUSED" || error.code === "ADDRESS_REFUSED"))
     return 502;
   refusals.add({ host: shownHost(host.toLowerCase()), error });

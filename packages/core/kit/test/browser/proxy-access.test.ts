@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { createServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { refusalList } from "../../src/browser/guarding-proxy.ts";
-import { basic, closeAll, connectTo, echo, portOf, proxyFor, raw } from "./proxy-house.ts";
+import { basic, closeAll, connectTo, echo, portOf, proxyFor, raw } from "./proxy-fixture.ts";
 
 afterEach(closeAll);
 

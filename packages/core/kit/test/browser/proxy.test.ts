@@ -15,7 +15,7 @@ import {
   quiet,
   raw,
   stillClock,
-} from "./proxy-house.ts";
+} from "./proxy-fixture.ts";
 
 afterEach(closeAll);
 

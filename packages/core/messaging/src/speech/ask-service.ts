@@ -3,7 +3,7 @@ import { type Clock, type ErrorCode, type FetchOptions, type FetchResult, SvcErr
 import { retryAfterMs } from "@svc/kit";
 import type { RunProgram } from "./program.ts";
 
-export interface SpeechParts {
+export interface SpeechDeps {
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchResult>;
   readonly runProgram: RunProgram;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ const LONGEST_REST_MS = 15_000;
  * of its own; an abort with the signal's reason.
  */
 export async function askService<T>(
-  parts: SpeechParts,
+  parts: SpeechDeps,
   service: SpeechService,
   question: SpeechQuestion,
   read: (answer: FetchResult) => T | undefined,
@@ -56,8 +56,8 @@ export async function askService<T>(
       return made;
     }
     if (!answer.mayPass || tries === TRIES) throw answer.error;
-    const restMs = answer.error.retryAfterMs ?? FIRST_REST_MS * 2 ** (tries - 1);
-    await clock.sleep(Math.min(LONGEST_REST_MS, restMs), signal);
+    const delayMs = answer.error.retryAfterMs ?? FIRST_REST_MS * 2 ** (tries - 1);
+    await clock.sleep(Math.min(LONGEST_REST_MS, delayMs), signal);
   }
 }
 
@@ -72,7 +72,7 @@ class Trouble {
 }
 
 async function askOnce(
-  { fetch, clock, signal }: SpeechParts,
+  { fetch, clock, signal }: SpeechDeps,
   service: SpeechService,
   { url, apiKey, contentType, body, maxBytes, timeoutMs, alsoRead = [] }: SpeechQuestion,
 ): Promise<FetchResult | Trouble> {

@@ -1,14 +1,14 @@
 /** `FeatureContext.speech`: speech to text and back, by the settings in force when it is asked. */
 import { type FetchResult, type Speech, type SpeechFormat, type SpokenText, SvcError } from "@svc/contract";
 import type { MessagingSettings, SpeechSettings } from "../types.ts";
-import { type SpeechParts, type SpeechQuestion, type SpeechService, askService } from "./ask-service.ts";
+import { type SpeechDeps, type SpeechQuestion, type SpeechService, askService } from "./ask-service.ts";
 import { SpeechPlaces } from "./places.ts";
 import { transcribe } from "./transcribe.ts";
 import { splitText } from "@svc/kit";
 import { isOggOpus, oggOpusOf, readWav } from "@svc/kit/audio";
 import { useProgram, usesFile } from "./program.ts";
 
-export interface SpeechOptions extends Omit<SpeechParts, "signal"> {
+export interface SpeechOptions extends Omit<SpeechDeps, "signal"> {
   readonly settings: () => Pick<MessagingSettings, "transcription" | "speech">;
   /** Shared with whoever else has recordings transcribed. */
   readonly transcriber: SpeechPlaces;
@@ -63,7 +63,7 @@ const WAV = "audio/wav";
  * signal's reason.
  */
 export async function speak(
-  parts: SpeechParts,
+  parts: SpeechDeps,
   settings: SpeechSettings,
   text: string,
   format: SpeechFormat = "any",
@@ -77,7 +77,7 @@ export async function speak(
 }
 
 async function spokenByProgram(
-  { runProgram, signal }: SpeechParts,
+  { runProgram, signal }: SpeechDeps,
   command: readonly [string, ...string[]],
   input: string,
 ): Promise<SpokenText> {
@@ -105,7 +105,7 @@ function typeByContent(bytes: Uint8Array): string | undefined {
 }
 
 async function spokenByService(
-  parts: SpeechParts,
+  parts: SpeechDeps,
   { baseUrl, apiKey, model, voice }: SpeechSettings,
   input: string,
   format: SpeechFormat,

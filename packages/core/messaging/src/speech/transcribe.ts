@@ -3,7 +3,7 @@ import { type FetchResult, type Recording, SvcError } from "@svc/contract";
 import { multipart, parseJson } from "@svc/kit";
 import { isOggOpus, readOggOpus, readWav, resampled, wavOf } from "@svc/kit/audio";
 import type { TranscriptionSettings } from "../types.ts";
-import { askService, type SpeechParts, type SpeechService } from "./ask-service.ts";
+import { askService, type SpeechDeps, type SpeechService } from "./ask-service.ts";
 import { usesFile, useProgram } from "./program.ts";
 
 const SERVICE: SpeechService = { code: "TRANSCRIPTION_FAILED", does: "transcribes", section: "transcription" };
@@ -18,7 +18,7 @@ const MAX_WAV_SECS = 3_600;
 
 /** Blank when nothing is said in it. Throws TRANSCRIPTION_FAILED; an abort with the signal's reason. */
 export async function transcribe(
-  parts: SpeechParts,
+  parts: SpeechDeps,
   settings: TranscriptionSettings,
   recording: Recording,
 ): Promise<string> {
@@ -34,7 +34,7 @@ export async function transcribe(
 }
 
 async function transcribedByProgram(
-  { runProgram, signal }: SpeechParts,
+  { runProgram, signal }: SpeechDeps,
   command: readonly [string, ...string[]],
   { name, bytes }: Recording,
 ): Promise<string> {

@@ -70,7 +70,7 @@ class Hub implements EventHub {
   #isTelling = false;
   #n = 0;
 
-  constructor({ clock, boot, log, ring = RING_LIMITS, redact = asItIs, deviceOf = nobodys }: EventHubOptions) {
+  constructor({ clock, boot, log, ring = RING_LIMITS, redact = unchanged, deviceOf = nobodys }: EventHubOptions) {
     this.boot = boot;
     this.#clock = clock;
     this.#log = log;
@@ -153,7 +153,7 @@ interface Listener {
   toldUpTo: number;
 }
 
-const asItIs = (text: string): string => text;
+const unchanged = (text: string): string => text;
 const nobodys = (): undefined => undefined;
 
 /** An event with its number. Its JSON is made for whoever asks first, and kept for all others. */

@@ -1,7 +1,7 @@
 /** The Construction phase of one feature: import its module, call `create`, take down what it contributes. */
 import { type Contributions, type FeatureContext, type FeatureDefinition, type Json, SvcError } from "@svc/contract";
 import { FeatureStates } from "../shared/feature-states.ts";
-import { type ConstructedFeature, takeDown } from "./take-down.ts";
+import { type ConstructedFeature, readContributions } from "./contributions.ts";
 
 /** A feature that its configuration turned on, and what it is handed. */
 export interface EnabledFeature {
@@ -128,7 +128,7 @@ export async function construct(
       throw new TypeError("create() must be synchronous");
     }
     if (typeof made !== "object" || made === null) throw new TypeError("create() must return its contributions");
-    return takeDown(definition, made as Contributions, states);
+    return readContributions(definition, made as Contributions, states);
   };
 }
 

@@ -94,7 +94,7 @@ const both = (first: string, second: string): string =>
 /** FEATURE_CONFLICT with all of them in it. */
 export function conflict(problems: readonly string[]): SvcError {
   const list = problems.map((problem) => `\n  - ${problem}`).join("");
-  return new SvcError("FEATURE_CONFLICT", `Parts of this build contradict each other:${list}`, {
+  return new SvcError("FEATURE_CONFLICT", `Deps of this build contradict each other:${list}`, {
     hint: "Build without one of the features named, or rename what they share.",
   });
 }

@@ -9,7 +9,7 @@ import { construct, type EnabledFeature, surveyOf } from "./construct.ts";
 import type { LifecycleLimits, LifecycleOptions } from "./options.ts";
 import { Health, reasonOf } from "./status.ts";
 import { supervise } from "./supervise.ts";
-import type { ConstructedFeature } from "./take-down.ts";
+import type { ConstructedFeature } from "./contributions.ts";
 
 export class FeatureLife {
   readonly definition: FeatureDefinition;

@@ -18,13 +18,13 @@ import { definitionProblems } from "./definition-problems.ts";
 import { type LifecycleChange, prepareLives } from "./change.ts";
 import type { EnabledFeature } from "./construct.ts";
 import { FeatureLife } from "./feature-life.ts";
-import { type Instruments, createInstruments } from "../observe/instruments.ts";
+import { type Tracer, createTracer } from "../observe/tracer.ts";
 import { LIFECYCLE_LIMITS, type LifecycleLimits, type LifecycleOptions } from "./options.ts";
 import type { FeatureState, FeatureStatus } from "./status.ts";
 
 export class Lifecycle {
   /** What the house tells the observers in force of its work. */
-  readonly instruments: Instruments;
+  readonly tracer: Tracer;
   readonly #options: LifecycleOptions;
   readonly #limits: LifecycleLimits;
   #lives: readonly FeatureLife[];
@@ -41,7 +41,7 @@ export class Lifecycle {
     this.#limits = { ...LIFECYCLE_LIMITS, ...options.limits };
     this.#lives = options.enabled.map(this.#make);
     this.#livesById = byId(this.#lives);
-    this.instruments = createInstruments({
+    this.tracer = createTracer({
       clock: options.clock,
       observers: () => this.#registry?.observers ?? NO_OBSERVERS,
       threw: (feature, error) => this.#livesById.get(feature)?.observerThrew(error),

@@ -1,13 +1,13 @@
 /** A piece of work from its beginning to its end, however that comes: observers are told one end of each. */
 import { type ErrorCode, SvcError, type WorkKind, type WorkResults } from "@svc/contract";
-import type { OpenWork } from "./instruments.ts";
+import type { OpenSpan } from "./tracer.ts";
 
 /**
  * Does `run` as the innermost piece of work. `resultOf` is handed what it went wrong with (undefined: it went well), and what
  * it came to then.
  */
 export async function watched<Kind extends WorkKind, T>(
-  work: OpenWork<Kind>,
+  work: OpenSpan<Kind>,
   run: () => Promise<T>,
   resultOf: (error: ErrorCode | undefined, done: T | undefined) => WorkResults[Kind],
 ): Promise<T> {

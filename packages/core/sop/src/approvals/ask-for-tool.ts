@@ -34,7 +34,7 @@ export interface ToolAnswer {
   readonly feedback?: string;
 }
 
-export interface AskForToolParts {
+export interface AskForToolDeps {
   readonly approvals: Pick<ApprovalRegistry, "request" | "settled" | "get" | "cancelIn" | "expire">;
   readonly store: Pick<Store, "write">;
   /** Takes the configured secrets out of the input that people are shown. */
@@ -56,7 +56,7 @@ export interface AskForToolParts {
 const MAX_INPUT_CHARS = 4_000;
 
 /** What was asked before, by this process or the last, is not asked again. */
-export function askForTool(parts: AskForToolParts): AskForTool {
+export function askForTool(parts: AskForToolDeps): AskForTool {
   return async (question, signal) => {
     const { approvals } = parts;
     const request = requestOf(parts, question);
@@ -82,7 +82,7 @@ const ANOTHER: ToolAnswer = {
   feedback: "another call of this turn was asked for under the same id, or a file that it names was changed since",
 };
 
-function requestOf({ redact, timeoutMs, placeOf }: AskForToolParts, question: ToolQuestion): ApprovalRequest {
+function requestOf({ redact, timeoutMs, placeOf }: AskForToolDeps, question: ToolQuestion): ApprovalRequest {
   const { turnId, callId, tool, input, reason } = question;
   return {
     runId: turnId,
@@ -121,7 +121,7 @@ function offersOf({ conversation, always, reason }: LastingOffers, redact: (text
 }
 
 async function callOff(
-  { approvals, store, isPostponed }: AskForToolParts,
+  { approvals, store, isPostponed }: AskForToolDeps,
   key: ApprovalKey,
   reason: unknown,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import { refusalOf } from "./outcome.ts";
 import { cut } from "./plain-text.ts";
 import { example, inWords, promptIdOf } from "./prompt-text.ts";
 
-export interface ReadingParts {
+export interface ReadingDeps {
   readonly approvals: Pick<Store["approvals"], "read" | "waitingIn" | "endedSince">;
   /** What became of a message of ours. */
   readonly postOf: (delivery: number) => Pick<Delivery, "state" | "platformId"> | undefined;
@@ -24,7 +24,7 @@ export type Reading =
   | { readonly kind: "told"; readonly text: string };
 
 /** Undefined: it is a message like any other. */
-export function readReply(parts: ReadingParts, inbound: Inbound): Reading | undefined {
+export function readReply(parts: ReadingDeps, inbound: Inbound): Reading | undefined {
   if (inbound.kind === "reaction" || inbound.secondHand) return undefined;
   if (inbound.choice) return readChoice(parts, inbound, inbound.choice);
   const { conversation, sender } = inbound;
@@ -33,14 +33,14 @@ export function readReply(parts: ReadingParts, inbound: Inbound): Reading | unde
 }
 
 /** A clock that was set back since makes no question a later one. */
-const wasSeen = ({ receivedAtMs, nowMs }: ReadingParts, { createdAtMs }: Approval): boolean =>
+const wasSeen = ({ receivedAtMs, nowMs }: ReadingDeps, { createdAtMs }: Approval): boolean =>
   createdAtMs <= receivedAtMs || createdAtMs > nowMs;
 
 /** Platforms tell whole seconds, and their clocks are not ours. */
 const CLOCKS_MS = 2_000;
 
 /** Whether it was written before the question and came late. A clock that was set back since makes no question a later one. */
-const isOlder = ({ nowMs }: ReadingParts, { sentAtMs }: Inbound, { createdAtMs }: Approval): boolean =>
+const isOlder = ({ nowMs }: ReadingDeps, { sentAtMs }: Inbound, { createdAtMs }: Approval): boolean =>
   sentAtMs !== undefined && sentAtMs + CLOCKS_MS < createdAtMs && createdAtMs <= nowMs;
 
 /** Where the question was asked in this conversation, or has opened it. */
@@ -58,7 +58,7 @@ const wasAskedIn = (approval: Approval, conversation: Conversation): boolean =>
  * Whether it replies to another message than the question, as far as the platform tells. A question whose sending the platform
  * has not confirmed can't be what a person has replied to; its id comes with the confirmation.
  */
-function repliesElsewhere({ postOf }: ReadingParts, { repliesTo, conversation }: Inbound, approval: Approval): boolean {
+function repliesElsewhere({ postOf }: ReadingDeps, { repliesTo, conversation }: Inbound, approval: Approval): boolean {
   if (repliesTo === undefined) return false;
   return !promptsIn(approval, conversation).some(({ delivery }) => {
     const post = postOf(delivery);
@@ -86,7 +86,7 @@ function meant(text: string, approval: Approval): Meant | undefined {
 }
 
 /** `approve #12`, where #12 was asked. */
-function readNumber(parts: ReadingParts, { conversation, text }: Inbound): Reading | undefined {
+function readNumber(parts: ReadingDeps, { conversation, text }: Inbound): Reading | undefined {
   const number = /(?:^|\s)#(\d{1,15})(?=[\s.,:;!]|$)/.exec(text);
   const approval = number ? parts.approvals.read(Number(number[1])) : undefined;
   if (!approval || !wasAskedIn(approval, conversation) || !wasSeen(parts, approval)) return undefined;
@@ -98,7 +98,7 @@ function readNumber(parts: ReadingParts, { conversation, text }: Inbound): Readi
 /** Looked at for one message. Where more wait, a number has to be said anyway. */
 const MAX_OPEN = 50;
 
-function readWord(parts: ReadingParts, inbound: Inbound): Reading | undefined {
+function readWord(parts: ReadingDeps, inbound: Inbound): Reading | undefined {
   const { conversation, text } = inbound;
   const open = parts.approvals.waitingIn(conversation, MAX_OPEN);
   const all = open.filter((each) => wasSeen(parts, each)).flatMap((approval) => meant(text, approval) ?? []);
@@ -122,7 +122,7 @@ function readWord(parts: ReadingParts, inbound: Inbound): Reading | undefined {
 const answer = ({ approval, approved, feedback }: Meant): Reading => ({ kind: "answer", approval, approved, feedback });
 
 /** Somebody was quicker while the message was on its way: the last one that it would have answered then. */
-function outrun({ approvals, receivedAtMs }: ReadingParts, { conversation, text }: Inbound): Reading | undefined {
+function outrun({ approvals, receivedAtMs }: ReadingDeps, { conversation, text }: Inbound): Reading | undefined {
   const ended = approvals
     .endedSince(receivedAtMs, MAX_RACES)
     .find(
@@ -148,7 +148,7 @@ function whichOf(waiting: readonly Approval[]): string {
 
 /** A button names its question; who may not press it, or comes late, is told so. */
 function readChoice(
-  { approvals, settings }: ReadingParts,
+  { approvals, settings }: ReadingDeps,
   { conversation, sender }: Inbound,
   { prompt, approved }: NonNullable<Inbound["choice"]>,
 ): Reading | undefined {

@@ -8,7 +8,7 @@ import type { Pending } from "../approvals/types.ts";
 import { isStepKey } from "../runs/definition.ts";
 import type { Sops } from "../runs/types.ts";
 
-export interface ChannelEventParts {
+export interface ChannelEventDeps {
   readonly store: Pick<Store, "outbox" | "write">;
   readonly clock: Pick<Clock, "now">;
   readonly approvals: Pick<ApprovalRegistry, "requestIn" | "eventIdOf">;
@@ -31,7 +31,7 @@ const DASHBOARD = "dashboard";
 const APPROVAL_REQUEST = "human_approval_request";
 const BY = "a program on this machine";
 
-export function createChannelEvents(parts: ChannelEventParts): ChannelEvents {
+export function createChannelEvents(parts: ChannelEventDeps): ChannelEvents {
   return {
     async post(event) {
       const { targets, skipped } = targetsOf(parts, event.channels);
@@ -49,7 +49,7 @@ interface Target {
 }
 
 /** Throws BAD_REQUEST. */
-function targetsOf(parts: ChannelEventParts, names: readonly string[]): { targets: Target[]; skipped: string[] } {
+function targetsOf(parts: ChannelEventDeps, names: readonly string[]): { targets: Target[]; skipped: string[] } {
   const known = new Set([...parts.knownChannels(), DASHBOARD]);
   if (!names.every((name) => known.has(name))) {
     throw new SvcError("BAD_REQUEST", "`channels` lists an unknown channel.", {
@@ -72,7 +72,7 @@ const MOST_WAITING = 1_000;
 const NOWHERE: NotifiedChannel = { isConfigured: false, target: undefined, backlog: 0, maxChars: 0 };
 
 /** Inside a transaction. The result is called after it. */
-function askIn(parts: ChannelEventParts, event: PostedEvent, targets: readonly Target[]): Pending<() => string> {
+function askIn(parts: ChannelEventDeps, event: PostedEvent, targets: readonly Target[]): Pending<() => string> {
   const { approvals, sops } = parts;
   const { runId, stepId, title = "", message = "", channels, approveKeywords, rejectKeywords } = event;
   if (runId === undefined || stepId === undefined) {
@@ -107,7 +107,7 @@ function askIn(parts: ChannelEventParts, event: PostedEvent, targets: readonly T
 }
 
 /** As `askIn`. */
-function notifyIn(parts: ChannelEventParts, event: PostedEvent, targets: readonly Target[]): Pending<() => string> {
+function notifyIn(parts: ChannelEventDeps, event: PostedEvent, targets: readonly Target[]): Pending<() => string> {
   const { store, clock, publish, redact, wake } = parts;
   const { type, channels } = event;
   const title = event.title && redact(event.title);
@@ -131,7 +131,7 @@ function notifyIn(parts: ChannelEventParts, event: PostedEvent, targets: readonl
   };
 }
 
-function startIn({ sops }: ChannelEventParts, { type, json }: PostedEvent): Pending<unknown> {
+function startIn({ sops }: ChannelEventDeps, { type, json }: PostedEvent): Pending<unknown> {
   const by = `the channel event ${cut(oneLine(type), 100)}`;
   return sops.dispatchIn({ source: "channel_event", topic: type, payload: json }, { by });
 }

@@ -2,9 +2,9 @@
 import { basename } from "node:path";
 import type { Json } from "@svc/contract";
 import type { Problem } from "@svc/config";
-import type { SavedSop, SopSource } from "../desk/types.ts";
-import type { SopVersion, SopVersionDetail } from "../desk/history.ts";
-import type { SopDraft } from "../desk/draft.ts";
+import type { SavedSop, SopSource } from "../editor/types.ts";
+import type { SopVersion, SopVersionDetail } from "../editor/history.ts";
+import type { SopDraft } from "../editor/draft.ts";
 import { orNull } from "./values.ts";
 
 export const draftJson = ({

@@ -7,7 +7,7 @@ import type { SopDefinition, SopTriggerEvent } from "../library/types.ts";
 import { type Skip, skipReason } from "./admission.ts";
 import type { After } from "./after-commit.ts";
 import { unsafeStep } from "./call-rules.ts";
-import type { RunParts } from "./parts.ts";
+import type { RunDeps } from "./deps.ts";
 import type { Starter } from "./types.ts";
 
 /** A body may have a mebibyte; what a run keeps of it is read again with each step. */
@@ -22,7 +22,7 @@ export interface RunOrigin {
 
 /** Inside a transaction. */
 export function beginRun(
-  parts: RunParts,
+  parts: RunDeps,
   definition: SopDefinition,
   event: SopTriggerEvent,
   starter: Starter,
@@ -67,7 +67,7 @@ export function beginRun(
 export const testMark = ({ isTest }: Pick<SopRun, "isTest">): { readonly isTest?: true } => (isTest ? { isTest } : {});
 
 function skipOf(
-  { store, clock, settings, worker, log }: RunParts,
+  { store, clock, settings, worker, log }: RunDeps,
   definition: SopDefinition,
   event: SopTriggerEvent,
   after: After,

@@ -6,16 +6,16 @@ import type { LoadedSop, Priority, SopDefinition, SopTriggerEvent } from "../lib
 import { refusalOf } from "./admission.ts";
 import { commit, pendingOf } from "./after-commit.ts";
 import { beginRun } from "./begin.ts";
-import type { RunParts } from "./parts.ts";
+import type { RunDeps } from "./deps.ts";
 import type { Dispatched, Starter } from "./types.ts";
 
 /** Inside a transaction. */
-export const dispatchIn = (parts: RunParts, event: SopTriggerEvent, starter: Starter): Pending<Dispatched> =>
+export const dispatchIn = (parts: RunDeps, event: SopTriggerEvent, starter: Starter): Pending<Dispatched> =>
   startIn(parts, parts.library.matching(event), event, starter);
 
 /** Inside a transaction: those of one procedure that its own schedule names. */
 export function startIn(
-  parts: RunParts,
+  parts: RunDeps,
   definitions: readonly SopDefinition[],
   event: SopTriggerEvent,
   starter: Starter,
@@ -38,7 +38,7 @@ const RANK: Readonly<Record<Priority, number>> = { critical: 0, high: 1, normal:
 
 /** By name. Throws SOP_UNKNOWN, SOP_INVALID, SOP_NOT_MANUAL, SOP_BUSY, TOO_LARGE; rejects with STORE_*. */
 export async function runByName(
-  parts: RunParts,
+  parts: RunDeps,
   name: string,
   payload: string | null,
   starter: Starter,
@@ -62,7 +62,7 @@ export async function runByName(
 }
 
 /** Throws SOP_UNKNOWN, SOP_INVALID. */
-export function sopNamed(library: RunParts["library"], name: string): LoadedSop {
+export function sopNamed(library: RunDeps["library"], name: string): LoadedSop {
   const loaded = library.get(name);
   if (loaded) return loaded;
   const broken = library.broken().find((one) => one.name === name);

@@ -4,7 +4,7 @@ import { inScope } from "@svc/runtime";
 import type { Approval, JournalledCall, SopRun } from "@svc/store";
 import { type After, commit, pendingOf } from "./after-commit.ts";
 import { definitionOf, gateId, stepOf, stepTurnId } from "./definition.ts";
-import type { RunParts } from "./parts.ts";
+import type { RunDeps } from "./deps.ts";
 import { completeStep, enterStep, failRun, waitForLook } from "./transitions.ts";
 import type { Pending } from "../approvals/types.ts";
 import { inputOf, outputBefore, textOf } from "./step-input.ts";
@@ -29,7 +29,7 @@ const AGAIN: ReadonlySet<string> = new Set(["MODEL_UNREACHABLE", "BUSY", "DRAINI
 const DISK_REST_MS = 5_000;
 
 /** Never rejects. */
-export async function drive(parts: RunParts, { runId, signal, stopping }: Drive): Promise<void> {
+export async function drive(parts: RunDeps, { runId, signal, stopping }: Drive): Promise<void> {
   let failures = 0;
   let at = 0;
   for (;;) {
@@ -43,8 +43,8 @@ export async function drive(parts: RunParts, { runId, signal, stopping }: Drive)
       // Cancelled: the run has its end. Stopping, which a turn that waits for a person may hear of first: it goes on in the
       // next process.
       if (signal.aborted || isPostponed(error)) return;
-      const restMs = restAfter(parts, error, failures);
-      if (failures === 0 && restMs !== undefined) {
+      const delayMs = restAfter(parts, error, failures);
+      if (failures === 0 && delayMs !== undefined) {
         parts.log.warn("a step of a procedure is tried again", {
           run: runId,
           step: at,
@@ -52,13 +52,13 @@ export async function drive(parts: RunParts, { runId, signal, stopping }: Drive)
         });
       }
       failures += 1;
-      if (restMs === undefined) await giveUp(parts, runId, error, stopping);
-      else await rest(parts, restMs, AbortSignal.any([signal, stopping]));
+      if (delayMs === undefined) await giveUp(parts, runId, error, stopping);
+      else await rest(parts, delayMs, AbortSignal.any([signal, stopping]));
     }
   }
 }
 
-async function advance(parts: RunParts, run: SopRun, signal: AbortSignal): Promise<void> {
+async function advance(parts: RunDeps, run: SopRun, signal: AbortSignal): Promise<void> {
   if (run.status === "pending") {
     return commit(parts.store, (after) => {
       if (parts.store.sopRuns.read(run.id)?.status === "pending") enterStep(parts, run, run.firstStep, after);
@@ -69,7 +69,7 @@ async function advance(parts: RunParts, run: SopRun, signal: AbortSignal): Promi
 }
 
 /** How long until the next try; undefined: none. */
-function restAfter({ store }: RunParts, error: unknown, failures: number): number | undefined {
+function restAfter({ store }: RunDeps, error: unknown, failures: number): number | undefined {
   if (!(error instanceof SvcError)) return undefined;
   if (error.code === "STORE_FULL") return DISK_REST_MS;
   // Where the disk takes writes, it is this one that is wrong, and stays so.
@@ -82,11 +82,11 @@ function restAfter({ store }: RunParts, error: unknown, failures: number): numbe
     : Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, RETRY_DELAYS_MS.at(-1)!));
 }
 
-const rest = ({ clock }: RunParts, ms: number, signal: AbortSignal): Promise<void> =>
+const rest = ({ clock }: RunDeps, ms: number, signal: AbortSignal): Promise<void> =>
   clock.sleep(ms, signal).catch(() => {});
 
 /** The run fails with what its step failed with. */
-async function giveUp(parts: RunParts, runId: string, cause: unknown, stopping: AbortSignal): Promise<void> {
+async function giveUp(parts: RunDeps, runId: string, cause: unknown, stopping: AbortSignal): Promise<void> {
   const known = cause instanceof SvcError;
   if (!known) parts.log.error("a step of a procedure failed unexpectedly", { run: runId, error: String(cause) });
   const error = known ? cause.code : "SOP_STEP_FAILED";
@@ -109,7 +109,7 @@ async function giveUp(parts: RunParts, runId: string, cause: unknown, stopping: 
  * What a turn of a step has left on disk that nobody takes up again; without `turnId` that of the step it ended at. A start looks
  * for those that were missed. Never rejects.
  */
-export async function abandon({ store, worker, log }: RunParts, runId: string, turnId?: string): Promise<void> {
+export async function abandon({ store, worker, log }: RunDeps, runId: string, turnId?: string): Promise<void> {
   try {
     const run = store.sopRuns.read(runId);
     if (!run) return;
@@ -123,7 +123,7 @@ export async function abandon({ store, worker, log }: RunParts, runId: string, t
 // A step that the agent does: one turn with the step's tools, which ends in the transaction that moves the run on.
 
 /** Rejects with what the turn does. */
-async function doTurn(parts: RunParts, run: SopRun, signal: AbortSignal): Promise<void> {
+async function doTurn(parts: RunDeps, run: SopRun, signal: AbortSignal): Promise<void> {
   const { store, worker, redact } = parts;
   const step = stepOf(run, run.step)!;
   const prompt = { run, step, before: outputBefore(store, run, run.step), fence: store.sopRuns.fence(run.n) };
@@ -139,7 +139,7 @@ async function doTurn(parts: RunParts, run: SopRun, signal: AbortSignal): Promis
     instructions: redact(stepInstructions(prompt)),
     tools: step.tools,
     granted: isGranted(parts, run),
-    alongside: (answer) => {
+    inTransaction: (answer) => {
       moved = moveOn(parts, run, answer);
     },
     signal,
@@ -150,7 +150,7 @@ async function doTurn(parts: RunParts, run: SopRun, signal: AbortSignal): Promis
 }
 
 /** Inside a transaction. Who cancelled the run meanwhile was first. */
-const moveOn = (parts: RunParts, run: SopRun, response: string): Pending<void> =>
+const moveOn = (parts: RunDeps, run: SopRun, response: string): Pending<void> =>
   pendingOf((after) => {
     const now = parts.store.sopRuns.read(run.id);
     if (now?.status === "running" && now.step === run.step) completeStep(parts, now, response, after);
@@ -220,7 +220,7 @@ const CALL_ID = "call";
 const MAX_REASON_CHARS = 500;
 
 /** Rejects with SOP_STEP_FAILED, STORE_*, and what else no second try would change. */
-async function doCall(parts: RunParts, run: SopRun, signal: AbortSignal): Promise<void> {
+async function doCall(parts: RunDeps, run: SopRun, signal: AbortSignal): Promise<void> {
   const known = journalled(parts, run);
   if (known?.state === "finished" || known?.state === "failed") {
     return conclude(parts, run, { ok: known.state === "finished", output: known.output });
@@ -242,11 +242,11 @@ async function doCall(parts: RunParts, run: SopRun, signal: AbortSignal): Promis
   await conclude(parts, run, result);
 }
 
-function journalled({ store }: RunParts, run: SopRun): JournalledCall | undefined {
+function journalled({ store }: RunDeps, run: SopRun): JournalledCall | undefined {
   return store.toolCalls.of(stepTurnId(run.id, run.step)).find(({ callId }) => callId === CALL_ID);
 }
 
-function checkedCall({ store, worker }: RunParts, run: SopRun): { readonly tool: string; readonly input: Json } {
+function checkedCall({ store, worker }: RunDeps, run: SopRun): { readonly tool: string; readonly input: Json } {
   const step = stepOf(run, run.step)!;
   if (!step.call)
     throw new SvcError("SOP_STEP_FAILED", `Step ${run.step} names no tool, and there is no model to ask.`);
@@ -256,7 +256,7 @@ function checkedCall({ store, worker }: RunParts, run: SopRun): { readonly tool:
   return { tool: step.call.tool, input };
 }
 
-const conclude = (parts: RunParts, run: SopRun, { ok, output }: { readonly ok: boolean; readonly output: Json }) =>
+const conclude = (parts: RunDeps, run: SopRun, { ok, output }: { readonly ok: boolean; readonly output: Json }) =>
   change(parts, run, (after) => {
     if (ok) return completeStep(parts, run, output, after);
     const reason = `Step ${run.step}: ${cut(textOf(output), MAX_REASON_CHARS)}`;
@@ -264,7 +264,7 @@ const conclude = (parts: RunParts, run: SopRun, { ok, output }: { readonly ok: b
   });
 
 /** Who cancelled the run meanwhile was first. */
-const change = (parts: RunParts, run: SopRun, make: (after: After) => void): Promise<void> =>
+const change = (parts: RunDeps, run: SopRun, make: (after: After) => void): Promise<void> =>
   commit(parts.store, (after) => {
     const now = parts.store.sopRuns.read(run.id);
     if (now?.status === "running" && now.step === run.step) make(after);
@@ -272,7 +272,7 @@ const change = (parts: RunParts, run: SopRun, make: (after: After) => void): Pro
 
 /** The question of a run's own step: an outside workflow may have asked another one under the same key. */
 export function questionOf(
-  { approvals }: Pick<RunParts, "approvals">,
+  { approvals }: Pick<RunDeps, "approvals">,
   runId: string,
   stepId: string,
 ): Approval | undefined {
@@ -281,5 +281,5 @@ export function questionOf(
 }
 
 /** Somebody said yes to the step that the run is at. */
-const isGranted = (parts: Pick<RunParts, "approvals">, { id, step }: SopRun): boolean =>
+const isGranted = (parts: Pick<RunDeps, "approvals">, { id, step }: SopRun): boolean =>
   questionOf(parts, id, gateId(step))?.status === "approved";

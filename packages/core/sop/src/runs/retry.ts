@@ -12,11 +12,11 @@ import { beginRun } from "./begin.ts";
 import { definitionOf, stepTurnId } from "./definition.ts";
 import { sopNamed } from "./dispatch.ts";
 import { runUnknown } from "./lists.ts";
-import type { RunParts } from "./parts.ts";
+import type { RunDeps } from "./deps.ts";
 import type { SopRetry, Starter } from "./types.ts";
 
 /** Throws SOP_RUN_UNKNOWN, SOP_RUN_ACTIVE, SOP_RETRY_REFUSED, SOP_UNKNOWN, SOP_INVALID, SOP_DISABLED, SOP_BUSY, STORE_*. */
-export async function retryRun(parts: RunParts, id: string, firstStep: number, starter: Starter): Promise<SopRetry> {
+export async function retryRun(parts: RunDeps, id: string, firstStep: number, starter: Starter): Promise<SopRetry> {
   const { store, library } = parts;
   const old = store.sopRuns.read(id);
   if (!old) throw runUnknown();
@@ -74,7 +74,7 @@ const DAY_MS = 86_400_000;
 
 /** In which run the step may have acted; undefined: in none. */
 function earlierAct(
-  { store, clock }: RunParts,
+  { store, clock }: RunDeps,
   old: SopRun,
   step: SopStep | undefined,
   row: SopStepRow | undefined,

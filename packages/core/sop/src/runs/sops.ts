@@ -7,7 +7,7 @@ import { type After, commit, pendingOf } from "./after-commit.ts";
 import { dispatchIn, runByName, sopNamed, startIn } from "./dispatch.ts";
 import { type Drive, abandon, drive, questionOf } from "./drive.ts";
 import { detailOf, pageOfRuns, runUnknown, summaryOf } from "./lists.ts";
-import type { RunParts } from "./parts.ts";
+import type { RunDeps } from "./deps.ts";
 import type { SopRunDetail, SopRunPage, SopSample, SopSummary, Sops, Starter } from "./types.ts";
 import { type Clock, type Json, SvcError, postponed } from "@svc/contract";
 import type { ActiveStatus, Approval, SopRun } from "@svc/store";
@@ -20,7 +20,7 @@ import { cancelRun, completeStep, enterStep, runStep } from "./transitions.ts";
 import { Ongoing, inScope } from "@svc/runtime";
 
 /** `approvals` are made with the hooks of what comes back here. */
-export interface SopsOptions extends Omit<RunParts, "lines" | "wake"> {
+export interface SopsOptions extends Omit<RunDeps, "lines" | "wake"> {
   readonly cron: CronSchedule;
 }
 
@@ -35,7 +35,7 @@ export function createSops(options: SopsOptions): SopEngine {
   const audit = createAuditLog({ store, redact });
   const lines = auditLines(audit);
   const shown = shownWithout(redact);
-  const parts: RunParts = { ...options, lines, wake: (runId) => drivers.wake(runId) };
+  const parts: RunDeps = { ...options, lines, wake: (runId) => drivers.wake(runId) };
   const drivers = new Drivers({
     clock,
     drive: (one) => drive(parts, one),
@@ -97,7 +97,7 @@ export function createSops(options: SopsOptions): SopEngine {
 }
 
 /** Rejects with STORE_*: then it is due still. */
-async function fire(parts: RunParts, { sop, expression, noteIn }: DueCron): Promise<void> {
+async function fire(parts: RunDeps, { sop, expression, noteIn }: DueCron): Promise<void> {
   const { library, store, log } = parts;
   const event = { source: "cron", topic: expression, payload: null } as const;
   const starter = { by: `cron ${expression}` };
@@ -114,7 +114,7 @@ async function fire(parts: RunParts, { sop, expression, noteIn }: DueCron): Prom
 // A run that a person starts to try a procedure out, with an event that they make up.
 
 /** Throws SOP_UNKNOWN, SOP_INVALID, SOP_NOT_TRIGGERED, SOP_BUSY, TOO_LARGE, STORE_*. */
-async function testRun(parts: RunParts, name: string, sample: SopSample, starter: Starter): Promise<SopRun> {
+async function testRun(parts: RunDeps, name: string, sample: SopSample, starter: Starter): Promise<SopRun> {
   const { definition } = sopNamed(parts.library, name);
   const event = sampleEvent(definition, sample);
   const begun = await commit(parts.store, (after) =>
@@ -183,7 +183,7 @@ function shownWithout(redact: (text: string) => string): Shown {
 // A person ends a run, in whatever state it is.
 
 /** Resolves once it is on disk. Throws SOP_RUN_UNKNOWN, SOP_RUN_ENDED, STORE_*. */
-async function cancelByPerson(parts: RunParts, id: string, by: string): Promise<SopRun> {
+async function cancelByPerson(parts: RunDeps, id: string, by: string): Promise<SopRun> {
   const { store, approvals } = parts;
   const cancelled = await commit(store, (after) => {
     const run = store.sopRuns.read(id);
@@ -204,14 +204,14 @@ async function cancelByPerson(parts: RunParts, id: string, by: string): Promise<
   return cancelled;
 }
 
-const gatesOf = (parts: RunParts, { id, step }: SopRun): ApprovalKey[] =>
+const gatesOf = (parts: RunDeps, { id, step }: SopRun): ApprovalKey[] =>
   [gateId(step), interruptedId(step)].flatMap((stepId) => questionOf(parts, id, stepId) ?? []);
 
 /**
  * The calls of its step that wait for a person. Whoever is at the run calls them off too, but nobody may be: a yes to a call
  * that is never made would be believed.
  */
-const callsOf = ({ store }: RunParts, { id, step }: SopRun): ApprovalKey[] =>
+const callsOf = ({ store }: RunDeps, { id, step }: SopRun): ApprovalKey[] =>
   store.approvals
     .list({ status: "waiting", runId: stepTurnId(id, step) }, MOST_CALLS)
     .filter(({ origin }) => origin === "tool");
@@ -298,7 +298,7 @@ export class Drivers {
 // What the last process left: each run goes on from the state that the disk has.
 
 /** Never rejects. */
-async function takeUp(parts: RunParts): Promise<void> {
+async function takeUp(parts: RunDeps): Promise<void> {
   const { store, log } = parts;
   try {
     // Before anything runs: what runs now and is cancelled is tidied away by whoever is at it.
@@ -310,7 +310,7 @@ async function takeUp(parts: RunParts): Promise<void> {
   }
 }
 
-async function takeUpRun(parts: RunParts, id: string, status: ActiveStatus): Promise<void> {
+async function takeUpRun(parts: RunDeps, id: string, status: ActiveStatus): Promise<void> {
   if (status !== "waiting_approval") return parts.wake(id);
   try {
     await checkQuestion(parts, id);
@@ -323,7 +323,7 @@ async function takeUpRun(parts: RunParts, id: string, status: ActiveStatus): Pro
  * A question and the state of its run change together, so one of them alone is not to be found, unless a database was put
  * together by hand. A run must not wait for what nobody was asked, nor for what was answered.
  */
-async function checkQuestion(parts: RunParts, id: string): Promise<void> {
+async function checkQuestion(parts: RunDeps, id: string): Promise<void> {
   const { store } = parts;
   const asked = ({ step }: { readonly step: number }) =>
     questionOf(parts, id, interruptedId(step)) ?? questionOf(parts, id, gateId(step));
@@ -341,7 +341,7 @@ async function checkQuestion(parts: RunParts, id: string): Promise<void> {
 // A question of a run has its end: inside the transaction in which it got it, the run goes on or is over.
 
 /** Does nothing for a run that has ended, or waits for something else. */
-function settleIn(parts: RunParts, approval: Approval, after: After): void {
+function settleIn(parts: RunDeps, approval: Approval, after: After): void {
   const { status, runId, stepId } = approval;
   if (approval.origin !== "sop" || status === "waiting") return;
   const run = parts.store.sopRuns.read(runId);
@@ -359,7 +359,7 @@ function settleIn(parts: RunParts, approval: Approval, after: After): void {
 const isAbout = ({ step }: SopRun, stepId: string): boolean =>
   stepId === gateId(step) || stepId === interruptedId(step);
 
-function goOn(parts: RunParts, run: SopRun, stepId: string, after: After): void {
+function goOn(parts: RunDeps, run: SopRun, stepId: string, after: After): void {
   const isDone = stepId === interruptedId(run.step) || stepOf(run, run.step)?.kind === "checkpoint";
   if (isDone) completeStep(parts, run, null, after);
   else runStep(parts, run, run.step, after);

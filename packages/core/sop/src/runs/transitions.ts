@@ -9,29 +9,29 @@ import type { ApprovalRequest } from "../approvals/types.ts";
 import type { After } from "./after-commit.ts";
 import { testMark } from "./begin.ts";
 import { definitionOf, gateId, interruptedId, isGated, stepOf } from "./definition.ts";
-import type { RunParts } from "./parts.ts";
+import type { RunDeps } from "./deps.ts";
 import { inputOf, outputBefore, textOf } from "./step-input.ts";
 import { fillArgs } from "../library/args.ts";
 import type { SopStep } from "../library/types.ts";
 
 /** The step runs, or waits for a person before it does. */
-export function enterStep(parts: RunParts, run: SopRun, number: number, after: After): void {
+export function enterStep(parts: RunDeps, run: SopRun, number: number, after: After): void {
   if (isGated(run, number)) waitFor(parts, run, number, gateRequest(parts, run, number), after);
   else runStep(parts, run, number, after);
 }
 
 /** Its gate is open. */
-export function runStep(parts: RunParts, run: SopRun, number: number, after: After): void {
+export function runStep(parts: RunDeps, run: SopRun, number: number, after: After): void {
   moveTo(parts, run, number, "running", after);
 }
 
 /** A call of it was cut off: somebody has to look. */
-export function waitForLook(parts: RunParts, run: SopRun, after: After): void {
+export function waitForLook(parts: RunDeps, run: SopRun, after: After): void {
   waitFor(parts, run, run.step, interruptedRequest(parts, run, run.step), after);
 }
 
 /** The step is done; the next one begins, or the run ends. */
-export function completeStep(parts: RunParts, run: SopRun, output: Json, after: After): void {
+export function completeStep(parts: RunDeps, run: SopRun, output: Json, after: After): void {
   endStep(parts, run, "completed", keptOutput(output), after);
   if (stepOf(run, run.step + 1)) enterStep(parts, run, run.step + 1, after);
   else endRun(parts, run, { status: "completed" }, after);
@@ -44,25 +44,25 @@ const keptOutput = (output: Json): Json =>
   textOf(output).length <= MAX_OUTPUT_CHARS ? output : shortened(textOf(output), MAX_OUTPUT_CHARS);
 
 /** The step failed, and the run with it. */
-export function failRun(parts: RunParts, run: SopRun, end: Pick<SopRunEnd, "error" | "reason">, after: After): void {
+export function failRun(parts: RunDeps, run: SopRun, end: Pick<SopRunEnd, "error" | "reason">, after: After): void {
   endStep(parts, run, "failed", null, after);
   endRun(parts, run, { status: "failed", ...end }, after);
 }
 
 /** Somebody, or the time, ended the run before its last step was done. */
-export function cancelRun(parts: RunParts, run: SopRun, end: Pick<SopRunEnd, "error" | "reason">, after: After): void {
+export function cancelRun(parts: RunDeps, run: SopRun, end: Pick<SopRunEnd, "error" | "reason">, after: After): void {
   endStep(parts, run, "cancelled", null, after);
   endRun(parts, run, { status: "cancelled", ...end }, after);
 }
 
-function waitFor(parts: RunParts, run: SopRun, number: number, request: ApprovalRequest, after: After): void {
+function waitFor(parts: RunDeps, run: SopRun, number: number, request: ApprovalRequest, after: After): void {
   moveTo(parts, run, number, "waiting_approval", after);
   const { committed } = parts.approvals.requestIn(request);
   after(committed);
 }
 
 function moveTo(
-  { store, clock, publish }: RunParts,
+  { store, clock, publish }: RunDeps,
   run: SopRun,
   number: number,
   status: "running" | "waiting_approval",
@@ -74,7 +74,7 @@ function moveTo(
 }
 
 function endStep(
-  { store, clock, lines, publish }: RunParts,
+  { store, clock, lines, publish }: RunDeps,
   run: SopRun,
   status: "completed" | "failed" | "cancelled",
   output: Json,
@@ -88,7 +88,7 @@ function endStep(
 }
 
 function endRun(
-  { store, clock, lines, publish, log, redact }: RunParts,
+  { store, clock, lines, publish, log, redact }: RunDeps,
   run: SopRun,
   end: SopRunEnd,
   after: After,
@@ -121,7 +121,7 @@ const MAX_BODY_CHARS = 1_500;
 const MAX_DATA_CHARS = 800;
 const MAX_LINE_CHARS = 200;
 
-function gateRequest(parts: RunParts, run: SopRun, number: number): ApprovalRequest {
+function gateRequest(parts: RunDeps, run: SopRun, number: number): ApprovalRequest {
   const step = stepOf(run, number)!;
   const before = outputBefore(parts.store, run, number);
   const isCheckpoint = step.kind === "checkpoint";
@@ -146,7 +146,7 @@ function gateRequest(parts: RunParts, run: SopRun, number: number): ApprovalRequ
 }
 
 /** A call that acts was begun, and nobody knows how it ended. */
-function interruptedRequest(parts: RunParts, run: SopRun, number: number): ApprovalRequest {
+function interruptedRequest(parts: RunDeps, run: SopRun, number: number): ApprovalRequest {
   const step = stepOf(run, number)!;
   return {
     ...asked(parts, run, interruptedId(number)),
@@ -165,7 +165,7 @@ const testWord = ({ isTest }: SopRun): string => (isTest ? "Test: " : "");
 
 const isDeterministic = (run: SopRun): boolean => definitionOf(run).mode === "deterministic";
 
-const asked = ({ places }: RunParts, run: SopRun, stepId: string) => ({
+const asked = ({ places }: RunDeps, run: SopRun, stepId: string) => ({
   runId: run.id,
   stepId,
   origin: "sop" as const,
@@ -183,7 +183,7 @@ const toolsLine = ({ tools, call }: SopStep): string => {
 };
 
 /** Who says yes has to see what is called with what. */
-function callLines(parts: RunParts, run: SopRun, { call, number }: SopStep): string {
+function callLines(parts: RunDeps, run: SopRun, { call, number }: SopStep): string {
   let args: Json;
   try {
     args = fillArgs(call!.args, inputOf(parts.store, run, number));
@@ -194,5 +194,5 @@ function callLines(parts: RunParts, run: SopRun, { call, number }: SopStep): str
 }
 
 /** Of a secret that a cut goes through, a half would stay. */
-const quotedData = ({ redact }: RunParts, data: Json, maxChars: number): string =>
+const quotedData = ({ redact }: RunDeps, data: Json, maxChars: number): string =>
   quoted(cut(redact(textOf(data)), maxChars));

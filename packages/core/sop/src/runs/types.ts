@@ -171,7 +171,7 @@ export interface TurnStepWork {
   /** The step's gate was approved: its tools may run, once each. */
   readonly granted: boolean;
   /** Runs inside the transaction that ends the turn. */
-  readonly alongside: (response: string) => void;
+  readonly inTransaction: (response: string) => void;
   readonly signal: AbortSignal;
 }
 

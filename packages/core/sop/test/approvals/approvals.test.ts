@@ -19,7 +19,7 @@ import {
   store,
   woken,
   yes,
-} from "./house.ts";
+} from "./fixture.ts";
 
 registryForEachTest();
 

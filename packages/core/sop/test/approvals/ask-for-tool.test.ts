@@ -3,7 +3,7 @@ import { SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import {
   askForTool,
-  type AskForToolParts,
+  type AskForToolDeps,
   type ToolAnswer,
   type ToolQuestion,
 } from "../../src/approvals/ask-for-tool.ts";
@@ -19,7 +19,7 @@ import {
   ROOM,
   say,
   store,
-} from "./house.ts";
+} from "./fixture.ts";
 
 registryForEachTest();
 
@@ -39,7 +39,7 @@ const question = (change: Partial<ToolQuestion> = {}): ToolQuestion => ({
   ...change,
 });
 
-const askPerson = (asked: ToolQuestion, signal = never, change: Partial<AskForToolParts> = {}): Promise<ToolAnswer> =>
+const askPerson = (asked: ToolQuestion, signal = never, change: Partial<AskForToolDeps> = {}): Promise<ToolAnswer> =>
   askForTool({
     approvals,
     store,

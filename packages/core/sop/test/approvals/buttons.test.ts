@@ -1,7 +1,7 @@
 // A button that answers for somebody who may not, or long after the end.
 import { describe, expect, test } from "vitest";
 import { promptIdOf } from "../../src/approvals/prompt-text.ts";
-import { approvals, ask, key, registryForEachTest, say, statusOf, store } from "./house.ts";
+import { approvals, ask, key, registryForEachTest, say, statusOf, store } from "./fixture.ts";
 
 registryForEachTest();
 

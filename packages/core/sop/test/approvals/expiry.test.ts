@@ -17,7 +17,7 @@ import {
   statusOf,
   store,
   yes,
-} from "./house.ts";
+} from "./fixture.ts";
 
 registryForEachTest();
 

@@ -14,7 +14,7 @@ import {
   say,
   statusOf,
   store,
-} from "./house.ts";
+} from "./fixture.ts";
 
 registryForEachTest();
 

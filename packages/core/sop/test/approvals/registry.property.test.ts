@@ -17,7 +17,7 @@ import {
   ROOM,
   say,
   store,
-} from "./house.ts";
+} from "./fixture.ts";
 
 registryForEachTest();
 

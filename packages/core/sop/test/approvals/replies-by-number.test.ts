@@ -1,6 +1,6 @@
 // An answer that was meant for another question of the same chat.
 import { describe, expect, test } from "vitest";
-import { approvals, ask, clock, key, OPERATOR, registryForEachTest, say, statusOf, store } from "./house.ts";
+import { approvals, ask, clock, key, OPERATOR, registryForEachTest, say, statusOf, store } from "./fixture.ts";
 
 registryForEachTest();
 

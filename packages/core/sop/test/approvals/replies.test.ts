@@ -19,7 +19,7 @@ import {
   say,
   statusOf,
   store,
-} from "./house.ts";
+} from "./fixture.ts";
 
 registryForEachTest();
 

@@ -20,7 +20,7 @@ import {
   store,
   woken,
   yes,
-} from "./house.ts";
+} from "./fixture.ts";
 
 registryForEachTest();
 

@@ -4,10 +4,10 @@ import { vectorCases } from "@svc/testkit/vectors";
 import * as fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { type AdmissionFacts, skipReason } from "../../src/runs/admission.ts";
-import { calling, type House, house, type HouseOptions, quiet, sop, STARTER, step, webhook } from "./house.ts";
+import { calling, type Fixture, fixture, type FixtureOptions, quiet, sop, STARTER, step, webhook } from "./fixture.ts";
 
-let made: House | undefined;
-const open = (options: HouseOptions): House => (made = house(options));
+let made: Fixture | undefined;
+const open = (options: FixtureOptions): Fixture => (made = fixture(options));
 afterEach(() => {
   made?.[Symbol.dispose]();
   made = undefined;

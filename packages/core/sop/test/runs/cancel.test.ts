@@ -1,9 +1,9 @@
 // A run that goes on although somebody has cancelled it, or that ends twice because a step ends at the same instant.
 import { afterEach, describe, expect, test } from "vitest";
-import { calling, type House, house, type HouseOptions, quiet, sop } from "./house.ts";
+import { calling, type Fixture, fixture, type FixtureOptions, quiet, sop } from "./fixture.ts";
 
-let made: House;
-const open = (options: HouseOptions): House => (made = house(options));
+let made: Fixture;
+const open = (options: FixtureOptions): Fixture => (made = fixture(options));
 afterEach(() => made[Symbol.dispose]());
 
 const kinds = (): string[] =>

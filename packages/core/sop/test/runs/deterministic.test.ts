@@ -3,11 +3,11 @@ import { SvcError } from "@svc/contract";
 import { afterEach, describe, expect, test } from "vitest";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
-import { calling, type House, house, type HouseOptions, quiet, sop, step } from "./house.ts";
+import { calling, type Fixture, fixture, type FixtureOptions, quiet, sop, step } from "./fixture.ts";
 
-let made: House;
-let opened: House | undefined;
-const open = (options: HouseOptions): House => (made = opened = house(options));
+let made: Fixture;
+let opened: Fixture | undefined;
+const open = (options: FixtureOptions): Fixture => (made = opened = fixture(options));
 afterEach(() => {
   opened?.[Symbol.dispose]();
   opened = undefined;
@@ -106,7 +106,7 @@ describe("what comes from outside", () => {
   test("whatever it is stays a value: no text of a payload ever stands inside another text", async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
-        using home = house({ sops: chain(calling(1, { v: "$.v", fixed: "run $.v now" })) });
+        using home = fixture({ sops: chain(calling(1, { v: "$.v", fixed: "run $.v now" })) });
         await home.start("a", JSON.stringify({ v: value }));
         await quiet();
         expect(home.calls[0]!.input).toEqual({ v: JSON.parse(JSON.stringify(value)), fixed: "run $.v now" });

@@ -1,10 +1,10 @@
 // A step that is not tried again although that would help, or for ever although it would not; a run that a full disk fails.
 import { SvcError } from "@svc/contract";
 import { afterEach, describe, expect, test } from "vitest";
-import { type House, house, type HouseOptions, quiet, sop } from "./house.ts";
+import { type Fixture, fixture, type FixtureOptions, quiet, sop } from "./fixture.ts";
 
-let made: House;
-const open = (options: HouseOptions): House => (made = house(options));
+let made: Fixture;
+const open = (options: FixtureOptions): Fixture => (made = fixture(options));
 afterEach(() => made[Symbol.dispose]());
 
 describe("a step that fails", () => {

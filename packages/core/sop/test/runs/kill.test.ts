@@ -1,6 +1,6 @@
 // A kill -9 after which a run ends twice or never, asks the same gate twice, or lets a tool act a second time.
 import { afterEach, describe, expect, test } from "vitest";
-import { calling, type House, house, type HouseOptions, quiet, sop, step } from "./house.ts";
+import { calling, type Fixture, fixture, type FixtureOptions, quiet, sop, step } from "./fixture.ts";
 import { type Kill, killsOf } from "./kills.ts";
 
 const SOPS = [
@@ -15,7 +15,7 @@ const SOPS = [
 ];
 const NAMES = SOPS.map(({ name }) => name);
 
-let open: House[] = [];
+let open: Fixture[] = [];
 let removals: (() => void)[] = [];
 afterEach(() => {
   for (const made of open) made[Symbol.dispose]();
@@ -24,18 +24,18 @@ afterEach(() => {
 });
 
 interface Life {
-  readonly made: House;
+  readonly made: Fixture;
   readonly kills: Kill[];
   /** `run:step` of each acting call that was made. */
   readonly acts: string[];
 }
 
 /** One life of the service. What it was killed at is remembered, if asked for. */
-function live({ remembers, ...options }: Partial<HouseOptions> & { readonly remembers?: boolean } = {}): Life {
+function live({ remembers, ...options }: Partial<FixtureOptions> & { readonly remembers?: boolean } = {}): Life {
   const acts: string[] = [];
   const remembered = killsOf(acts);
   removals.push(remembered.remove);
-  const made: House = house({
+  const made: Fixture = fixture({
     sops: SOPS,
     wrap: remembers ? remembered.wrap(() => made.folder) : (store) => store,
     turn: ({ text, turnId }) => {
@@ -53,13 +53,13 @@ function live({ remembers, ...options }: Partial<HouseOptions> & { readonly reme
 }
 
 /** A person says yes to whatever is asked, until nothing is left to do. */
-async function toTheEnd(made: House): Promise<void> {
+async function toTheEnd(made: Fixture): Promise<void> {
   await quiet();
   while ((await made.answerAll()) > 0) await quiet();
 }
 
 /** Of all lives together: what the disk says, and what tools did. */
-async function checkAll(made: House, acts: readonly string[], began: number): Promise<void> {
+async function checkAll(made: Fixture, acts: readonly string[], began: number): Promise<void> {
   const { runs } = made.sops.runs({}, 100);
   expect(runs).toHaveLength(began);
   const lines = made.store.audit.list(1_000).map(({ kind, data }) => ({ kind, ...(data as object) }) as AuditLine);
@@ -223,7 +223,7 @@ describe("a kill", () => {
 });
 
 function countRuns(folder: string): number {
-  const made = house({ sops: SOPS, folder, idle: true });
+  const made = fixture({ sops: SOPS, folder, idle: true });
   const { length } = made.sops.runs({}, 100).runs;
   made[Symbol.dispose]();
   return length;

@@ -7,7 +7,7 @@ import { fakeClock } from "@svc/testkit/fake-clock";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { SvcError } from "@svc/contract";
 import { expect, test } from "vitest";
-import { calling, type House, house, quiet, sop, step, webhook, STARTER } from "./house.ts";
+import { calling, type Fixture, fixture, quiet, sop, step, webhook, STARTER } from "./fixture.ts";
 import { leaveBehind } from "./kills.ts";
 
 const SOPS = [
@@ -36,7 +36,7 @@ const order: fc.Arbitrary<Order> = fc.oneof(
   fc.record({ do: fc.constant("hurry" as const) }),
 );
 
-function check(made: House, acts: readonly string[]): void {
+function check(made: Fixture, acts: readonly string[]): void {
   const { store } = made;
   const lines = store.audit.list(10_000).map(({ kind, data }) => `${kind} ${(data as { run_id: string }).run_id}`);
   for (const run of made.sops.runs({}, 1_000).runs) {
@@ -61,8 +61,8 @@ test("in whatever order things happen, each run is in one state, and ends once",
       const folders: string[] = [];
       const acts: string[] = [];
       let failures = 0;
-      const live = (folder: string): House =>
-        house({
+      const live = (folder: string): Fixture =>
+        fixture({
           sops: SOPS,
           folder,
           clock,

@@ -3,11 +3,11 @@
 import * as fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { fenced } from "../../src/runs/drive.ts";
-import { type House, house, type HouseOptions, quiet, sop, step } from "./house.ts";
+import { type Fixture, fixture, type FixtureOptions, quiet, sop, step } from "./fixture.ts";
 
-let opened: House | undefined;
-let made: House;
-const open = (options: HouseOptions): House => (made = opened = house(options));
+let opened: Fixture | undefined;
+let made: Fixture;
+const open = (options: FixtureOptions): Fixture => (made = opened = fixture(options));
 afterEach(() => {
   opened?.[Symbol.dispose]();
   opened = undefined;

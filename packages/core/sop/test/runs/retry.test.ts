@@ -1,16 +1,16 @@
 // A retry that does twice what was done once, takes over a result of another step, or goes round a gate.
 import type { ClientId } from "@svc/contract";
 import { afterEach, expect, test } from "vitest";
-import { calling, type House, house, type HouseOptions, quiet, sop, STARTER, step } from "./house.ts";
+import { calling, type Fixture, fixture, type FixtureOptions, quiet, sop, STARTER, step } from "./fixture.ts";
 
-let made: House;
-const open = (options: HouseOptions): House => (made = house(options));
+let made: Fixture;
+const open = (options: FixtureOptions): Fixture => (made = fixture(options));
 afterEach(() => made[Symbol.dispose]());
 
 const outputs = (id: string): unknown[] => made.sops.readRun(id).steps.map(({ output }) => output);
 
 /** The second step fails until `works` says otherwise. */
-function failing(more: Partial<HouseOptions> = {}) {
+function failing(more: Partial<FixtureOptions> = {}) {
   const state = { works: false };
   const steps = [calling(1), calling(2), calling(3)];
   open({

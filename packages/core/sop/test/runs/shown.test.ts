@@ -1,15 +1,15 @@
 // A secret that somebody wrote into a procedure, or sent with an event, was told to whoever looked at it, and to the model.
 import { afterEach, expect, test } from "vitest";
-import { type House, house, quiet, sop, step } from "./house.ts";
+import { type Fixture, fixture, quiet, sop, step } from "./fixture.ts";
 
 const SECRET = "sk-secret";
-let made: House;
+let made: Fixture;
 afterEach(() => made[Symbol.dispose]());
 
 test("no list, no run, no event and no prompt has a secret; what runs work with does", async () => {
   const description = `Asks with ${SECRET}.`;
   const steps = [step(1, { title: `Use ${SECRET}`, body: `It is ${SECRET}.` })];
-  made = house({
+  made = fixture({
     sops: [sop("a", { mode: "auto", description, steps, instructions: `Never tell ${SECRET}.` })],
     redact: (text) => text.replaceAll(SECRET, "•••"),
   });

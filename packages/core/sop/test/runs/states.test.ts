@@ -1,10 +1,10 @@
 // A run that goes to a state it must not go to, or tells people something else than what the disk holds.
 import { isPostponed, postponed } from "@svc/contract";
 import { afterEach, expect, test } from "vitest";
-import { calling, type House, house, type HouseOptions, quiet, sop, step } from "./house.ts";
+import { calling, type Fixture, fixture, type FixtureOptions, quiet, sop, step } from "./fixture.ts";
 
-let made: House;
-const open = (options: HouseOptions): House => (made = house(options));
+let made: Fixture;
+const open = (options: FixtureOptions): Fixture => (made = fixture(options));
 afterEach(() => made[Symbol.dispose]());
 
 const kinds = (): string[] =>

@@ -1,9 +1,9 @@
 // A test run that passes for a real one, goes round a gate, holds up real work; a disabled procedure that starts.
 import { afterEach, expect, test } from "vitest";
-import { type House, house, type HouseOptions, quiet, sop, STARTER, step, webhook } from "./house.ts";
+import { type Fixture, fixture, type FixtureOptions, quiet, sop, STARTER, step, webhook } from "./fixture.ts";
 
-let made: House;
-const open = (options: HouseOptions): House => (made = house(options));
+let made: Fixture;
+const open = (options: FixtureOptions): Fixture => (made = fixture(options));
 afterEach(() => made[Symbol.dispose]());
 
 const off = sop("a", { isDisabled: true, mode: "supervised", cooldownMs: 60_000 });

@@ -3,17 +3,17 @@ import { SvcError } from "@svc/contract";
 import { type Scope, currentScope, inScope } from "@svc/runtime";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
-import { calling, house, type HouseOptions, quiet, sop, STARTER, step, webhook } from "./house.ts";
+import { calling, fixture, type FixtureOptions, quiet, sop, STARTER, step, webhook } from "./fixture.ts";
 
 const traceparent = (digit: string): string => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
 const BEGAN: Scope = { request: "r-1", turn: "t-1", traceparent: traceparent("1") };
 const ANSWERED: Scope = { request: "r-2", turn: "t-2", traceparent: traceparent("2") };
 const OF_THE_RUN: Scope = { traceparent: traceparent("1") };
 
-/** A house whose agent notes for whom it works. */
-function noting(options: HouseOptions) {
+/** A fixture whose agent notes for whom it works. */
+function noting(options: FixtureOptions) {
   const seen: Scope[] = [];
-  const made = house({
+  const made = fixture({
     ...options,
     turn: () => (seen.push(currentScope()), "done"),
     call: () => (seen.push(currentScope()), "done"),

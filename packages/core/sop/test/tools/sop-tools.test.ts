@@ -4,10 +4,10 @@ import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import * as v from "valibot";
 import { afterEach, expect, test } from "vitest";
 import { SOP_TOOLS, sopTools } from "../../src/index.ts";
-import { type House, house, type HouseOptions, quiet, sop, step, STARTER } from "../runs/house.ts";
+import { type Fixture, fixture, type FixtureOptions, quiet, sop, step, STARTER } from "../runs/fixture.ts";
 
-let made: House;
-const open = (options: HouseOptions): House => (made = house(options));
+let made: Fixture;
+const open = (options: FixtureOptions): Fixture => (made = fixture(options));
 afterEach(() => made[Symbol.dispose]());
 
 interface Caller {

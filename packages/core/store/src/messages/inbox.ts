@@ -23,7 +23,7 @@ import { type OutboxStore, endedPage, listMessages } from "./outbox.ts";
 import { OldMessageSweep, type OldPage } from "./old-messages.ts";
 import type { Tally } from "./tally.ts";
 
-export interface InboxParts {
+export interface InboxDeps {
   readonly dedupe: Dedupe;
   readonly outbox: OutboxStore;
   readonly tally: Tally;
@@ -49,7 +49,7 @@ export class InboxStore {
   readonly #waitingIn;
   readonly #newestIn;
 
-  constructor(db: DatabaseSync, clock: Clock, { dedupe, outbox, tally, partOf }: InboxParts) {
+  constructor(db: DatabaseSync, clock: Clock, { dedupe, outbox, tally, partOf }: InboxDeps) {
     this.#db = db;
     this.#clock = clock;
     this.#dedupe = dedupe;

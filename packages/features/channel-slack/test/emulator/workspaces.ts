@@ -3,7 +3,7 @@ import { WebClient } from "@slack/web-api";
 import { type Slack, startSlack } from "@svc/testkit/platforms/slack/server";
 import { createEmulator } from "emulate";
 import { quietLog } from "../../src/web-api.ts";
-import { TOKENS } from "../house.ts";
+import { TOKENS } from "../fixture.ts";
 
 export const GENERAL = "C000000001";
 export const ADMIN = "U000000001";

@@ -133,12 +133,12 @@ const refused = (message: string): SvcError =>
 /** A module of 20 MiB that a compiler made takes less than a second. */
 const LONGEST_MS = 10_000;
 
-export interface CheckParts extends Pick<FeatureCommandContext, "child" | "signal"> {
+export interface CheckDeps extends Pick<FeatureCommandContext, "child" | "signal"> {
   readonly clock: Pick<Clock, "after">;
 }
 
 /** Throws PLUGIN_INVALID, and the signal's reason. */
-async function checkPackage({ manifest, wasm }: PluginPackage, parts: CheckParts): Promise<void> {
+async function checkPackage({ manifest, wasm }: PluginPackage, parts: CheckDeps): Promise<void> {
   checkModule(wasm, { memoryMb: manifest.limits.memory_mb });
   await using scratch = await makeScratch({ prefix: "svc-plugin-" });
   const file = join(scratch.path, "module.wasm");
@@ -146,7 +146,7 @@ async function checkPackage({ manifest, wasm }: PluginPackage, parts: CheckParts
   await validated(file, parts);
 }
 
-async function validated(file: string, { child, clock, signal }: CheckParts): Promise<void> {
+async function validated(file: string, { child, clock, signal }: CheckDeps): Promise<void> {
   signal.throwIfAborted();
   const [program, ...args] = child("plugin-check");
   // No variable of ours: it reads what others wrote.

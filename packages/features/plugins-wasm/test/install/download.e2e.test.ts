@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hashOf, readPlugins } from "../../src/installed.ts";
-import { plugin, type Surroundings } from "./house.ts";
+import { plugin, type Surroundings } from "./fixture.ts";
 import { archiveOf, entry, sampleEntries, sampleWasm } from "./sample.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;

@@ -16,7 +16,7 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hashOf, readPlugins } from "../../src/installed.ts";
-import { plugin, type Surroundings } from "./house.ts";
+import { plugin, type Surroundings } from "./fixture.ts";
 import { type Sample, sampleWasm, writeSample } from "./sample.ts";
 
 let home: TemporaryHome;

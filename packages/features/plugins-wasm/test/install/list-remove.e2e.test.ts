@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hashOf, readPlugins } from "../../src/installed.ts";
-import { plugin, type Surroundings } from "./house.ts";
+import { plugin, type Surroundings } from "./fixture.ts";
 import { sampleWasm, writeSample } from "./sample.ts";
 
 let home: TemporaryHome;

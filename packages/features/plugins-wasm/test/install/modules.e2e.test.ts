@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { SvcError } from "@svc/contract";
 import { type TemporaryHome, temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { plugin, type Surroundings } from "./house.ts";
+import { plugin, type Surroundings } from "./fixture.ts";
 import { wasmOf, writeSample } from "./sample.ts";
 
 let home: TemporaryHome;

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readPlugins } from "../../src/installed.ts";
-import { plugin } from "./house.ts";
+import { plugin } from "./fixture.ts";
 import { sampleWasm, writeSample } from "./sample.ts";
 
 let home: TemporaryHome;
@@ -33,8 +33,8 @@ for (let turn = 0; ; turn += 1) {
 }`;
 
 function churn(sources: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
-  const house = new URL("./house.ts", import.meta.url).href;
-  const args = ["--input-type=module", "--eval", CHURN, house, home.path, ...sources];
+  const fixture = new URL("./fixture.ts", import.meta.url).href;
+  const args = ["--input-type=module", "--eval", CHURN, fixture, home.path, ...sources];
   return spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "inherit"] });
 }
 

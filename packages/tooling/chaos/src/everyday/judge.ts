@@ -6,17 +6,17 @@ import { databaseOf, readDatabase } from "../judge/database.ts";
 import type { Judgement } from "../judge/judge.ts";
 import { judgeOrder } from "../judge/order.ts";
 import { heard } from "./heard.ts";
-import type { EverydayHouse } from "./house.ts";
+import type { EverydayFixture } from "./fixture.ts";
 import { chatOf, type Written } from "./people.ts";
 import { judgeShown, type Shown } from "./shown.ts";
 
 /** Ends the daemon, in order. */
 export async function judgeEveryday(
-  house: EverydayHouse,
+  fixture: EverydayFixture,
   writings: readonly Written[],
   noted: ReadonlySet<string>,
 ): Promise<Judgement> {
-  const { home, lives, ledger, platforms, modelProblems } = house;
+  const { home, lives, ledger, platforms, modelProblems } = fixture;
   await lives.end();
   const kept = readDatabase(home);
   const clock = { monotonic: () => performance.now() };
@@ -53,5 +53,5 @@ export async function judgeEveryday(
   };
 }
 
-export const shownIn = (platforms: EverydayHouse["platforms"]): Shown[] =>
+export const shownIn = (platforms: EverydayFixture["platforms"]): Shown[] =>
   platforms.flatMap((platform) => platform.seen().map(({ chat, text }) => ({ channel: platform.id, chat, text })));

@@ -1,10 +1,10 @@
 /** Who writes, and when: whether the daemon is there or not, as people do. */
 import { seededRandom } from "@svc/testkit/platforms/seeded-random";
-import { Release } from "../house/release.ts";
-import { sleep } from "../house/sleep.ts";
+import { Release } from "../fixture/release.ts";
+import { sleep } from "../fixture/sleep.ts";
 import { deliveriesOf, type Message, textOf } from "../plan/messages.ts";
 import { numberOf } from "../providers/provider.ts";
-import { CHANNELS, type EverydayHouse } from "./house.ts";
+import { CHANNELS, type EverydayFixture } from "./fixture.ts";
 
 export interface Written extends Message {
   readonly channel: string;
@@ -26,14 +26,14 @@ export const writingsOf = (seed: number, count: number): Written[] =>
 export const peopleIn = (writings: readonly Written[]): number =>
   Math.max(...writings.map(({ conversation }) => numberOf(conversation) + 1));
 
-export const chatOf = (platforms: EverydayHouse["platforms"], { channel, conversation }: Written): string => {
+export const chatOf = (platforms: EverydayFixture["platforms"], { channel, conversation }: Written): string => {
   const platform = platforms.find(({ id }) => id === channel)!;
   return platform.chatOf(platform.people[numberOf(conversation)]!);
 };
 
 /** Resolves when all is written. */
 export async function write(
-  { platforms, happenings }: EverydayHouse,
+  { platforms, happenings }: EverydayFixture,
   writings: readonly Written[],
   { release, seed }: { readonly release: Release; readonly seed: number },
 ): Promise<void> {

@@ -1,7 +1,7 @@
 /** What platforms do to connections while all is well with the daemon: they end them, ask for others, say things again. */
 import { seededRandom } from "@svc/testkit/platforms/seeded-random";
-import { sleep } from "../house/sleep.ts";
-import type { EverydayHouse } from "./house.ts";
+import { sleep } from "../fixture/sleep.ts";
+import type { EverydayFixture } from "./fixture.ts";
 
 export interface Trouble {
   /** How often each was done, e.g. `discord op 7 (reconnect)`. */
@@ -14,7 +14,7 @@ const LONGEST_REST_MS = 500;
 /** Of all trouble: what nobody confirmed is handed over again, whether it was kept or not. */
 const AGAIN = 0.2;
 
-export function makeTrouble({ platforms }: Pick<EverydayHouse, "platforms">, seed: number): Trouble {
+export function makeTrouble({ platforms }: Pick<EverydayFixture, "platforms">, seed: number): Trouble {
   const random = seededRandom(seed + 4);
   const counts = new Map<string, number>();
   const ending = { isOver: false };

@@ -3,13 +3,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Judgement } from "../judge/judge.ts";
 import { ACTS, PLAIN_ACTS, STEPS } from "./files.ts";
-import type { GovernedHouse, Posted } from "./house.ts";
+import type { GovernedFixture, Posted } from "./fixture.ts";
 import type { Kept, KeptApproval, KeptRun } from "./kept.ts";
 import { actOf } from "./model.ts";
 import type { People } from "./people.ts";
 import type { Trigger } from "./triggers.ts";
 
-export type Witness = Pick<GovernedHouse, "home" | "posted"> & { readonly people: Pick<People, "acknowledged"> };
+export type Witness = Pick<GovernedFixture, "home" | "posted"> & { readonly people: Pick<People, "acknowledged"> };
 
 export function judgeGoverned(kept: Kept, triggers: readonly Trigger[], { home, posted, people }: Witness): Judgement {
   const rejected = new Set(kept.approvals.filter(({ status }) => status === "rejected").map(({ runId }) => runId));

@@ -1,9 +1,9 @@
 /** People who answer what waits, by the API and in the chat, as long as anything does. */
 import { crc32 } from "node:zlib";
-import type { Lives } from "../house/lives.ts";
-import { sleep } from "../house/sleep.ts";
+import type { Lives } from "../fixture/lives.ts";
+import { sleep } from "../fixture/sleep.ts";
 import { writtenToProviderA } from "../providers/provider-a.ts";
-import { APPROVER } from "./house.ts";
+import { APPROVER } from "./fixture.ts";
 import { labelOf } from "./model.ts";
 import { posted } from "./triggers.ts";
 

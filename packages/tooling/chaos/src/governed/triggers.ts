@@ -1,6 +1,6 @@
 /** What starts procedures, each as often as it takes until it is told that it is kept. */
-import type { Lives } from "../house/lives.ts";
-import { sleep } from "../house/sleep.ts";
+import type { Lives } from "../fixture/lives.ts";
+import { sleep } from "../fixture/sleep.ts";
 import { type Kind, KINDS, pathOf } from "./files.ts";
 
 export interface Trigger {

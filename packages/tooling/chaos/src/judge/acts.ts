@@ -1,7 +1,7 @@
 /** No call of the acting tool was made twice, and what the model was told about one is so. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { actOf, ACTS } from "../house/model.ts";
+import { actOf, ACTS } from "../fixture/model.ts";
 import { askedIn } from "../plan/messages.ts";
 import type { Kept, KeptCall } from "./database.ts";
 import type { Judgement } from "./judge.ts";

@@ -1,5 +1,5 @@
 /** What is kept has exactly one turn, which was completed, and that turn's answer is what the model said. */
-import { answerTo } from "../house/model.ts";
+import { answerTo } from "../fixture/model.ts";
 import { askedIn } from "../plan/messages.ts";
 import type { Kept, KeptDelivery, KeptMessage } from "./database.ts";
 import type { Judgement } from "./judge.ts";

@@ -1,5 +1,5 @@
 /** What was acknowledged is kept, once; what was not may be, and then once too, with all that came in the same delivery. */
-import type { Posting, Postings } from "../house/poster.ts";
+import type { Posting, Postings } from "../fixture/poster.ts";
 import { labelIn } from "../plan/messages.ts";
 import type { Kept } from "./database.ts";
 import type { Judgement } from "./judge.ts";

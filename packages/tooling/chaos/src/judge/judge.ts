@@ -1,7 +1,7 @@
 /** Whether what was promised held, from what the platforms saw and what the database has. */
 import { checkDatabase } from "@svc/store";
-import type { House } from "../house/house.ts";
-import type { Postings } from "../house/poster.ts";
+import type { Fixture } from "../fixture/fixture.ts";
+import type { Postings } from "../fixture/poster.ts";
 import type { Facts } from "../scenarios/scenario.ts";
 import { judgeActs } from "./acts.ts";
 import { judgeAnswers } from "./answers.ts";
@@ -16,8 +16,8 @@ export interface Judgement {
 }
 
 /** Ends the daemon, in order. */
-export async function judge(house: House, postings: Postings, { wasUnwritable = false } = {}): Promise<Judgement> {
-  const { home, lives, modelProblems } = house;
+export async function judge(fixture: Fixture, postings: Postings, { wasUnwritable = false } = {}): Promise<Judgement> {
+  const { home, lives, modelProblems } = fixture;
   await lives.end();
   const kept = readDatabase(home);
   const clock = { monotonic: () => performance.now() };
@@ -26,8 +26,8 @@ export async function judge(house: House, postings: Postings, { wasUnwritable = 
     judgeArrivals(kept, postings),
     judgeAnswers(kept),
     judgeActs(kept, { home, wasUnwritable }),
-    judgeReplies(kept, house),
-    judgeOrder(kept, house, postings),
+    judgeReplies(kept, fixture),
+    judgeOrder(kept, fixture, postings),
   ];
   return {
     problems: [

@@ -1,6 +1,6 @@
 /** Within a conversation everything happens in the order of arrival: turns, answers, and what people read. */
-import type { Noted } from "../house/ledger.ts";
-import type { Postings } from "../house/poster.ts";
+import type { Noted } from "../fixture/ledger.ts";
+import type { Postings } from "../fixture/poster.ts";
 import { labelIn } from "../plan/messages.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Kept, KeptMessage } from "./database.ts";

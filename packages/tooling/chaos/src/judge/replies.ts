@@ -3,8 +3,8 @@
  * answer got lost, or the daemon was killed before it could note that the platform had taken it. Where the platform takes
  * an idempotency key, or can be asked, there is no excuse.
  */
-import type { Entry, Noted } from "../house/ledger.ts";
-import type { Lives } from "../house/lives.ts";
+import type { Entry, Noted } from "../fixture/ledger.ts";
+import type { Lives } from "../fixture/lives.ts";
 import { conversationIn, labelIn } from "../plan/messages.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Kept, KeptDelivery } from "./database.ts";
@@ -16,8 +16,8 @@ export interface RepliesOptions {
   readonly lives: Pick<Lives, "endedAtMs">;
 }
 
-export function judgeReplies({ deliveries }: Pick<Kept, "deliveries">, house: RepliesOptions): Judgement {
-  const { providers, ledger, lives } = house;
+export function judgeReplies({ deliveries }: Pick<Kept, "deliveries">, fixture: RepliesOptions): Judgement {
+  const { providers, ledger, lives } = fixture;
   const counts = { lost: 0, killed: 0, absorbed: 0, longestMs: 0 };
   const problems: string[] = [];
   for (const provider of providers) {

@@ -1,4 +1,4 @@
-import type { Postings } from "../house/poster.ts";
+import type { Postings } from "../fixture/poster.ts";
 
 /** While the daemon is up and its disk takes everything, every delivery is acknowledged, and at the first attempt. */
 export const unacknowledged = (postings: Postings): string[] =>

@@ -1,7 +1,7 @@
 /** The wall clock jumps ten minutes ahead, over a kill twenty minutes back, and then to the truth, while platforms fail. */
-import { drained } from "../house/drained.ts";
-import { openHouse } from "../house/house.ts";
-import { Poster } from "../house/poster.ts";
+import { drained } from "../fixture/drained.ts";
+import { openFixture } from "../fixture/fixture.ts";
+import { Poster } from "../fixture/poster.ts";
 import { planOf } from "../plan/plan.ts";
 import { ALL_PROVIDERS } from "../providers/index.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -19,21 +19,21 @@ export async function clock(options: ScenarioOptions): Promise<Report> {
   const { seed, binary, failingReads, say = () => {} } = options;
   using wall = movableClock();
   if (!wall) return notRun("clock", seed, NO_MOVABLE_CLOCK);
-  await using house = await openHouse({ seed, binary, failingReads, providers: ALL_PROVIDERS, env: wall.env });
-  const { lives, ledger, providers } = house;
+  await using fixture = await openFixture({ seed, binary, failingReads, providers: ALL_PROVIDERS, env: wall.env });
+  const { lives, ledger, providers } = fixture;
   const writers = providers.filter(({ channel }) => channel !== SIGNING_TIME);
   const signing = providers.find(({ channel }) => channel === SIGNING_TIME)!;
   const { deliveries } = planOf({ seed, deliveries: DELIVERIES, kills: 0, writers });
   const quarter = DELIVERIES / 4;
   const [first, ahead, behind, last] = [0, 1, 2, 3].map((at) => deliveries.slice(at * quarter, (at + 1) * quarter));
-  using poster = new Poster(house);
+  using poster = new Poster(fixture);
   const problems: string[] = [];
   const expectSigned = async (label: string, expected: number): Promise<void> => {
     const status = await postOnce(lives.url, signing, label);
     if (status !== expected) problems.push(`${label} was answered ${status}, not ${expected}`);
   };
 
-  const view = await firstLife(house);
+  const view = await firstLife(fixture);
   ledger.isCalm = false;
   await poster.post(first!, { width: 4 });
   await expectSigned("b0-1", 200);
@@ -53,7 +53,7 @@ export async function clock(options: ScenarioOptions): Promise<Report> {
   await expectSigned("b0-2", 200);
   ledger.isCalm = true;
   problems.push(...(await drained(view, { say })));
-  return await conclude(house, poster, options, { scenario: "clock", problems });
+  return await conclude(fixture, poster, options, { scenario: "clock", problems });
 }
 
 async function postOnce(url: string, { path, delivery }: Provider, label: string): Promise<number> {

@@ -1,7 +1,7 @@
 /** The end of every scenario: the daemon is ended, everything is judged, and what is wrong can be looked at. */
 import { join } from "node:path";
-import type { House } from "../house/house.ts";
-import type { Poster } from "../house/poster.ts";
+import type { Fixture } from "../fixture/fixture.ts";
+import type { Poster } from "../fixture/poster.ts";
 import { judge } from "../judge/judge.ts";
 import { keepEvidence } from "./evidence.ts";
 import type { Facts, Report, ScenarioOptions } from "./scenario.ts";
@@ -16,12 +16,12 @@ export interface Conclusion {
 }
 
 export async function conclude(
-  house: House,
+  fixture: Fixture,
   { postings }: Poster,
   { seed, evidence }: ScenarioOptions,
   { scenario, problems, facts = {}, wasUnwritable = false }: Conclusion,
 ): Promise<Report> {
-  const judged = await judge(house, postings, { wasUnwritable });
+  const judged = await judge(fixture, postings, { wasUnwritable });
   const report = {
     scenario,
     seed,
@@ -29,6 +29,6 @@ export async function conclude(
     facts: { ...judged.facts, ...facts },
   };
   // The same seed is not the same run: what a kill hit depends on the machine.
-  if (report.problems.length > 0 && evidence !== undefined) keepEvidence(house, join(evidence, scenario));
+  if (report.problems.length > 0 && evidence !== undefined) keepEvidence(fixture, join(evidence, scenario));
   return report;
 }

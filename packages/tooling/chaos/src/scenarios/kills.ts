@@ -1,9 +1,9 @@
 /** Deliveries over all providers while the daemon is killed, again and again, and platforms fail. */
-import { drained } from "../house/drained.ts";
-import { type House, openHouse } from "../house/house.ts";
-import { Poster } from "../house/poster.ts";
-import { Release } from "../house/release.ts";
-import { sleep } from "../house/sleep.ts";
+import { drained } from "../fixture/drained.ts";
+import { type Fixture, openFixture } from "../fixture/fixture.ts";
+import { Poster } from "../fixture/poster.ts";
+import { Release } from "../fixture/release.ts";
+import { sleep } from "../fixture/sleep.ts";
 import type { Kill } from "../plan/kills.ts";
 import { planOf } from "../plan/plan.ts";
 import { ALL_PROVIDERS } from "../providers/index.ts";
@@ -18,18 +18,18 @@ const LONGEST_WAIT_MS = 3_000;
 
 export async function kills(options: ScenarioOptions): Promise<Report> {
   const { seed, deliveries, kills: count, binary, failingReads, say = () => {} } = options;
-  await using house = await openHouse({ seed, binary, failingReads, providers: ALL_PROVIDERS });
-  const { lives, ledger, providers } = house;
+  await using fixture = await openFixture({ seed, binary, failingReads, providers: ALL_PROVIDERS });
+  const { lives, ledger, providers } = fixture;
   const plan = planOf({ seed, deliveries, kills: count, writers: providers });
   const release = new Release();
-  using poster = new Poster(house);
+  using poster = new Poster(fixture);
 
-  const view = await firstLife(house);
+  const view = await firstLife(fixture);
   ledger.isCalm = false;
   const posted = poster.post(plan.posts, { width: WIDTH, released: (place) => release.of(place) });
   for (const [index, kill] of plan.kills.entries()) {
     release.upTo(kill.released);
-    await killOnce(house, kill);
+    await killOnce(fixture, kill);
     say(`kill ${index + 1} of ${count}: ${described(kill)}`);
     if (plan.kills[index + 1]?.at !== "start") await lives.begin();
   }
@@ -41,7 +41,7 @@ export async function kills(options: ScenarioOptions): Promise<Report> {
   await lives.end();
   await lives.begin();
   problems.push(...(await drained(view, { say })));
-  return await conclude(house, poster, options, {
+  return await conclude(fixture, poster, options, {
     scenario: "kills",
     problems,
     facts: {
@@ -52,7 +52,7 @@ export async function kills(options: ScenarioOptions): Promise<Report> {
   });
 }
 
-async function killOnce({ lives, happenings }: House, kill: Kill): Promise<void> {
+async function killOnce({ lives, happenings }: Fixture, kill: Kill): Promise<void> {
   if (kill.at === "start") return lives.beginAndKill(kill.share * lives.longestStartMs);
   await Promise.race([happenings.next(kill.at, kill.count), sleep(LONGEST_WAIT_MS)]);
   if (kill.delayMs > 0) await sleep(kill.delayMs);

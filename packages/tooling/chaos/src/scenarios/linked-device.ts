@@ -19,7 +19,7 @@ import {
 } from "@svc/testkit/platforms/provider-a-web/server";
 import { seededRandom } from "@svc/testkit/platforms/seeded-random";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { eventually, sleep } from "../house/sleep.ts";
+import { eventually, sleep } from "../fixture/sleep.ts";
 import { databaseOf } from "../judge/database.ts";
 import { keepEvidence } from "./evidence.ts";
 import { fullestOrNone } from "./rooms.ts";

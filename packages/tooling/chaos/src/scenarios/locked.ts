@@ -3,9 +3,9 @@
  * when it lets go.
  */
 import { DatabaseSync } from "node:sqlite";
-import { drained } from "../house/drained.ts";
-import { openHouse } from "../house/house.ts";
-import { Poster } from "../house/poster.ts";
+import { drained } from "../fixture/drained.ts";
+import { openFixture } from "../fixture/fixture.ts";
+import { Poster } from "../fixture/poster.ts";
 import { databaseOf } from "../judge/database.ts";
 import { planOf } from "../plan/plan.ts";
 import { conclude } from "./conclude.ts";
@@ -17,30 +17,30 @@ const DELIVERIES = 60;
 
 export async function locked(options: ScenarioOptions): Promise<Report> {
   const { seed, binary, say = () => {} } = options;
-  await using house = await openHouse({ seed, binary, providers: ["provider_a", "provider_c"] });
-  const { lives, providers } = house;
+  await using fixture = await openFixture({ seed, binary, providers: ["provider_a", "provider_c"] });
+  const { lives, providers } = fixture;
   const { deliveries } = planOf({ seed, deliveries: DELIVERIES, kills: 0, writers: providers });
   const [before, meanwhile] = [deliveries.slice(0, 20), deliveries.slice(20)];
   const refused = new Refused();
-  using poster = new Poster(house, { pause: () => refused.pause() });
+  using poster = new Poster(fixture, { pause: () => refused.pause() });
   const problems: string[] = [];
   const check = async (found: Promise<readonly string[]>): Promise<void> => void problems.push(...(await found));
 
-  const view = await firstLife(house);
+  const view = await firstLife(fixture);
   // Some of it is being answered when the lock is taken.
   await poster.post(before, { width: 4 });
-  const lock = new DatabaseSync(databaseOf(house.home), { timeout: 30_000 });
+  const lock = new DatabaseSync(databaseOf(fixture.home), { timeout: 30_000 });
   lock.exec("BEGIN IMMEDIATE");
   say("another process has the lock");
   const lockedAt = performance.now();
   const posted = poster.post(meanwhile, { width: meanwhile.length });
   await check(refused.decided(meanwhile, poster.postings));
   const refusedMs = performance.now() - lockedAt;
-  await check(refusedWith("STORE_FAILED", house));
+  await check(refusedWith("STORE_FAILED", fixture));
   await lives.kill();
   await lives.begin();
   say("killed, and started without the lock");
-  await check(refusedWith("STORE_FAILED", house));
+  await check(refusedWith("STORE_FAILED", fixture));
   lock.exec("ROLLBACK");
   lock.close();
   refused.comeAgain();
@@ -50,5 +50,5 @@ export async function locked(options: ScenarioOptions): Promise<Report> {
 
   problems.push(...oddAnswers(poster.postings));
   const facts = { "all were refused after, ms": Math.round(refusedMs) };
-  return await conclude(house, poster, options, { scenario: "locked", problems, facts, wasUnwritable: true });
+  return await conclude(fixture, poster, options, { scenario: "locked", problems, facts, wasUnwritable: true });
 }

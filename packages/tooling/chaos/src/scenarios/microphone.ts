@@ -11,7 +11,7 @@ import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binar
 import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { seededRandom } from "@svc/testkit/platforms/seeded-random";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { eventually, sleep } from "../house/sleep.ts";
+import { eventually, sleep } from "../fixture/sleep.ts";
 import { databaseOf, readDatabase } from "../judge/database.ts";
 import { keepEvidence } from "./evidence.ts";
 import { fullestOrNone } from "./rooms.ts";

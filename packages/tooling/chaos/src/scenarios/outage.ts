@@ -1,9 +1,9 @@
 /** A platform can't be reached for longer than the first retries, over a restart too; the others are served meanwhile. */
-import { drained } from "../house/drained.ts";
-import { openHouse } from "../house/house.ts";
-import type { InboxView } from "../house/inbox.ts";
-import { Poster } from "../house/poster.ts";
-import { eventually } from "../house/sleep.ts";
+import { drained } from "../fixture/drained.ts";
+import { openFixture } from "../fixture/fixture.ts";
+import type { InboxView } from "../fixture/inbox.ts";
+import { Poster } from "../fixture/poster.ts";
+import { eventually } from "../fixture/sleep.ts";
 import { planOf } from "../plan/plan.ts";
 import { conclude } from "./conclude.ts";
 import { firstLife } from "./first-life.ts";
@@ -17,13 +17,13 @@ const DELIVERIES = 60;
 
 export async function outage(options: ScenarioOptions): Promise<Report> {
   const { seed, binary, say = () => {} } = options;
-  await using house = await openHouse({ seed, binary, providers: [DOWN, "provider_b", "provider_d"] });
-  const { lives, providers } = house;
+  await using fixture = await openFixture({ seed, binary, providers: [DOWN, "provider_b", "provider_d"] });
+  const { lives, providers } = fixture;
   const { posts } = planOf({ seed, deliveries: DELIVERIES, kills: 0, writers: providers });
-  using poster = new Poster(house);
+  using poster = new Poster(fixture);
   const problems: string[] = [];
 
-  const view = await firstLife(house);
+  const view = await firstLife(fixture);
   await lives.cut(DOWN);
   await poster.post(posts.slice(0, posts.length / 2), { width: 4 });
   const othersAreServed = async (): Promise<boolean> => {
@@ -46,9 +46,9 @@ export async function outage(options: ScenarioOptions): Promise<Report> {
   if (!(await eventually(isDegraded))) problems.push("/health is not degraded while a platform can't be reached");
   say("restarted, and degraded");
 
-  await lives.mend(DOWN);
+  await lives.fix(DOWN);
   problems.push(...(await drained(view, { say })));
-  return await conclude(house, poster, options, { scenario: "outage", problems });
+  return await conclude(fixture, poster, options, { scenario: "outage", problems });
 }
 
 /** The first of each conversation; the others wait behind it. */

@@ -2,13 +2,13 @@
 import { join } from "node:path";
 import { checkDatabase } from "@svc/store";
 import { seededRandom } from "@svc/testkit/platforms/seeded-random";
-import { openGovernedHouse } from "../governed/house.ts";
+import { openGovernedFixture } from "../governed/fixture.ts";
 import { judgeGoverned } from "../governed/judge.ts";
 import { readKept } from "../governed/kept.ts";
 import { People } from "../governed/people.ts";
 import { pull, triggersOf } from "../governed/triggers.ts";
-import { Release } from "../house/release.ts";
-import { eventually, sleep } from "../house/sleep.ts";
+import { Release } from "../fixture/release.ts";
+import { eventually, sleep } from "../fixture/sleep.ts";
 import { databaseOf } from "../judge/database.ts";
 import { keepEvidence } from "./evidence.ts";
 import type { Report, ScenarioOptions } from "./scenario.ts";
@@ -22,8 +22,8 @@ const AT_START = 0.2;
 
 export async function procedures(options: ScenarioOptions): Promise<Report> {
   const { seed, kills, binary, evidence, say = () => {} } = options;
-  await using house = await openGovernedHouse(binary);
-  const { home, lives } = house;
+  await using fixture = await openGovernedFixture(binary);
+  const { home, lives } = fixture;
   const random = seededRandom(seed);
   const triggers = triggersOf(PER_LIFE * (kills + 1));
   const release = new Release();
@@ -61,14 +61,14 @@ export async function procedures(options: ScenarioOptions): Promise<Report> {
     quick: false,
     clock: { monotonic: () => performance.now() },
   });
-  const judged = judgeGoverned(kept, triggers, { ...house, people });
+  const judged = judgeGoverned(kept, triggers, { ...fixture, people });
   const report = {
     scenario: "procedures",
     seed,
     problems: [...problems, ...lives.problems, ...damage.map((one) => `database: ${one}`), ...judged.problems],
     facts: { kills, lives: lives.count, ...judged.facts },
   };
-  if (report.problems.length > 0 && evidence !== undefined) keepEvidence(house, join(evidence, "procedures"));
+  if (report.problems.length > 0 && evidence !== undefined) keepEvidence(fixture, join(evidence, "procedures"));
   return report;
 }
 

@@ -1,7 +1,7 @@
 /** A time in which the daemon can keep nothing: what it says, and where the platforms wait until they come again. */
-import type { House } from "../house/house.ts";
-import type { Postings } from "../house/poster.ts";
-import { eventually } from "../house/sleep.ts";
+import type { Fixture } from "../fixture/fixture.ts";
+import type { Postings } from "../fixture/poster.ts";
+import { eventually } from "../fixture/sleep.ts";
 import type { Delivery } from "../plan/messages.ts";
 
 /** Platforms that were refused do not come again until they are told to. */
@@ -36,7 +36,7 @@ const MOST_PROBES = 500;
 /** Delivers until one is refused, as it must be: 503 with this code, while `/health` goes on being answered. */
 export async function refusedWith(
   code: string,
-  { lives, providers }: Pick<House, "lives" | "providers">,
+  { lives, providers }: Pick<Fixture, "lives" | "providers">,
 ): Promise<string[]> {
   const [provider] = providers;
   const { letter, path } = provider!;

@@ -20,8 +20,8 @@ import {
 import { type Relaynet, startRelaynet } from "@svc/testkit/platforms/relaynet/server";
 import { seededRandom } from "@svc/testkit/platforms/seeded-random";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { freePort } from "../house/free-port.ts";
-import { eventually, sleep } from "../house/sleep.ts";
+import { freePort } from "../fixture/free-port.ts";
+import { eventually, sleep } from "../fixture/sleep.ts";
 import { databaseOf } from "../judge/database.ts";
 import { keepEvidence } from "./evidence.ts";
 import { fullestOrNone } from "./rooms.ts";

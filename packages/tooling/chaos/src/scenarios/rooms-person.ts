@@ -2,7 +2,7 @@
 import { BOT, type MatrixPlatform, PERSON } from "@svc/testkit/platforms/matrix/server";
 import { createClient, EventType, type MatrixClient } from "matrix-js-sdk";
 import type { Logger } from "matrix-js-sdk/lib/logger.js";
-import { eventually } from "../house/sleep.ts";
+import { eventually } from "../fixture/sleep.ts";
 
 const nothing = (): void => undefined;
 const SILENT: Logger = {

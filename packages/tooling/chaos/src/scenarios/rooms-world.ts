@@ -12,8 +12,8 @@ import { workchatDelivery } from "@svc/testkit/platforms/workchat/delivery";
 import { WORKCHAT_APP, workchatId, workchatMessageEvent } from "@svc/testkit/platforms/workchat/events";
 import { startWorkchat, type Workchat } from "@svc/testkit/platforms/workchat/server";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { freePort } from "../house/free-port.ts";
-import { eventually, sleep } from "../house/sleep.ts";
+import { freePort } from "../fixture/free-port.ts";
+import { eventually, sleep } from "../fixture/sleep.ts";
 import { startPerson } from "./rooms-person.ts";
 import type { Facts } from "./scenario.ts";
 

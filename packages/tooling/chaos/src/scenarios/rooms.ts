@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { checkDatabase } from "@svc/store";
 import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
 import { seededRandom } from "@svc/testkit/platforms/seeded-random";
-import { eventually, sleep } from "../house/sleep.ts";
+import { eventually, sleep } from "../fixture/sleep.ts";
 import { databaseOf } from "../judge/database.ts";
 import { keepEvidence } from "./evidence.ts";
 import { answerTo, openRoomsWorld, PLACES, type Shown, type Written } from "./rooms-world.ts";

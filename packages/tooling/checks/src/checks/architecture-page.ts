@@ -1,6 +1,6 @@
 /** The drawing in docs/architecture.md and the rules of the layers check are one thing said twice: they must agree. */
 import type { Check, Finding } from "../check.ts";
-import { type Room, ROOMS } from "../rooms.ts";
+import { type Layer, LAYERS } from "../layers.ts";
 import type { Workspace } from "../workspace.ts";
 
 const PAGE = "docs/architecture.md";
@@ -17,34 +17,38 @@ export const architecturePage: Check = {
     if (rows.length === 0) {
       return [{ file: PAGE, message: `No table between ${START} and ${END}.`, fix: "Put the layers table there." }];
     }
-    const strangers = rows.filter(({ room }) => !ROOMS.some(({ name }) => name === room));
+    const strangers = rows.filter(({ layer }) => !LAYERS.some(({ name }) => name === layer));
     return [
-      ...strangers.map(({ room, line }) => wrong(`The table has a room ${room} that the check does not know.`, line)),
-      ...ROOMS.flatMap((room) => compare(room, rows, workspace)),
+      ...strangers.map(({ layer, line }) =>
+        wrong(`The table has a layer ${layer} that the check does not know.`, line),
+      ),
+      ...LAYERS.flatMap((layer) => compare(layer, rows, workspace)),
     ];
   },
 };
 
 interface Row {
-  readonly room: string;
+  readonly layer: string;
   readonly folder: string;
   readonly imports: readonly string[];
   readonly planned: boolean;
   readonly line: number;
 }
 
-function compare(room: Room, rows: readonly Row[], workspace: Workspace): Finding[] {
-  const row = rows.find((one) => one.room === room.name);
-  if (!row) return [wrong(`The table has no row for ${room.name}.`)];
+function compare(layer: Layer, rows: readonly Row[], workspace: Workspace): Finding[] {
+  const row = rows.find((one) => one.layer === layer.name);
+  if (!row) return [wrong(`The table has no row for ${layer.name}.`)];
   const found: Finding[] = [];
-  if (row.folder !== room.folder) found.push(wrong(`${room.name} is in ${room.folder}.`, row.line));
-  if (row.imports.join() !== room.imports.join()) {
-    found.push(wrong(`${room.name} may import ${room.imports.join(", ") || "nothing"}; the table differs.`, row.line));
+  if (row.folder !== layer.folder) found.push(wrong(`${layer.name} is in ${layer.folder}.`, row.line));
+  if (row.imports.join() !== layer.imports.join()) {
+    found.push(
+      wrong(`${layer.name} may import ${layer.imports.join(", ") || "nothing"}; the table differs.`, row.line),
+    );
   }
-  const root = room.folder.replace("*", "");
+  const root = layer.folder.replace("*", "");
   const exists = [...workspace.files.keys()].some((file) => file.startsWith(root));
   if (exists === row.planned) {
-    found.push(wrong(`${room.name} ${exists ? "exists; the table says planned" : "does not exist yet"}.`, row.line));
+    found.push(wrong(`${layer.name} ${exists ? "exists; the table says planned" : "does not exist yet"}.`, row.line));
   }
   return found;
 }
@@ -53,10 +57,10 @@ const wrong = (message: string, line?: number): Finding => ({
   file: PAGE,
   ...(line !== undefined && { line }),
   message,
-  fix: "Change the table, or packages/tooling/checks/src/rooms.ts if the house itself was meant to change.",
+  fix: "Change the table, or packages/tooling/checks/src/layers.ts if the fixture itself was meant to change.",
 });
 
-/** Rows of `| room | folder | may import | state |` between the two marks. */
+/** Rows of `| layer | folder | may import | state |` between the two marks. */
 function readTable(text: string): Row[] {
   const lines = text.split("\n");
   const start = lines.indexOf(START);
@@ -64,12 +68,12 @@ function readTable(text: string): Row[] {
   if (start < 0 || end < start) return [];
   return lines.slice(start, end).flatMap((line, index) => {
     const cells = line.split("|").map((cell) => cell.trim());
-    const room = unquote(cells[1] ?? "");
-    if (cells.length < 6 || room === "room" || /^-+$/.test(room)) return [];
+    const layer = unquote(cells[1] ?? "");
+    if (cells.length < 6 || layer === "layer" || /^-+$/.test(layer)) return [];
     const names = (cells[3] ?? "").split(",").map((name) => unquote(name.trim()));
     return [
       {
-        room,
+        layer,
         folder: unquote(cells[2] ?? ""),
         imports: names.filter((name) => name !== "–" && name !== ""),
         planned: cells[4] === "planned",

@@ -23,7 +23,7 @@ const LIST = v.strictObject({
 
 export const retiredWords: Check = {
   id: "retired-words",
-  rule: `No word that ${RETIRED_LIST} retires is in the prose of a Markdown page, or in the text of a source file in its folders.`,
+  rule: `No word that ${RETIRED_LIST} retires is in the prose of a Markdown page, in the text of a source file in its folders, or a name in code.`,
   find(workspace) {
     const { source_folders: folders, retired, exempt } = readList(workspace);
     const entriesFor = (place: "docs" | "source") =>
@@ -31,9 +31,18 @@ export const retiredWords: Check = {
         .filter((entry) => entry.in.includes(place))
         .map(({ words, use }) => ({ use, pattern: matcher(words, LINE_BREAK[place]) }));
     const [docs, source] = [entriesFor("docs"), entriesFor("source")];
+    const code = retired
+      .filter((entry) => entry.in.includes("code"))
+      .flatMap(({ words, use }) => {
+        const names = words.filter((word) => !word.includes(" "));
+        return names.length === 0 ? [] : [{ use, pattern: nameMatcher(names) }];
+      });
     return [...workspace.files].flatMap(([file, text]) => {
       if (SOURCE.test(file)) {
-        return folders.some((folder) => file.startsWith(folder)) ? wordsIn(file, text, source).filter(isProse) : [];
+        const inText = folders.some((folder) => file.startsWith(folder))
+          ? wordsIn(file, text, source).filter(isProse)
+          : [];
+        return [...inText, ...wordsIn(file, namesOf(text), code)];
       }
       return file.endsWith(".md") && !exempt.some(({ path }) => file.startsWith(path))
         ? wordsIn(file, proseOf(text), docs)
@@ -73,6 +82,16 @@ function matcher(words: readonly string[], lineBreak: string): RegExp {
   );
   return new RegExp(`(?<![\\w-])(?:${forms.join("|")})(?![\\w-])`, "gi");
 }
+
+/** One of these as a whole name, in the case that is listed. */
+const nameMatcher = (words: readonly string[]): RegExp =>
+  new RegExp(`(?<![\\w$])(?:${words.map((word) => RegExp.escape(word)).join("|")})(?![\\w$])`, "g");
+
+/** The code with its line numbers, without comments and texts. */
+const namesOf = (text: string): string =>
+  text.replace(/\/\*[^]*?\*\/|\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g, (quoted) =>
+    quoted.replace(/[^\n]/g, ""),
+  );
 
 /** The page with its line numbers, without fenced blocks, inline code, comments and the targets of links. */
 function proseOf(text: string): string {

@@ -16,10 +16,10 @@ import type { Config } from "./definition.ts";
 import { inboundOf, UPDATE } from "./inbound.ts";
 import { MAX_CHARS, MAX_LABEL_CHARS } from "./platform.ts";
 
-export type Parts = { channel: Channel; ingress: Ingress } & Omit<Contributions, "channel" | "ingress">;
+export type Deps = { channel: Channel; ingress: Ingress } & Omit<Contributions, "channel" | "ingress">;
 export type Context = FeatureContext<Config>;
 
-export function soundParts(context: Context): Parts {
+export function soundParts(context: Context): Deps {
   const { config, clock, fetch, log } = context;
   const down = new AbortController();
   const authorization = { authorization: `Bearer ${config.token}` };

@@ -2,7 +2,7 @@
 import { type Inbound, SvcError } from "@svc/contract";
 import { platformCall, senderGate } from "@svc/kit";
 import * as v from "valibot";
-import type { Context, Parts } from "./channel.ts";
+import type { Context, Deps } from "./channel.ts";
 import { inboundOf, UPDATE } from "./inbound.ts";
 import { type Spoil, without } from "./spoil.ts";
 
@@ -21,14 +21,14 @@ export type Update = v.InferOutput<typeof NUMBERED>;
 
 export const polling =
   (
-    change: (sound: Polling, context: Context, parts: Parts) => Partial<Polling> = () => ({}),
+    change: (sound: Polling, context: Context, parts: Deps) => Partial<Polling> = () => ({}),
     spoil: Spoil = (parts) => parts,
   ): Spoil =>
   (parts, context) => {
     const sound = soundPolling(context);
     const steps = { ...sound, ...change(sound, context, parts) };
     return spoil(
-      { ...without(parts, "ingress"), run: (signal: AbortSignal) => pollOn(steps, signal) } as Parts,
+      { ...without(parts, "ingress"), run: (signal: AbortSignal) => pollOn(steps, signal) } as Deps,
       context,
     );
   };

@@ -1,8 +1,8 @@
 /** Ways to break one thing of a sound channel. */
 import { type Channel, type Ingress, type Parsed, type RawRequest, SvcError, type Verdict } from "@svc/contract";
-import type { Context, Parts } from "./channel.ts";
+import type { Context, Deps } from "./channel.ts";
 
-export type Spoil = (parts: Parts, context: Context) => Parts;
+export type Spoil = (parts: Deps, context: Context) => Deps;
 
 export type Broken = readonly [fake: string, rule: string, spoil: Spoil];
 

@@ -52,7 +52,7 @@ export function newWorld(): World {
   };
 }
 
-export interface House {
+export interface Fixture {
   readonly made: Contributions;
   readonly log: CapturedLogger;
   /** Everything that was answered, as one text. */
@@ -68,7 +68,11 @@ export const ANN = device("client-ann");
 export const BEN = device("client-ben");
 
 /** `open`: with the section in which strangers may sign in. */
-export async function openHouse({ definition, subject }: AuthBench, open: boolean, world = newWorld()): Promise<House> {
+export async function openFixture(
+  { definition, subject }: AuthBench,
+  open: boolean,
+  world = newWorld(),
+): Promise<Fixture> {
   const { config, openConfig, publicUrl, origin } = subject;
   const section: unknown = v.parse(definition.config ?? v.any(), open ? openConfig : config);
   const { clock, secrets, secretsOf, state, revoked } = world;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { ERRORS, type Route } from "@svc/contract";
 import { type Check, demand } from "../../check.ts";
-import { openHouse } from "./open.ts";
+import { openFixture } from "./open.ts";
 import type { AuthBench } from "./subject.ts";
 
 export const routeChecks = (bench: AuthBench): Check[] => [
@@ -46,7 +46,7 @@ export const routeChecks = (bench: AuthBench): Check[] => [
 ];
 
 const routesOf = async (bench: AuthBench, open: boolean): Promise<readonly Route[]> =>
-  (await openHouse(bench, open)).made.routes ?? [];
+  (await openFixture(bench, open)).made.routes ?? [];
 
 const pathsOf = (routes: readonly Route[]): string[] => [...new Set(routes.map(({ path }) => path))];
 

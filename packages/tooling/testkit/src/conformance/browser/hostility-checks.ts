@@ -1,6 +1,6 @@
 /** Pages that are there to wear a visitor out: each costs a bounded time and tells a bounded text, and the browser works on. */
 import { demand } from "../../check.ts";
-import { browserHouse, type House } from "./house.ts";
+import { browserFixture, type Fixture } from "./fixture.ts";
 import type { BrowserBench, BrowserCheck } from "./subject.ts";
 
 /** A turn cuts what is longer. */
@@ -11,9 +11,9 @@ export const hostilityChecks = (bench: BrowserBench): BrowserCheck[] => [
     name: "what a page says stays data: marked, in its own fields, without control characters",
     needs: ["get_text"],
     async run() {
-      await using house = await browserHouse(bench);
-      await house.call({ action: "open", url: house.sites.url("/inject") });
-      const told = await house.call({ action: "get_text" });
+      await using fixture = await browserFixture(bench);
+      await fixture.call({ action: "open", url: fixture.sites.url("/inject") });
+      const told = await fixture.call({ action: "get_text" });
       const { content = "", untrusted, notes = [] } = told;
       demand(content.includes("maintenance mode"), "the text is not told");
       demand(untrusted !== undefined && /data/.test(untrusted), "nothing says that it is data");
@@ -26,10 +26,10 @@ export const hostilityChecks = (bench: BrowserBench): BrowserCheck[] => [
     name: "dialogs are dismissed and told, and the page goes on",
     proxied: true,
     async run() {
-      await using house = await browserHouse(bench);
-      const opened = await house.call({ action: "open", url: house.sites.url("/dialogs") });
-      const waited = await house.call({ action: "wait", text: "confirmed: false, prompted: null" });
-      const after = await house.call({ action: "get_text" });
+      await using fixture = await browserFixture(bench);
+      const opened = await fixture.call({ action: "open", url: fixture.sites.url("/dialogs") });
+      const waited = await fixture.call({ action: "wait", text: "confirmed: false, prompted: null" });
+      const after = await fixture.call({ action: "get_text" });
       demand(after.content?.includes("confirmed: false") === true, `the page says ${after.content}`);
       const dialogs = [opened, waited, after].flatMap(({ dismissed_dialogs: some = [] }) => some);
       demand(
@@ -47,14 +47,14 @@ export const hostilityChecks = (bench: BrowserBench): BrowserCheck[] => [
     name: "a page whose script never ends keeps nobody",
     proxied: true,
     async run() {
-      await using house = await browserHouse(bench);
+      await using fixture = await browserFixture(bench);
       for (const action of ["open", "get_text"]) {
-        await house.call({ action: "open", url: house.sites.url(`/spin#${action}`) });
-        await house.sites.untilAsked(`GET /held-${action}`);
-        house.sites.release();
-        await house.sites.untilAsked(`POST /spinning-${action}`);
-        if (action !== "open") await house.call({ action }).catch(() => undefined);
-        await worksOn(house);
+        await fixture.call({ action: "open", url: fixture.sites.url(`/spin#${action}`) });
+        await fixture.sites.untilAsked(`GET /held-${action}`);
+        fixture.sites.release();
+        await fixture.sites.untilAsked(`POST /spinning-${action}`);
+        if (action !== "open") await fixture.call({ action }).catch(() => undefined);
+        await worksOn(fixture);
       }
     },
   },
@@ -62,33 +62,33 @@ export const hostilityChecks = (bench: BrowserBench): BrowserCheck[] => [
     name: "a page that never ends is read as far as it came",
     needs: ["get_text"],
     async run() {
-      await using house = await browserHouse(bench);
-      await house.call({ action: "open", url: house.sites.url("/endless") }).catch(() => undefined);
-      await worksOn(house);
+      await using fixture = await browserFixture(bench);
+      await fixture.call({ action: "open", url: fixture.sites.url("/endless") }).catch(() => undefined);
+      await worksOn(fixture);
     },
   },
   {
     name: "a page that never answers ends in its time",
     needs: ["get_text"],
     async run() {
-      await using house = await browserHouse(bench);
-      const { code } = await house.refusal({ action: "open", url: house.sites.url("/never") });
+      await using fixture = await browserFixture(bench);
+      const { code } = await fixture.refusal({ action: "open", url: fixture.sites.url("/never") });
       demand(["REMOTE_TIMEOUT", "BROWSER_FAILED", "REMOTE_UNREACHABLE"].includes(code), `it is ${code}`);
-      await worksOn(house);
+      await worksOn(fixture);
     },
   },
   {
     name: "of a huge page a bounded part is told",
     needs: ["get_text"],
     async run() {
-      await using house = await browserHouse(bench);
-      await house.call({ action: "open", url: house.sites.url("/huge") });
-      const told = await house.call({ action: "get_text" });
+      await using fixture = await browserFixture(bench);
+      await fixture.call({ action: "open", url: fixture.sites.url("/huge") });
+      const told = await fixture.call({ action: "get_text" });
       demand(told.truncated === true, "nothing says that it was cut");
       demand(JSON.stringify(told).length < MOST_CHARS, `it tells ${JSON.stringify(told).length} characters`);
-      const tree = await house.call({ action: "snapshot" }).catch(() => undefined);
+      const tree = await fixture.call({ action: "snapshot" }).catch(() => undefined);
       demand(JSON.stringify(tree ?? null).length < MOST_CHARS, "the snapshot is too long");
-      await worksOn(house);
+      await worksOn(fixture);
     },
   },
   {
@@ -96,27 +96,27 @@ export const hostilityChecks = (bench: BrowserBench): BrowserCheck[] => [
     proxied: true,
     needs: ["tabs"],
     async run() {
-      await using house = await browserHouse(bench);
-      await house.call({ action: "open", url: house.sites.url("/popups") });
-      await house.call({ action: "click", target: await house.ref("button", "Many") }).catch(() => undefined);
-      const { tabs = [] } = await house.call({ action: "tabs", op: "list" });
+      await using fixture = await browserFixture(bench);
+      await fixture.call({ action: "open", url: fixture.sites.url("/popups") });
+      await fixture.call({ action: "click", target: await fixture.ref("button", "Many") }).catch(() => undefined);
+      const { tabs = [] } = await fixture.call({ action: "tabs", op: "list" });
       demand(tabs.length <= 30, `there are ${tabs.length} tabs`);
-      await worksOn(house);
+      await worksOn(fixture);
     },
   },
 ];
 
 async function survives(bench: BrowserBench, path: string): Promise<void> {
-  await using house = await browserHouse(bench);
-  await house.call({ action: "open", url: house.sites.url(path) }).catch(() => undefined);
-  await house.call({ action: "get_text" }).catch(() => undefined);
-  await house.call({ action: "get_text" }).catch(() => undefined);
-  await worksOn(house);
+  await using fixture = await browserFixture(bench);
+  await fixture.call({ action: "open", url: fixture.sites.url(path) }).catch(() => undefined);
+  await fixture.call({ action: "get_text" }).catch(() => undefined);
+  await fixture.call({ action: "get_text" }).catch(() => undefined);
+  await worksOn(fixture);
 }
 
-async function worksOn(house: House): Promise<void> {
-  const opened = await house.call({ action: "open", url: house.sites.url("/") });
+async function worksOn(fixture: Fixture): Promise<void> {
+  const opened = await fixture.call({ action: "open", url: fixture.sites.url("/") });
   demand(opened.title === "Front page", `the page that is opened next is ${opened.title}`);
-  const { content = "" } = await house.call({ action: "get_text" });
+  const { content = "" } = await fixture.call({ action: "get_text" });
   demand(content.includes("Nothing unusual here."), `its text is ${content}`);
 }

@@ -3,7 +3,7 @@ import { type EverydayOptions, type EverydayPlatform, listed, peopleBy } from ".
 import { startDiscord } from "./server.ts";
 
 export async function discord(options: EverydayOptions = {}): Promise<EverydayPlatform> {
-  const token = "MTA4MDAwMDAwMDAwMDAwMDAwMQ.GabcdE.bot-token-of-the-house";
+  const token = "MTA4MDAwMDAwMDAwMDAwMDAwMQ.GabcdE.bot-token-of-the-fixture";
   const people = peopleBy((number) => String(200_000_000_000_000_001n + BigInt(number)), options);
   const person = people[0]!;
   const stranger = "200000000000999999";

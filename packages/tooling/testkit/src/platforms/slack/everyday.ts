@@ -6,7 +6,10 @@ import { SLACK_BOT, slackDmOf } from "./workspace.ts";
 let slackPresses = 0;
 
 export async function slack(options: EverydayOptions = {}): Promise<EverydayPlatform> {
-  const tokens = { botToken: "xoxb-12-34-bot-token-of-the-house", appToken: "xapp-1-A0APP-34-app-token-of-the-house" };
+  const tokens = {
+    botToken: "xoxb-12-34-bot-token-of-the-fixture",
+    appToken: "xapp-1-A0APP-34-app-token-of-the-fixture",
+  };
   const people = peopleBy((number) => `U0PERSON${number + 1}`, options);
   const person = people[0]!;
   const stranger = "U0STRANGE";

@@ -1,0 +1,58 @@
+/** Procedures and approvals of a service that does not run. */
+import type { ControlHandlers } from "@svc/gateway/control";
+import type { Json } from "@svc/contract";
+import { createLogger } from "@svc/runtime";
+import { createRedactor, editConfigFile, loadConfig } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
+import type { Approval, Store } from "@svc/store";
+import { AlwaysRules } from "../governance/always-rules.ts";
+import { approversOf, targetsOf } from "../governance/channel-section.ts";
+import { checkProcedures, openLibrary } from "../governance/library.ts";
+import { offlineEngine } from "../governance/offline-engine.ts";
+import { sopAuthor } from "../governance/sop-author.ts";
+import { approvalHandlers } from "./approvals.ts";
+import { auditHandlers } from "./audit.ts";
+import type { Place } from "./place.ts";
+import { sopHandlers } from "./sops.ts";
+
+/** Throws what loading the config throws. */
+export async function offlineGovernance(
+  store: Store,
+  { home, config: options }: Required<Place>,
+): Promise<ControlHandlers> {
+  const config = await loadConfig({ home, ...options });
+  const { redact } = createRedactor(config.secrets());
+  const log = createLogger({ level: "error", write: () => {}, json: true, clock: systemClock });
+  const library = await openLibrary({ home, log }, () => config);
+  const rules = new AlwaysRules({
+    store,
+    audit: () => sops.audit,
+    config: () => config,
+    edit: (change) => editConfigFile({ home, ...options }, change),
+    // The next start reads it.
+    reload: async () => {},
+  });
+  const keepRule = (rule: Json, answered: Approval): Promise<void> => rules.keep(rule, answered);
+  const offlineRules = {
+    approversOf: (channel: string) => approversOf(config, channel),
+    places: () => targetsOf(config),
+    expireMs: config.core.approvals.expire_secs * 1000,
+    maxConcurrentTotal: config.core.sop.max_concurrent_total,
+  };
+  const { approvals, sops } = offlineEngine({ store, log, redact, library, rules: offlineRules, keepRule });
+  const author = sopAuthor({
+    home,
+    config: () => config,
+    tools: () => undefined,
+    library,
+    store,
+    audit: () => sops.audit,
+    redact,
+  });
+  return {
+    ...approvalHandlers(approvals, rules),
+    // Which tools there are is known only to a service that runs.
+    ...sopHandlers({ sops, author, approvals, events: undefined, check: () => checkProcedures({ home }, config) }),
+    ...auditHandlers(sops.audit),
+  };
+}
