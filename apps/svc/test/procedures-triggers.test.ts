@@ -92,6 +92,18 @@ test("a condition is met by the payload or not; the path is exact", async () => 
   expect(await count("/of/Slow", {})).toBe(404);
 });
 
+test("`$ > 5` is no path: the procedure is refused with what to write, and the others go on", async () => {
+  const bare = { toml: `[sop]\nexecution_mode = "auto"\n${webhook("/of/bare", "$ > 5")}`, md: TWO };
+  const right = { toml: `[sop]\nexecution_mode = "auto"\n${webhook("/of/right", "> 5")}`, md: TWO };
+  await fixture.write({ bare, right });
+  type List = { sops: { name: string; problem: string | null }[] };
+  const { sops } = (await fixture.api<List>("/api/sops")).body;
+  expect(sops.find(({ name }) => name === "bare")?.problem).toMatch(/no path.*> 5/);
+  const started = (text: string) => fixture.api<Started>("/of/right", text, { "content-type": "application/json" });
+  expect((await started("6")).body.runs).toHaveLength(1);
+  expect((await started("5")).body.runs).toHaveLength(0);
+});
+
 /** Of both steps of a run: what the model was told last, and the mark that stands around data in it. */
 async function promptsOf(payload: object): Promise<readonly { system: string; text: string; fence: string }[]> {
   const before = fixture.model.requests.length;

@@ -53,13 +53,13 @@ describe("dependencies", () => {
     const files = {
       ...root,
       ...uses("kit", "devDependencies", "testkit"),
-      ...uses("testkit", "dependencies", "kernel"),
-      ...uses("kernel", "dependencies", "kit"),
+      ...uses("testkit", "dependencies", "runtime"),
+      ...uses("runtime", "dependencies", "kit"),
       ...uses("app", "dependencies", "kit"),
     };
     expect(judge(dependencies, files)).toEqual([
-      "packages/core/runtime/package.json:4 @svc/runtime depends on @svc/kit, which depends on it.",
       "packages/core/kit/package.json:4 @svc/kit depends on @svc/testkit, which depends on it.",
+      "packages/core/runtime/package.json:4 @svc/runtime depends on @svc/kit, which depends on it.",
       "packages/core/testkit/package.json:4 @svc/testkit depends on @svc/runtime, which depends on it.",
     ]);
   });
