@@ -39,11 +39,11 @@ export type { CallRequest } from "./tools/permit.ts";
 export { keepQuestion } from "./turn/checkpoint.ts";
 export { newSessionName } from "./turn/history.ts";
 export { isStopCommand } from "./turn/stop-command.ts";
-export { choosableNames } from "./models/chosen-models.ts";
+export { choosableNames } from "./models/agent-models.ts";
 export { modelName } from "./models/open-model.ts";
 export type { ModelTest } from "./models/test-model.ts";
-export { isPriceKnown } from "./money/price.ts";
-export { utcDay } from "./money/utc-day.ts";
+export { isPriceKnown } from "./money/meter.ts";
+export { utcDay } from "./money/budget.ts";
 export type { AgentProfile, AgentSet } from "./profiles.ts";
 export { EXPORT_FORMATS, type ExportFormat, type ExportedSession, exportSession } from "./sessions/export.ts";
 export {

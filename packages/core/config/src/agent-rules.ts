@@ -8,7 +8,6 @@ import { type NamedAgent, type ResolvedAgent, resolveAgents } from "./agents.ts"
 import type { CoreConfig } from "./core-schema.ts";
 import { type Finding, badKey, badValue, wrongItems } from "./finding.ts";
 import type { LoadedSection } from "./loaded-config.ts";
-import { PLAIN_PATH, isPlainPath } from "./path-rules.ts";
 import { type Path, keyText } from "./table.ts";
 
 /** Nothing is said while a section that agents are made of is not valid by itself. */
@@ -161,3 +160,9 @@ export function modelFaults({ provider, name, base_url, api_key }: ResolvedAgent
   if (/^[\x21-\x7e]*$/.test(api_key?.trim() ?? "")) return findings;
   return [...findings, badValue([...path, "api_key"], "has characters that no HTTP header can carry")];
 }
+
+/** Which paths a policy may forbid: what it can't hold to must not look as if it did. */
+export const PLAIN_PATH = "must be a plain path, absolute or relative to the workspace, without ~ and without patterns";
+
+export const isPlainPath = (path: string): boolean =>
+  path.trim() !== "" && !/[*?[\]\0]/.test(path) && !path.startsWith("~");

@@ -4,10 +4,9 @@
  */
 import { isIPv4 } from "node:net";
 import { isWebhookKey } from "@svc/contract";
-import { agentRules, modelFaults } from "./agent-rules.ts";
+import { PLAIN_PATH, agentRules, isPlainPath, modelFaults } from "./agent-rules.ts";
 import type { CoreConfig } from "./core-schema.ts";
 import { badValue, type Finding, wrongItems } from "./finding.ts";
-import { isPlainPath, PLAIN_PATH } from "./path-rules.ts";
 
 /** Findings over the sections that are valid by themselves. */
 export function coreRules(core: Partial<CoreConfig>): Finding[] {

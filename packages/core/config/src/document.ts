@@ -2,8 +2,7 @@
 import type { ErrorCode } from "@svc/contract";
 import type { GenericSchema, InferOutput } from "valibot";
 import { type Finding, withoutVague } from "./finding.ts";
-import type { Problem } from "./problem.ts";
-import { report } from "./report.ts";
+import { type Problem, report } from "./report.ts";
 import { partOf, type Section } from "./sections.ts";
 import { checkStructure } from "./structure.ts";
 import type { Table } from "./table.ts";

@@ -18,8 +18,7 @@ import type { CoreConfig } from "./core-schema.ts";
 import { type Environment, overlayEnvironment, variableName } from "./environment.ts";
 import { type Absent, type Finding, absentOf, badKey, badValue, needsFeature, withoutVague } from "./finding.ts";
 import { LoadedConfig, type LoadedSection, type ToolPair } from "./loaded-config.ts";
-import { ConfigError } from "./problem.ts";
-import { report } from "./report.ts";
+import { ConfigError, report } from "./report.ts";
 import {
   guessableSecrets,
   hasPlainSecret,

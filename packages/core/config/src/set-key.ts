@@ -8,7 +8,7 @@ import { allowedValues, expectation, readText } from "./expectation.ts";
 import { loadConfig, type LoadConfigOptions } from "./load-config.ts";
 import type { LoadedConfig } from "./loaded-config.ts";
 import type { ConfigValue } from "./toml-text.ts";
-import { typedKey } from "./typed-key.ts";
+import { typedKey } from "./key-text.ts";
 import type { SchemaKey } from "./walk-schema.ts";
 import { assertWritable, writeConfigFile } from "./write-config.ts";
 

@@ -18,7 +18,7 @@ import { type Delivery, MAX_CRASHES, type Store, type WaitingDelivery } from "@s
 import { BACKOFF } from "./attempt.ts";
 import type { FileOpener } from "./media/outgoing-file.ts";
 import { outgoingId } from "./message-id.ts";
-import { isSpoken, type SpokenAnswers } from "./speech/spoken-answers.ts";
+import { isSpoken, type SpokenAnswers } from "./speech/speech.ts";
 import type { PromptSource, PromptState } from "./types.ts";
 
 export interface DelivererDeps {

@@ -8,7 +8,7 @@ import { captureLogger, type CapturedLogger } from "@svc/testkit/capture-logger"
 import { type FakeClock, fakeClock, settled } from "@svc/testkit/fake-clock";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { type DeliverySettings, type OutboxDeps, OutboxDispatcher } from "../src/outbox.ts";
-import { SpokenAnswers } from "../src/speech/spoken-answers.ts";
+import { SpokenAnswers } from "../src/speech/speech.ts";
 
 /** What a platform does with one message. */
 export type Mood = "take" | "hang" | "deaf" | SvcError | Error | Promise<void>;

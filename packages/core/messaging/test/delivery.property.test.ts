@@ -10,7 +10,7 @@ import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { OutboxDispatcher } from "../src/outbox.ts";
-import { SpokenAnswers } from "../src/speech/spoken-answers.ts";
+import { SpokenAnswers } from "../src/speech/speech.ts";
 import { quiet, say } from "./delivery-fixture.ts";
 
 const MAX_ATTEMPTS = 3;

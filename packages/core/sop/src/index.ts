@@ -13,7 +13,7 @@ export { outcomeText } from "./approvals/outcome.ts";
 export { promptIdOf, promptParts } from "./approvals/prompt-text.ts";
 export { createAuditLog } from "./audit/audit-log.ts";
 export { createChannelEvents } from "./channel-events/channel-events.ts";
-export { approvalJson } from "./json/approval-json.ts";
+export { approvalJson } from "./json/run-json.ts";
 export { auditJson, runDetailJson, runJson } from "./json/run-json.ts";
 export { calendarJson } from "./json/calendar-json.ts";
 export { sopJson } from "./json/sop-json.ts";

@@ -1,7 +1,6 @@
 /** Sign-ins of the page. The gateway reads them once, at its start, and keeps those that are in use itself. */
 import type { DatabaseSync } from "node:sqlite";
 import type { GroupCommit } from "./group-commit.ts";
-import type { PageSession } from "./page-session-types.ts";
 
 /** How stale `seen_at` may get before it is written again. */
 const TOUCH_EVERY_MS = 60_000;
@@ -87,3 +86,18 @@ const fromRow = (row: PageSessionRow): PageSession => ({
   createdAtMs: row.created_at,
   seenAtMs: row.seen_at,
 });
+
+/** A sign-in of the page on disk. The cookie that proves it is not stored. */
+export interface PageSession {
+  /** Names the sign-in in lists; opens nothing. */
+  readonly id: string;
+  /** Hex SHA-256 of the cookie's value. */
+  readonly idHash: string;
+  readonly deviceId: string;
+  /** Browser and system in words, such as `Firefox on Linux`. */
+  readonly browser: string;
+  /** The page came by https: its cookie is `Secure`, whenever it is set again. */
+  readonly isSecure: boolean;
+  readonly createdAtMs: number;
+  readonly seenAtMs: number;
+}

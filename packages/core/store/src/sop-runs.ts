@@ -1,7 +1,7 @@
 /** Runs of procedures: what began them, how far they are, how they ended. */
 import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import type { PartOf } from "./part-of.ts";
+import type { PartOf } from "./types.ts";
 import { type RunRow, runOf, selectRuns } from "./sop-run-row.ts";
 import { SopStepStore } from "./sop-steps.ts";
 import type { NewSopRun, SopRun, SopRunEnd, SopRunQuery, SopRunStatus } from "./sop-types.ts";

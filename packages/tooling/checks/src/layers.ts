@@ -1,5 +1,5 @@
 /**
- * The layers of the fixture. `docs/architecture.md` has the same table for people, and a check compares the two. The
+ * The layers of this repository. `docs/architecture.md` has the same table for people, and a check compares the two. The
  * order is the drawing's: a layer may import layers above it, and only those it names.
  */
 export interface Layer {

@@ -1,4 +1,4 @@
-// The walls of the fixture: each of these imports once looked convenient and would have turned the layers into a ball.
+// The walls between packages: each of these imports once looked convenient and would have turned the layers into a ball.
 import { describe, expect, test } from "vitest";
 import { layers } from "../src/checks/layers.ts";
 import { judge, manifestFile } from "./judge.ts";

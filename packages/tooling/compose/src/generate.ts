@@ -80,7 +80,7 @@ ${entries.join("")}  ],
 `;
 }
 
-/** All features of the fixture and the strangers of this build, by id. */
+/** All features of this repository and the foreign ones of this build, by id. */
 export function catalogueEntries(catalogue: Catalogue, selection: Selection): CatalogueEntry[] {
   const included = new Set(selection.features.map(({ manifest }) => manifest.id));
   const existing = [...catalogue.features.values(), ...selection.features.filter(({ external }) => external)];

@@ -1,7 +1,7 @@
 /** Settles commands: what each changes, and its answer, in one transaction. */
 import type { ClientId, Clock } from "@svc/contract";
 import type { Store } from "@svc/store";
-import { ChosenModels, choosableNames } from "../models/chosen-models.ts";
+import { ChosenModels, choosableNames } from "../models/agent-models.ts";
 import { modelName } from "../models/open-model.ts";
 import type { Budget } from "../money/budget.ts";
 import type { AgentProfile } from "../profiles.ts";

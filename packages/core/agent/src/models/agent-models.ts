@@ -3,11 +3,12 @@
  * a reload that changes something else does not open the model again.
  */
 import type { LanguageModelV4, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
-import type { Tool } from "@svc/contract";
+import type { ClientId, Tool } from "@svc/contract";
 import type { AgentProfile } from "../profiles.ts";
 import { functionTool } from "../tools/function-tool.ts";
-import { baseUrlOf, type ModelConfig, modelName, openModel } from "./open-model.ts";
+import { type ModelConfig, baseUrlOf, modelName, openModel } from "./open-model.ts";
 import type { ModelContext } from "./provider-words.ts";
+import type { Store } from "@svc/store";
 
 export interface TurnSettings {
   readonly model: LanguageModelV4;
@@ -108,3 +109,40 @@ const keyOf =
 /** Price, retries and limits of length are not the model's own: they change without opening it again. */
 const isSameModel = (a: ModelConfig, b: ModelConfig): boolean =>
   a.provider === b.provider && a.name === b.name && a.base_url === b.base_url && a.api_key === b.api_key;
+
+/**
+ * Which of its agent's models answers in a conversation. Only what the config offers now: a choice that it offers no more is as good as
+ * none.
+ */
+export class ChosenModels {
+  readonly #conversations: Pick<Store["conversations"], "modelOf">;
+  /** The same profile for the same choice: what is made of a profile is kept with it. */
+  readonly #profiles = new WeakMap<AgentProfile, Map<string, AgentProfile>>();
+
+  constructor({ conversations }: Pick<Store, "conversations">) {
+    this.#conversations = conversations;
+  }
+
+  /** The agent as it answers there. */
+  profileFor(profile: AgentProfile, owner: ClientId, name: string): AgentProfile {
+    if (profile.choices.length === 0) return profile;
+    const chosen = this.#conversations.modelOf(owner, name);
+    return chosen === undefined ? profile : this.#withModel(profile, chosen);
+  }
+
+  #withModel(profile: AgentProfile, chosen: string): AgentProfile {
+    const made = this.#profiles.get(profile) ?? new Map<string, AgentProfile>();
+    this.#profiles.set(profile, made);
+    const known = made.get(chosen);
+    const model = profile.choices.find((choice) => modelName(choice) === chosen);
+    if (known || !model) return known ?? profile;
+    const another = { ...profile, model };
+    made.set(chosen, another);
+    return another;
+  }
+}
+
+/** Names that can be chosen, the standing one first. */
+export const choosableNames = ({ model, choices }: Pick<AgentProfile, "model" | "choices">): string[] => [
+  ...new Set([model, ...choices].map(modelName)),
+];

@@ -1,8 +1,7 @@
 /** One tiny model call without tools: whether the model of an agent answers, how fast, and what that costs. */
 import { type Clock, type ErrorCode, SvcError } from "@svc/contract";
 import type { Budget } from "../money/budget.ts";
-import { Meter } from "../money/meter.ts";
-import { isPriceKnown } from "../money/price.ts";
+import { Meter, isPriceKnown } from "../money/meter.ts";
 import type { Spending } from "../money/spending.ts";
 import type { AgentProfile } from "../profiles.ts";
 import { TimeLimit } from "../turn/time-limit.ts";

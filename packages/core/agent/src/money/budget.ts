@@ -9,7 +9,6 @@
 import { type ClientId, type Clock, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/config";
 import type { ModelConfig } from "../models/open-model.ts";
-import { DAY_MS, untilNextDayMs, utcDay } from "./utc-day.ts";
 
 /** What is on disk (`store.usage`). */
 export interface SpentLedger {
@@ -160,3 +159,11 @@ function unpriced(name: string): SvcError {
 
 const keyOf = (name: string, key: string): string =>
   name === DEFAULT_AGENT ? `agent.${key}` : `agents.${name}.${key}`;
+
+/** Days as money is counted in: UTC, the same for every operator and every provider. */
+const DAY_MS = 86_400_000;
+
+/** `YYYY-MM-DD`. */
+export const utcDay = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
+
+const untilNextDayMs = (nowMs: number): number => DAY_MS - (nowMs % DAY_MS);

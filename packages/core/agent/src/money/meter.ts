@@ -4,7 +4,6 @@
  */
 import type { ClientId } from "@svc/contract";
 import type { ModelConfig } from "../models/open-model.ts";
-import { costUsd, type Tokens } from "./price.ts";
 
 /** As the provider told them; undefined: it did not. */
 export interface ToldTokens {
@@ -136,3 +135,19 @@ const sum = (a: Used, b: Used, sign: 1 | -1): Used => ({
   outputTokens: a.outputTokens + sign * b.outputTokens,
   spentUsd: a.spentUsd + sign * b.spentUsd,
 });
+
+/** What a turn cost. A price nobody told us is unknown, never zero; so is the cost of tokens that nobody counted. */
+export interface Tokens {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+export const isPriceKnown = ({ provider, price }: ModelConfig): boolean =>
+  provider === "builtin" || price !== undefined;
+
+/** US dollars, or undefined when the model's price is unknown. */
+export function costUsd({ provider, price }: ModelConfig, { inputTokens, outputTokens }: Tokens): number | undefined {
+  if (provider === "builtin") return 0;
+  if (!price) return undefined;
+  return (inputTokens * price.input_per_million + outputTokens * price.output_per_million) / 1_000_000;
+}

@@ -3,8 +3,7 @@ import type { Store, TurnUsage } from "@svc/store";
 import { modelName } from "../models/open-model.ts";
 import type { AgentProfile } from "../profiles.ts";
 import type { Budget } from "./budget.ts";
-import type { Meter } from "./meter.ts";
-import { costUsd } from "./price.ts";
+import { type Meter, costUsd } from "./meter.ts";
 
 export interface Unsettled {
   /** Inside a transaction. */

@@ -3,7 +3,7 @@ import { type Clock, type Conversation, type Inbound, type Json, type SessionEve
 import { DEFAULT_AGENT } from "@svc/config";
 import { type ListPosition, type SessionSummary, spokenTexts, type Store, titleOf } from "@svc/store";
 import { authorOfSender, laneOfSession } from "./session-message.ts";
-import { choosableNames } from "../models/chosen-models.ts";
+import { choosableNames } from "../models/agent-models.ts";
 import type { AgentProfile } from "../profiles.ts";
 import { type ActiveTurn, type ActiveTurns, REMOVED } from "../turn/active-turns.ts";
 import { followUpsOf } from "../turn/follow-up.ts";

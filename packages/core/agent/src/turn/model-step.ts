@@ -13,8 +13,7 @@ import {
 } from "../models/call-model.ts";
 import { emptyAnswerError } from "../models/model-error.ts";
 import { estimateTokens, tokensIn } from "../models/tokens.ts";
-import type { ToldTokens } from "../money/meter.ts";
-import type { Tokens } from "../money/price.ts";
+import type { Tokens, ToldTokens } from "../money/meter.ts";
 import type { ActiveTurn } from "./active-turns.ts";
 import { kept, textOf, toolCallsOf } from "./messages.ts";
 import type { TurnProgress } from "./progress.ts";

@@ -3,7 +3,7 @@ import type { Json } from "@svc/contract";
 import type { ConfigFile } from "../config-file.ts";
 import { overlayEnvironment } from "../environment.ts";
 import { loadConfig, type LoadConfigOptions } from "../load-config.ts";
-import { ConfigError, type Problem } from "../problem.ts";
+import { ConfigError, type Problem } from "../report.ts";
 import { secretPlaces } from "../secret-values.ts";
 import { sectionsOf, sectionTables } from "../sections.ts";
 import { copyValue, isTable, keyText, type Table } from "../table.ts";

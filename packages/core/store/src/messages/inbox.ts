@@ -16,12 +16,11 @@ import type {
   WaitingMessage,
 } from "../message-types.ts";
 import { newTurnId } from "../turn-id.ts";
-import type { PartOf } from "../part-of.ts";
-import { Box, type BoxRow, type BoxShape } from "./box.ts";
+import type { PartOf } from "../types.ts";
+import { Box, type BoxRow, type BoxShape, type Tally } from "./box.ts";
 import type { Dedupe } from "./dedupe.ts";
 import { type OutboxStore, endedPage, listMessages } from "./outbox.ts";
 import { OldMessageSweep, type OldPage } from "./old-messages.ts";
-import type { Tally } from "./tally.ts";
 
 export interface InboxDeps {
   readonly dedupe: Dedupe;

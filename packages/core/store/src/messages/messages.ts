@@ -1,13 +1,13 @@
 /** All that the store keeps of messages, and what of it stands in memory until a transaction is on disk. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Clock } from "@svc/contract";
+import type { Clock, Json } from "@svc/contract";
 import type { CommitHooks } from "../group-commit.ts";
-import type { PartOf } from "../part-of.ts";
+import type { PartOf } from "../types.ts";
 import { Dedupe } from "./dedupe.ts";
 import { InboxStore } from "./inbox.ts";
 import { OutboxStore } from "./outbox.ts";
-import { StepStore } from "./steps.ts";
-import { Tally } from "./tally.ts";
+import { Tally } from "./box.ts";
+import type { TurnStep } from "../message-types.ts";
 
 export class MessageStores {
   readonly inbox: InboxStore;
@@ -35,4 +35,44 @@ export class MessageStores {
       },
     };
   }
+}
+
+/** The steps of turns that have not ended: what a turn needs that is taken up again after a kill. */
+export class StepStore {
+  readonly #insert;
+  readonly #of;
+  readonly #drop;
+
+  constructor(db: DatabaseSync) {
+    this.#insert = db.prepare(
+      "INSERT INTO steps VALUES (?1, (SELECT coalesce(max(n), 0) + 1 FROM steps WHERE turn_id = ?1), ?2, ?3, ?4)",
+    );
+    this.#of = db.prepare("SELECT message, input_tokens, output_tokens FROM steps WHERE turn_id = ? ORDER BY n");
+    this.#drop = db.prepare("DELETE FROM steps WHERE turn_id = ?");
+  }
+
+  /** Inside a transaction: the next step of the turn. */
+  add(turnId: string, { message, inputTokens, outputTokens }: TurnStep): void {
+    this.#insert.run(turnId, inputTokens, outputTokens, JSON.stringify(message));
+  }
+
+  /** In their order. */
+  of(turnId: string): TurnStep[] {
+    return (this.#of.all(turnId) as unknown as StepRow[]).map((row) => ({
+      message: JSON.parse(row.message) as Json,
+      inputTokens: row.input_tokens,
+      outputTokens: row.output_tokens,
+    }));
+  }
+
+  /** Inside the transaction that ends the turn. */
+  drop(turnId: string): void {
+    this.#drop.run(turnId);
+  }
+}
+
+interface StepRow {
+  message: string;
+  input_tokens: number;
+  output_tokens: number;
 }

@@ -1,7 +1,6 @@
 /** What ended long ago is deleted, a little in each step. */
 import type { DatabaseSync } from "node:sqlite";
-import type { BoxShape } from "./box.ts";
-import type { Tally } from "./tally.ts";
+import type { BoxShape, Tally } from "./box.ts";
 
 /** Most of one step: the pages of what is deleted are read. */
 const STEP = { walked: 5000, rows: 200, bytes: 1_048_576 } as const;

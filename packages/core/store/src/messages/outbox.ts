@@ -13,10 +13,9 @@ import type {
   OutboxState,
   WaitingDelivery,
 } from "../message-types.ts";
-import type { PartOf } from "../part-of.ts";
-import { Box, type BoxRow, type BoxShape, selectFrom } from "./box.ts";
+import type { PartOf } from "../types.ts";
+import { Box, type BoxRow, type BoxShape, type Tally, selectFrom } from "./box.ts";
 import { OldMessageSweep, type OldPage } from "./old-messages.ts";
-import type { Tally } from "./tally.ts";
 
 export class OutboxStore {
   readonly #db: DatabaseSync;

@@ -57,7 +57,7 @@ const wrong = (message: string, line?: number): Finding => ({
   file: PAGE,
   ...(line !== undefined && { line }),
   message,
-  fix: "Change the table, or packages/tooling/checks/src/layers.ts if the fixture itself was meant to change.",
+  fix: "Change the table, or packages/tooling/checks/src/layers.ts if the layers are meant to change.",
 });
 
 /** Rows of `| layer | folder | may import | state |` between the two marks. */

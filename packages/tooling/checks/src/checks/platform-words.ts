@@ -30,7 +30,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 /** Files outside of a platform's own package that may say a brand, and why. */
 const EXCEPTIONS: readonly { readonly path: RegExp; readonly words?: readonly string[]; readonly why: string }[] = [
   { path: /^(?:docs|profiles)\//, why: "pages and lists are for people who look for the brand" },
-  { path: /^(?:packages\/features\/)?[^/]+\.md$/, why: "pages about the whole fixture" },
+  { path: /^(?:packages\/features\/)?[^/]+\.md$/, why: "pages about the whole repository" },
   { path: /^patches\//, why: "changes of npm packages" },
   {
     path: /^packages\/(?:features|tooling\/testkit\/src\/platforms)\/provider-a-web\//,

@@ -1,4 +1,4 @@
-/** Instruments that one recording observer watches, for parts of the fixture that are handed them. */
+/** A tracer that one recording observer watches, for the parts that take one. */
 import type { Clock } from "@svc/contract";
 import { type Tracer, createTracer } from "@svc/runtime";
 import { type RecordingObserver, type RecordingOptions, recordingObserver } from "./recording-observer.ts";
