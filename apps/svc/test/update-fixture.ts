@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { type ReleaseManifest, releaseFileName } from "@svc/kit/releases";
 import { makeKeyPair, parseSecretKey, publicLine, signFile } from "@svc/release/signing";
+import { SCHEMA_VERSION } from "@svc/store";
 import { binaryPath } from "@svc/testkit/binary/spawn-binary";
 
 const pair = makeKeyPair();
@@ -28,7 +29,10 @@ export function installBinary(folder: string): string {
 
 const ENTRY = /version:\s*"(\d+\.\d+\.\d+)",\s*commit:\s*"([0-9a-z-]+)"/;
 
-/** The same program under another version: its entry names it, and nothing else is changed. */
+/**
+ * The same program under another version: its entry names it, and nothing else is changed. V8's code of the entry holds the old version, so
+ * the name of that asset is changed, too.
+ */
 export function nextBinary(): { bytes: Buffer; version: string; commit: string; current: string } {
   const bytes = Buffer.from(readFileSync(binaryPath()));
   for (let from = 0; ;) {
@@ -40,10 +44,18 @@ export function nextBinary(): { bytes: Buffer; version: string; commit: string; 
       const [whole, current = "", commit = ""] = match;
       const version = current.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10));
       bytes.write(whole.replace(current, version), found, "latin1");
+      renameCode(bytes);
       return { bytes, version, commit, current };
     }
     from = found + 1;
   }
+}
+
+function renameCode(bytes: Buffer): void {
+  const name = "code-cache/svc.js";
+  const at = bytes.indexOf(name);
+  if (at === -1) throw new Error("the binary holds no code of its entry");
+  bytes.write(name.replace("code", "none"), at, "latin1");
 }
 
 export interface ReleaseOptions {
@@ -58,7 +70,7 @@ export interface ReleaseOptions {
 
 /** The files of a release with one build. */
 export function releaseOf(binary: Buffer, options: ReleaseOptions): Map<string, Buffer> {
-  const { version, commit, schema = 13, profile = "minimal", target: forTarget = target } = options;
+  const { version, commit, schema = SCHEMA_VERSION, profile = "minimal", target: forTarget = target } = options;
   const packed = gzipSync(binary, { level: 1 });
   const sum = (bytes: Buffer) => ({ bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") });
   const file = releaseFileName(version, profile, forTarget);

@@ -17,7 +17,7 @@ describe("callers without a token", () => {
     await post(gateway, undefined);
     const [one, two] = gateway.turns;
     expect([one?.owner, two?.owner, one?.claim?.scope]).toEqual(["anonymous", "anonymous", "anonymous"]);
-    expect(one?.clientId).toMatch(/^[\w-]{22}$/);
+    expect(one?.clientId).toMatch(/^anonymous\.[\w-]{22}$/);
     expect(one?.clientId).not.toBe(two?.clientId);
   });
 
