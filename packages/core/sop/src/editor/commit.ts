@@ -12,15 +12,21 @@ type Files = Pick<Workspace, "write" | "remove">;
 
 const RECORD = join("sops", PENDING);
 
+export interface CommitSteps {
+  /** The last thing that can refuse the change. */
+  readonly accept: () => Promise<void>;
+  /** Frees space that only the change needed: on a full disk the files could not be written back otherwise. */
+  readonly release: () => void;
+}
+
 /**
- * `folder`: of all procedures. `accept`: the last thing that can refuse the change. Rejects with SOP_UNWRITABLE, and as `accept` and
- * the workspace do; then nothing is changed.
+ * `folder`: of all procedures. Rejects with SOP_UNWRITABLE, and as `accept` and the workspace do; then nothing is changed.
  */
 export async function commit(
   files: Files,
   folder: string,
   change: PendingChange,
-  accept: () => Promise<void>,
+  { accept, release }: CommitSteps,
 ): Promise<void> {
   await assertWritable(folder, change);
   await set(files, RECORD, pendingText(change)).catch(async (error: unknown) => {
@@ -35,6 +41,7 @@ export async function commit(
     }
     await accept();
   } catch (error) {
+    release();
     try {
       for (const { path, before } of done) await set(files, path, before);
       await removeEmpty(files, change, "before");

@@ -192,8 +192,11 @@ export class SopEditor {
     });
     try {
       const workspace = await this.#workspace();
-      const accept = () => this.#deps.audit("sop-change", lines);
-      await library.exclusively(() => commit(workspace, this.#deps.folder(), change, accept));
+      const steps = {
+        accept: () => this.#deps.audit("sop-change", lines),
+        release: () => history.drop(version),
+      };
+      await library.exclusively(() => commit(workspace, this.#deps.folder(), change, steps));
     } catch (error) {
       history.drop(version);
       throw error instanceof SvcError ? notChanged(error) : error;
