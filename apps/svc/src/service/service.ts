@@ -36,7 +36,7 @@ import { allowedTargetsOf, targetOf } from "./governance/channel-section.ts";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { makeScratch } from "@svc/kit/files";
-import { SANDBOX_USER } from "@svc/kit/process";
+import { hasSandboxUser, SANDBOX_USER } from "@svc/kit/process";
 import { hiddenPaths } from "./paths.ts";
 import { randomBytes } from "node:crypto";
 
@@ -284,7 +284,8 @@ function speechProgram(home: Home, current: () => Pick<Generation, "config" | "p
     const sandbox = await probe.verdict;
     const section = config.core["security.sandbox"];
     // Root's limits bind nobody, and root is not needed to speak.
-    const user = process.getuid?.() === 0 && isConfined(sandbox.effective) ? SANDBOX_USER : undefined;
+    const user =
+      process.getuid?.() === 0 && isConfined(sandbox.effective) && hasSandboxUser() ? SANDBOX_USER : undefined;
     await using scratch = await makeScratch({ prefix: "svc-speech-", owner: user });
     const paths = new Map<string, string>();
     for (const [placeholder, { name, bytes }] of Object.entries(files)) {

@@ -5,7 +5,7 @@
 import { lstat } from "node:fs/promises";
 import { relative, isAbsolute } from "node:path";
 import type { Confinement } from "@svc/contract";
-import { SANDBOX_USER, shellWord } from "@svc/kit/process";
+import { hasSandboxUser, SANDBOX_USER, shellWord } from "@svc/kit/process";
 
 export interface CommandUser {
   /** undefined: the daemon's own. */
@@ -24,8 +24,15 @@ export async function commandUser(workspace: string, home: string, uid = process
     // Nobody's primary group is root's but root's own.
     return { user: { uid: owner.uid, gid: owner.gid === 0 ? owner.uid : owner.gid }, handsOver: false };
   }
-  if (isBelow(workspace, home)) return { user: SANDBOX_USER, handsOver: true };
   const { uid: sandboxUid, gid } = SANDBOX_USER;
+  if (!hasSandboxUser()) {
+    return {
+      user: undefined,
+      handsOver: false,
+      obstacle: `commands of root run as user ${sandboxUid}, which this container does not map; start svc as an ordinary user, or map more ids`,
+    };
+  }
+  if (isBelow(workspace, home)) return { user: SANDBOX_USER, handsOver: true };
   return {
     user: undefined,
     handsOver: false,
