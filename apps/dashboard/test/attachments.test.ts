@@ -93,6 +93,8 @@ test("files go by the button with a message: a picture is shown in the conversat
   expect(await picked(page).count()).toBe(0);
   await choose(page, paper);
   await picked(page).getByText("paper.pdf").waitFor();
+  // The button changes its colour when the file has arrived.
+  await expect.poll(() => picked(page).getByRole("progressbar").count()).toBe(0);
   expect(await seriousFindings(page)).toEqual([]);
   await page.getByRole("button", { name: "Remove paper.pdf" }).click();
   const saved = page.waitForEvent("download");
