@@ -112,7 +112,7 @@ test("with secrets.encrypt = false every start says that the private key stands 
   // Another secret of the config is no reason to shout.
   expect(daemon.output()).not.toContain("model.api_key");
   const { stdout } = await made.svc(["doctor", "--json"]);
-  expect(stdout).toContain("Whoever reads channels_config.relaynet.private_key has that account for good.");
+  expect(stdout).toContain("Anyone who reads channels_config.relaynet.private_key has that account for good.");
   for (const form of FORMS) expect(daemon.output() + stdout).not.toContain(form);
 });
 

@@ -82,7 +82,7 @@ async function unknownCommand(build: Build, word: string): Promise<SvcError> {
   });
 }
 
-// An error as a person (or a script) gets it: what, where, what to do now. A stack only for what nobody expected.
+// An error as a person (or a script) gets it: what, where, what to do now. Unexpected errors come with a stack.
 
 /** Writes to standard error and returns the exit code. */
 async function reportError(error: unknown, json: boolean): Promise<number> {

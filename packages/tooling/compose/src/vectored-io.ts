@@ -1,7 +1,7 @@
 /**
- * A single executable with a file system of its own (`useVfs` in sea.ts) has no `fs.readv` and no `fs.writev`: Node 26.10 hands both to
- * handlers that lack them, and they throw. A write stream of node:fs calls `writev` as soon as two chunks wait. All other functions of
- * node:fs and node:fs/promises work there.
+ * Once a virtual file system is mounted (chunk-loader.ts mounts one for addons), Node 26.10 hands `fs.readv` and `fs.writev` to handlers
+ * that lack them, and they throw. A write stream of node:fs calls `writev` as soon as two chunks wait. All other functions of node:fs and
+ * node:fs/promises work there.
  */
 
 /** Runs at the start of each binary, as text: it can use nothing from outside. */

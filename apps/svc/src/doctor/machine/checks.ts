@@ -295,7 +295,7 @@ const secrets: Check = {
       const { features } = await machine.composition();
       const listed = await listSecrets({ home: machine.home, file, features, env: {} });
       const keys = listed.filter(({ state, highValue }) => highValue && state === "plain").map(({ key }) => key);
-      const irrevocable = keys.length === 0 ? "" : ` Whoever reads ${keys.join(", ")} has that account for good.`;
+      const irrevocable = keys.length === 0 ? "" : ` Anyone who reads ${keys.join(", ")} has that account for good.`;
       const message = `Secrets stand in the config as they are typed (secrets.encrypt = false).${irrevocable}`;
       return [warning("secrets-encrypted", message, "set secrets.encrypt = true, then: svc secrets encrypt")];
     }
@@ -327,7 +327,7 @@ function findingOf({ name, problems: [first, ...others] }: CheckedSop): Finding 
   return warning("procedures", `${formatProblems([first!])}${more}`, `correct it, then: svc sop validate ${name}`);
 }
 
-/** Procedures that let what came from outside act, with nobody asked in between. */
+/** Procedures in which outside input causes actions without an approval. */
 const trustedInput: Check = {
   id: "trusted-input",
   security: true,

@@ -22,8 +22,8 @@ function signatures(settings: Settings): Finding[] {
     const message = `Every delivery to ${sections([...messages, ...notices])} is refused: its secret is not set, and gateway.require_signatures is on.`;
     return [warning(ID, message, `set its secret; the channel's page says which, and: svc config schema`)];
   }
-  const anyone = `Whoever finds the address can write to the agent in a platform's name: ${sections(messages)} has no secret.`;
-  const look = `Whoever finds the address can make ${sections(notices)} look for news at any time: it has no secret.`;
+  const anyone = `Anyone who finds the address can write to the agent in a platform's name: ${sections(messages)} has no secret.`;
+  const look = `Anyone who finds the address can make ${sections(notices)} look for news at any time: it has no secret.`;
   return [
     ...(messages.length > 0 ? [warning(ID, anyone, fix)] : []),
     ...(notices.length > 0 ? [warning(ID, look, fix)] : []),

@@ -71,7 +71,7 @@ function webRequests({ name }: ResolvedAgent): Finding {
   return note("web-requests", message, 'add "http_get" to tools.disabled, where that is too much');
 }
 
-/** What observability tells, and to whom: the collector of traces, whoever asks for /metrics, whoever reads the log. */
+/** What observability discloses, and to whom: the collector of traces, clients of /metrics, readers of the log. */
 function observingFindings(settings: Settings): Finding[] {
   return [...traces(settings), metrics(settings), strangers(settings), logLevel(settings)];
 }

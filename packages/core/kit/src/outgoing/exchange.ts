@@ -1,4 +1,4 @@
-/** Loaded at the first fetch. */
+/** One guarded request and its response. Loaded at the first fetch. */
 import { Agent, type Dispatcher, buildConnector, request } from "undici";
 import { type Clock, type FetchOptions, type FetchResult, type Logger, SvcError } from "@svc/contract";
 import {
