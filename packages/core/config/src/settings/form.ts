@@ -1,14 +1,15 @@
 /** What the config file says now, for forms: values as they are written, secrets only as set or not, what the environment sets. */
-import type { Json } from "@svc/contract";
+import { type CatalogueEntry, type FeatureDefinition, type Json, featureIdOf } from "@svc/contract";
 import type { ConfigFile } from "../config-file.ts";
 import { overlayEnvironment } from "../environment.ts";
-import { loadConfig, type LoadConfigOptions } from "../load-config.ts";
-import { ConfigError, type Problem } from "../report.ts";
+import { type LoadConfigOptions, loadConfig } from "../load-config.ts";
+import { ConfigError, type Problem } from "../problem.ts";
 import { secretPlaces } from "../secret-values.ts";
-import { sectionsOf, sectionTables } from "../sections.ts";
-import { copyValue, isTable, keyText, type Table } from "../table.ts";
+import { sectionTables, sectionsOf } from "../sections.ts";
+import { type Table, copyValue, isTable, keyText } from "../table.ts";
 import { parseToml } from "../toml.ts";
 import { assertWritable } from "../write-config.ts";
+import type { SchemaNode } from "../schema-node.ts";
 
 export interface ConfigState {
   readonly file: string;
@@ -82,4 +83,48 @@ function jsonOf(value: unknown): Json {
   return typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)
     ? (value as Json)
     : String(value);
+}
+
+// The config's schema as forms need it: what each key takes, and who owns it.
+
+/** By section, in the order of the file's reference. */
+export function formSchema(features: readonly FeatureDefinition[], catalogue: readonly CatalogueEntry[]): Json {
+  const byId = new Map(catalogue.map((entry) => [entry.id, entry]));
+  return [...sectionsOf(features).values()].map(({ name, path, core, parts, item }) => {
+    const owner = features.find(({ section }) => section === name);
+    const entry = owner && byId.get(featureIdOf(owner));
+    return {
+      name,
+      path: [...path],
+      core,
+      ...(entry && { feature: entry.id, kind: entry.kind, summary: entry.summary, title: entry.title ?? "" }),
+      fields: parts.flatMap(({ owner: by, entries }) =>
+        [...entries].map(([key, node]) => ({ ...fieldOf(key, node), ...(by !== parts[0]!.owner && { owner: by }) })),
+      ),
+      ...(item && { item: fieldOf("*", item) }),
+    } as Json;
+  });
+}
+
+type Field = { [name: string]: Json };
+
+function fieldOf(name: string, node: SchemaNode): Field {
+  const { type, required, description, marks, min, max, choices, entries, item, open } = node;
+  return {
+    name,
+    type,
+    required,
+    ...(node.default !== undefined && !marks.secret && { default: node.default }),
+    ...(description !== undefined && { description }),
+    ...(marks.secret && { secret: true }),
+    ...(marks.generate && { generate: true }),
+    ...(marks.ask && { ask: true }),
+    ...(marks.restart && { restart: true }),
+    ...(min !== undefined && { min }),
+    ...(max !== undefined && max !== Number.MAX_SAFE_INTEGER && { max }),
+    ...(choices && { choices: [...choices] }),
+    ...(open && { open }),
+    ...(entries && { fields: [...entries].map(([key, inner]) => fieldOf(key, inner)) }),
+    ...(item && { item: fieldOf("*", item) }),
+  };
 }

@@ -1,4 +1,4 @@
-/** Files that come into being whole or not at all. */
+/** Files of a home: each comes into being whole or not at all. */
 import {
   closeSync,
   existsSync,
@@ -11,6 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { SvcError } from "@svc/contract";
+import { mkdir, stat } from "node:fs/promises";
 
 /** What a file system answers that has no hard links. */
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EACCES"]);
@@ -115,3 +117,44 @@ export function syncDirectory(directory: string): void {
     closeSync(handle);
   }
 }
+
+/** A home that can't be written: said in words, with what can be done about it. */
+export function homeUnwritable(root: string, cause: unknown): SvcError {
+  const isFull = isDiskFull(cause);
+  return new SvcError("HOME_UNWRITABLE", `${root} can't be written${isFull ? ": the disk is full" : ""}.`, {
+    hint: `${isFull ? "Free some space" : "Make it writable for this user"}, or name another with SVC_HOME.`,
+    cause,
+  });
+}
+
+export const isDiskFull = (cause: unknown): boolean =>
+  ["ENOSPC", "EDQUOT"].includes((cause as NodeJS.ErrnoException | undefined)?.code ?? "");
+
+// Folders. Not by `recursive: true`: where a file system says of a folder below one that is
+// there that it can't be (ENOENT, as /proc does), that tries again for ever, with a whole core.
+
+/** A folder and those above it, of this user alone (0700). Resolves when it is there; rejects with what the system says. */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await make(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || dirname(path) === path) throw error;
+    await makeFolder(dirname(path));
+    await make(path);
+  }
+}
+
+async function make(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    // What the system says of a folder that is there differs: EEXIST, of a drive EPERM, of one that can't be written EROFS.
+    if (!(await isFolder(path))) throw error;
+  }
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
