@@ -1,6 +1,6 @@
-/** A file that a message came with, from its link. */
-import { type FeatureContext, type FetchedMedia, type FetchOptions, SvcError } from "@svc/contract";
-import { retryAfterMs } from "./retry-after.ts";
+/** Files of messages: their download from a link, and their kind. */
+import { type FeatureContext, type FetchOptions, type FetchedMedia, type MediaKind, SvcError } from "@svc/contract";
+import { retryAfterMs } from "./platform-call.ts";
 
 export interface MediaDownload {
   readonly url: string;
@@ -39,4 +39,21 @@ const told = (status: number): string => `The server of the file answered with s
 function asRefusal(error: unknown): never {
   if (!(error instanceof SvcError) || error.code !== "ADDRESS_REFUSED") throw error;
   throw new SvcError("MEDIA_REFUSED", "The file's address, or one that it leads to, is refused.", { cause: error });
+}
+
+// Kinds of files.
+
+/** For a platform that takes files of every kind: `Media.sends`. */
+export const MEDIA_KINDS: readonly MediaKind[] = Object.freeze([
+  "image",
+  "audio",
+  "video",
+  "document",
+  "sticker",
+] as const);
+
+/** By its media type; a document where that says nothing else. */
+export function mediaKindOf(mimeType: string | undefined): MediaKind {
+  const kind = mimeType?.split("/", 1)[0]?.trim().toLowerCase();
+  return kind === "image" || kind === "audio" || kind === "video" ? kind : "document";
 }
