@@ -70,7 +70,7 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
   },
   {
     path: /^packages\/core\/sop\/src\/library\/folders\.ts$/,
-    why: "reads names in the workspace; the files are judged by the inode that was opened (read-files.ts)",
+    why: "reads names in the workspace; the files are judged by the inode that was opened (files.ts)",
   },
   {
     path: /^packages\/features\/(?:browser-agent|browser-native)\/src\//,

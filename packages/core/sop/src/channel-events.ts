@@ -2,11 +2,11 @@
 import { type ChannelEvent, type Clock, type Conversation, SvcError } from "@svc/contract";
 import { laneOf, splitText } from "@svc/kit";
 import type { Delivery, NewDelivery, Store } from "@svc/store";
-import type { ApprovalRegistry } from "../approvals/approvals.ts";
-import { cut, oneLine } from "../approvals/plain-text.ts";
-import type { Pending } from "../approvals/types.ts";
-import { isStepKey } from "../runs/definition.ts";
-import type { Sops } from "../runs/types.ts";
+import type { ApprovalRegistry } from "./approvals/approvals.ts";
+import { cut, oneLine } from "./approvals/plain-text.ts";
+import type { Pending } from "./approvals/types.ts";
+import { isStepKey } from "./runs/definition.ts";
+import type { Sops } from "./runs/types.ts";
 
 export interface ChannelEventDeps {
   readonly store: Pick<Store, "outbox" | "write">;

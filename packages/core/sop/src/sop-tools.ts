@@ -1,13 +1,12 @@
 /** What the agent can do with procedures. */
 import { type Json, SvcError, type Tool, type ToolContext, defineTool } from "@svc/contract";
 import * as v from "valibot";
-import { MAX_PAYLOAD_CHARS } from "../runs/begin.ts";
+import { MAX_PAYLOAD_CHARS } from "./runs/begin.ts";
 import type { SopRun } from "@svc/store";
-import { cut } from "../approvals/plain-text.ts";
-import { definitionOf } from "../runs/definition.ts";
-import { textOf } from "../runs/step-input.ts";
-import type { SopRunDetail, SopSummary, Sops } from "../runs/types.ts";
-import type { Approvals } from "../approvals/types.ts";
+import { cut } from "./approvals/plain-text.ts";
+import { definitionOf, textOf } from "./runs/definition.ts";
+import type { SopRunDetail, SopSummary, Sops } from "./runs/types.ts";
+import type { Approvals } from "./approvals/types.ts";
 
 /** Where there is no procedure they can only fail, and are better not offered. */
 export const SOP_TOOLS: readonly string[] = ["sop_list", "sop_status", "sop_run", "sop_approve"];

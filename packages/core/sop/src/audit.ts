@@ -1,10 +1,52 @@
-/** What is written down of runs and approvals, in one place: the words of the log are read by programs. */
-import { createHash } from "node:crypto";
+/** The audit log: what is put into it is short, and holds no secret. And the lines that runs and approvals put there. */
 import type { Json } from "@svc/contract";
-import type { Approval, SopRun, SopRunEnd, SopStepRow } from "@svc/store";
-import type { ToolCallDetail } from "../approvals/types.ts";
-import type { AuditLog } from "../runs/types.ts";
+import type { Approval, SopRun, SopRunEnd, SopStepRow, Store } from "@svc/store";
+import type { AuditLog } from "./runs/types.ts";
+import { createHash } from "node:crypto";
+import type { ToolCallDetail } from "./approvals/types.ts";
 
+export interface AuditLogOptions {
+  readonly store: Pick<Store, "audit">;
+  /** Takes the configured secrets out. */
+  readonly redact: (text: string) => string;
+}
+
+/** Longest text in a line; nothing of it is ever deleted. */
+const MAX_TEXT_CHARS = 1_000;
+/** Most values of a list or an object, and how deep they lie in one another. */
+const MAX_MEMBERS = 50;
+const MAX_DEPTH = 4;
+
+export function createAuditLog({ store, redact }: AuditLogOptions): AuditLog {
+  return {
+    list(limit, before) {
+      const entries = store.audit.list(limit + 1, before);
+      const shown = entries.slice(0, limit);
+      return { entries: shown, next: entries.length > limit ? shown.at(-1)!.n : undefined };
+    },
+    async verify() {
+      const { entries, brokenAt } = await store.audit.verify();
+      return { entries, brokenAt };
+    },
+    add: (kind, data) => store.audit.add(kind, told(data, redact, 0)),
+  };
+}
+
+function told(value: Json, redact: (text: string) => string, depth: number): Json {
+  if (typeof value === "string") return cut(redact(value));
+  if (typeof value !== "object" || value === null) return value;
+  if (depth === MAX_DEPTH) return "[…]";
+  if (Array.isArray(value)) return value.slice(0, MAX_MEMBERS).map((item: Json) => told(item, redact, depth + 1));
+  const members = Object.entries(value).slice(0, MAX_MEMBERS);
+  return Object.fromEntries(members.map(([key, member]) => [cut(redact(key)), told(member, redact, depth + 1)]));
+}
+
+const cut = (text: string): string => {
+  const whole = text.toWellFormed();
+  return whole.length <= MAX_TEXT_CHARS ? whole : `${whole.slice(0, MAX_TEXT_CHARS).toWellFormed()}…`;
+};
+
+/** The lines of runs and approvals, in one place: programs read these words. */
 export const auditLines = (audit: Pick<AuditLog, "add">) => ({
   /** The payload itself may hold anything; its digest tells whether it was this one. */
   runStart: (run: SopRun, version: string): void =>
