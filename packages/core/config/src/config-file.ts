@@ -1,7 +1,7 @@
 /** Reads the config file: bounded, as UTF-8, with what its mode gives away; and what it says. */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { SvcError } from "@svc/contract";
-import { ConfigError } from "./report.ts";
+import { ConfigError } from "./problem.ts";
 import type { Table } from "./table.ts";
 import { parseToml } from "./toml.ts";
 

@@ -1,12 +1,10 @@
 /** The config that a first run writes: it works as it stands, offline, and shows where to go on. */
 import { lstatSync } from "node:fs";
 import { type FeatureDefinition, SvcError } from "@svc/contract";
-import { createExclusively, replaceFile } from "./exclusive-file.ts";
-import { homeUnwritable } from "./home-unwritable.ts";
+import { createExclusively, homeUnwritable, makeFolder, replaceFile } from "./home-files.ts";
 import type { Home } from "./home.ts";
-import { makeFolder } from "./make-folder.ts";
 import { configJsonSchema } from "./json-schema.ts";
-import { tomlText } from "./toml-text.ts";
+import { tomlText } from "./toml.ts";
 
 export interface DefaultConfig {
   readonly host?: string;

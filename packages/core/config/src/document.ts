@@ -1,13 +1,11 @@
 /** A TOML file that is not the config, e.g. a procedure: checked like it, by a schema of its own. */
 import type { ErrorCode } from "@svc/contract";
 import type { GenericSchema, InferOutput } from "valibot";
-import { type Finding, withoutVague } from "./finding.ts";
-import { type Problem, report } from "./report.ts";
+import { type Finding, type Problem, report, withoutVague } from "./problem.ts";
 import { partOf, type Section } from "./sections.ts";
-import { checkStructure } from "./structure.ts";
+import { checkStructure, validateSection } from "./validate.ts";
 import type { Table } from "./table.ts";
 import { parseToml } from "./toml.ts";
-import { validateSection } from "./validate.ts";
 
 export interface DocumentSource {
   /** Absolute path, for what is said of it; it is not read. */

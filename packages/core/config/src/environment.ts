@@ -3,12 +3,10 @@
  * the specification names set their one key, before the file (override) or where it is silent (fallback), and never
  * bring a section into being. A blank secret is no secret: it neither sets nor takes away one.
  */
-import type { SchemaNode } from "./schema-node.ts";
-import { allowedValues, expectation, readText } from "./expectation.ts";
-import { absentFeature, badKey, badValue, type Finding, unknownKey } from "./finding.ts";
-import { namesIn, type Section, type SectionTable } from "./sections.ts";
+import { type SchemaNode, allowedValues, expectation, readText } from "./schema-node.ts";
+import { absentFeature, badKey, badValue, type Finding, unknownKey } from "./problem.ts";
+import { type SchemaKey, type Section, type SectionTable, namesIn, walkSection } from "./sections.ts";
 import { copyValue, isTable, keyText, type Path, setAt, type Table, valueAt } from "./table.ts";
-import { type SchemaKey, walkSection } from "./walk-schema.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,41 +1,68 @@
 /** `@svc/config`: the configuration of a home: its file, environment, secrets, and what is wrong with it. */
 export { DEFAULT_AGENT } from "./agent-schema.ts";
 export * from "./agents.ts";
+export { absentBrowser, type AbsentBrowser, type Backend } from "./backends.ts";
 export * from "./core-schema.ts";
-export * from "./home.ts";
-export * from "./make-folder.ts";
-export type { Backend } from "./observability-backend.ts";
-export { absentBrowser, type AbsentBrowser } from "./browser-backend.ts";
-export * from "./secrets/redact.ts";
-export { redactJson } from "./secrets/redact-json.ts";
-export { SecretPrint } from "./secrets/secret-print.ts";
-export { type HashedSecret, hashedSecret } from "./hashed-secret.ts";
 export * from "./default-config.ts";
-export { applyConfigEdits, type ConfigEdit } from "./apply-edits.ts";
-export { addConfigItem, type ConfigChange, removeConfigItems, setConfigValues } from "./edit-config.ts";
-export { editConfigFile, type KeySet, setConfigKey, type SetKeyOptions } from "./set-key.ts";
-export { type TypedKey, typedKey } from "./key-text.ts";
-export { allowedValues, expectation, readText } from "./expectation.ts";
-export { variableName } from "./environment.ts";
 export * from "./document.ts";
-export { badKey, badValue, type Finding } from "./finding.ts";
+export {
+  addConfigItem,
+  applyConfigEdits,
+  type ConfigChange,
+  type ConfigEdit,
+  removeConfigItems,
+  setConfigValues,
+} from "./edit-config.ts";
+export { variableName } from "./environment.ts";
+export { type HashedSecret, hashedSecret } from "./hashed-secret.ts";
+export { createExclusively, makeFolder, removeDrafts, replaceFile, syncDirectory } from "./home-files.ts";
+export * from "./home.ts";
 export * from "./json-schema.ts";
+export { type TypedKey, typedKey } from "./key-text.ts";
 export * from "./load-config.ts";
 export type { LoadedConfig, ToolPair } from "./loaded-config.ts";
-export { LEAST_CHOSEN_CHARS } from "./secret-values.ts";
-export * from "./report.ts";
+export {
+  badKey,
+  badValue,
+  ConfigError,
+  type Finding,
+  formatProblems,
+  nearest,
+  type Problem,
+  report,
+  type ReportContext,
+} from "./problem.ts";
 export { MASK } from "./redacted.ts";
-export type { NodeType, SchemaNode } from "./schema-node.ts";
-export { nearest } from "./suggest.ts";
-export { isTable, type Path, type Table } from "./table.ts";
-export { type SchemaKey, walkSchema } from "./walk-schema.ts";
-export type { ConfigValue } from "./toml-text.ts";
-export * from "./exclusive-file.ts";
-export { type KeyRing, nextKeyFile, openKeyRing } from "./secrets/key-ring.ts";
+export { allowedValues, expectation, type NodeType, readText, type SchemaNode } from "./schema-node.ts";
+export { LEAST_CHOSEN_CHARS } from "./secret-values.ts";
+export {
+  isSealed,
+  type KeyRing,
+  nextKeyFile,
+  openKeyRing,
+  openSecret,
+  openSecretKey,
+  sealSecret,
+} from "./secrets/key-ring.ts";
+export {
+  createRedactor,
+  DOTS,
+  type KnownSecret,
+  redactJson,
+  type Redactor,
+  redactPatterns,
+  SecretPrint,
+} from "./secrets/redact.ts";
 export { type Rotated, rotateSecretKey, type RotateOptions, type Vault } from "./secrets/rotate.ts";
-export { listSecrets, type SecretState } from "./secrets/list-secrets.ts";
-export * from "./secrets/seal.ts";
-export { type SealedConfig, sealConfigFile } from "./secrets/seal-config.ts";
-export type { SecretFileOptions } from "./secrets/secret-file.ts";
-export { openSecretKey } from "./secrets/secret-key.ts";
+export {
+  listSecrets,
+  type SealedConfig,
+  sealConfigFile,
+  type SecretFileOptions,
+  type SecretState,
+} from "./secrets/secret-file.ts";
 export { type SecretSet, setConfigSecret, type SetSecretOptions } from "./secrets/set-secret.ts";
+export { type SchemaKey, walkSchema } from "./sections.ts";
+export { editConfigFile, type KeySet, setConfigKey, type SetKeyOptions } from "./set-key.ts";
+export { isTable, type Path, type Table } from "./table.ts";
+export type { ConfigValue } from "./toml.ts";

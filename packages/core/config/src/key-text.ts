@@ -1,8 +1,8 @@
 /** A key as a person types it, and as problems show it: `agents.helper.model.api_key`, `prices."a.b"`, `boards[0].token`. */
 import { type Path, keyText } from "./table.ts";
-import { type SchemaKey, walkSchema } from "./walk-schema.ts";
+import { type SchemaKey, walkSchema } from "./sections.ts";
 import { type FeatureDefinition, SvcError } from "@svc/contract";
-import { nearest } from "./suggest.ts";
+import { nearest } from "./problem.ts";
 
 const PART = /(?:^|\.)(?:([\w-]+)|("(?:[^"\\]|\\.)*")|'([^']*)')|\[(\d{1,6})\]/;
 

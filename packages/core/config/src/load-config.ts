@@ -8,17 +8,25 @@
 import { resolve } from "node:path";
 import type { CatalogueEntry, FeatureDefinition, FeatureNeed } from "@svc/contract";
 import type { Home } from "./home.ts";
-import { backendInForce, backendWarnings } from "./observability-backend.ts";
+import { backendInForce, backendWarnings } from "./backends.ts";
 import { openKeyRing } from "./secrets/key-ring.ts";
 import { type ParsedConfig, parseConfig, readConfigFile } from "./config-file.ts";
-import { absentBrowser, browserWarnings } from "./browser-backend.ts";
-import { channelAgentRules, spokenChannelRules } from "./agent-rules.ts";
-import { coreRules } from "./core-rules.ts";
+import { absentBrowser, browserWarnings } from "./backends.ts";
+import { channelAgentRules, coreRules, spokenChannelRules } from "./core-rules.ts";
 import type { CoreConfig } from "./core-schema.ts";
 import { type Environment, overlayEnvironment, variableName } from "./environment.ts";
-import { type Absent, type Finding, absentOf, badKey, badValue, needsFeature, withoutVague } from "./finding.ts";
+import {
+  type Absent,
+  ConfigError,
+  type Finding,
+  absentOf,
+  badKey,
+  badValue,
+  needsFeature,
+  report,
+  withoutVague,
+} from "./problem.ts";
 import { LoadedConfig, type LoadedSection, type ToolPair } from "./loaded-config.ts";
-import { ConfigError, report } from "./report.ts";
 import {
   guessableSecrets,
   hasPlainSecret,
@@ -29,12 +37,10 @@ import {
   shortSecrets,
   textsOf,
 } from "./secret-values.ts";
-import { type Section, sectionTables, sectionsOf } from "./sections.ts";
-import { checkStructure } from "./structure.ts";
+import { type Section, sectionTables, sectionsOf, walkSection } from "./sections.ts";
+import { checkStructure, validateSection } from "./validate.ts";
 import { type Table, emptyTable, isTable, keyText, valueAt } from "./table.ts";
-import { validateSection } from "./validate.ts";
 import { statSync } from "node:fs";
-import { walkSection } from "./walk-schema.ts";
 
 export interface LoadConfigOptions {
   readonly home: Home;

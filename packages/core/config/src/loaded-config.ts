@@ -1,10 +1,10 @@
 /** The configuration in force. It is immutable; a reload makes a new one. */
 import type { FeatureDefinition, Json } from "@svc/contract";
-import type { Backend } from "./observability-backend.ts";
+import type { Backend } from "./backends.ts";
 import type { CoreConfig } from "./core-schema.ts";
 import { redactedTable, withDefaults } from "./redacted.ts";
 import { isImplicit, type Section, type SectionPart } from "./sections.ts";
-import { nodeCrypto } from "./node-crypto.ts";
+import { nodeCrypto } from "./hashed-secret.ts";
 import type { KnownSecret } from "./secrets/redact.ts";
 import { isTable, type Table } from "./table.ts";
 import { isUnset, keysOf } from "./validate.ts";

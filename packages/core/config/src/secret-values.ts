@@ -1,11 +1,10 @@
 /** Everything done to secrets between the file and the schema: blank ones taken out, sealed ones opened, all listed. */
 import { SvcError } from "@svc/contract";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./problem.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import type { Section } from "./sections.ts";
-import { SecretPrint, isTooShort } from "./secrets/secret-print.ts";
-import type { KnownSecret } from "./secrets/redact.ts";
-import { isSealed } from "./secrets/seal.ts";
+import { type KnownSecret, SecretPrint, isTooShort } from "./secrets/redact.ts";
+import { isSealed } from "./secrets/key-ring.ts";
 import { hashedSecret } from "./hashed-secret.ts";
 import { isTable, keyText, type Path, type Table, valueAt } from "./table.ts";
 

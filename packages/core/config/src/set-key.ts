@@ -1,16 +1,15 @@
 /** One key of the config set without an editor: `svc config set`. What would not load is not written. */
 import { resolve } from "node:path";
 import { SvcError } from "@svc/contract";
-import { withChangeLock } from "./change-lock.ts";
+import { assertWritable, withChangeLock, writeConfigFile } from "./write-config.ts";
 import { readConfigFile } from "./config-file.ts";
 import { setConfigValues } from "./edit-config.ts";
-import { allowedValues, expectation, readText } from "./expectation.ts";
+import { allowedValues, expectation, readText } from "./schema-node.ts";
 import { loadConfig, type LoadConfigOptions } from "./load-config.ts";
 import type { LoadedConfig } from "./loaded-config.ts";
-import type { ConfigValue } from "./toml-text.ts";
+import type { ConfigValue } from "./toml.ts";
 import { typedKey } from "./key-text.ts";
-import type { SchemaKey } from "./walk-schema.ts";
-import { assertWritable, writeConfigFile } from "./write-config.ts";
+import type { SchemaKey } from "./sections.ts";
 
 export interface SetKeyOptions extends Omit<LoadConfigOptions, "text"> {
   /** As in the file: `gateway.port`, `prices."gpt-4.1".input_per_million`. */

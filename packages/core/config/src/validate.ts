@@ -1,10 +1,9 @@
 /** A section's values against its schemas. What is told is our own words or the author's; valibot's quote the value. */
 import * as v from "valibot";
-import { allowedValues, expectation } from "./expectation.ts";
-import { badValue, type Finding } from "./finding.ts";
-import type { SchemaNode } from "./schema-node.ts";
-import { isImplicit, type Section, type SectionPart } from "./sections.ts";
-import { emptyTable, type Path, type Table, valueAt } from "./table.ts";
+import { type SchemaNode, allowedValues, expectation } from "./schema-node.ts";
+import { type Finding, absentFeature, badKey, badValue, unknownKey } from "./problem.ts";
+import { type Section, type SectionPart, type SectionTable, isImplicit, namesIn } from "./sections.ts";
+import { type Path, type Table, emptyTable, isTable, valueAt } from "./table.ts";
 
 export interface ValidatedSection {
   /** `undefined` where there are findings. */
@@ -117,3 +116,51 @@ function distinct(findings: readonly Finding[]): Finding[] {
   const seen = new Map(findings.map((finding) => [JSON.stringify([finding.path, finding.message]), finding]));
   return [...seen.values()];
 }
+
+// Finds every key that doesn't belong, at every depth. valibot would tell only the first of each table, and silently drops some names from
+// records.
+
+/** Names that valibot leaves out of a record without a word. */
+const DROPPED = new Set(["__proto__", "prototype", "constructor"]);
+
+export function checkStructure(table: Table, tables: SectionTable, path: Path = []): Finding[] {
+  return Object.entries(table).flatMap(([name, value]) => {
+    const here = [...path, name];
+    const child = tables.children.get(name);
+    if (child) return checkChild(value, child, here);
+    const node = tables.section?.entries.get(name);
+    if (node) return checkKeys(value, node, here);
+    const item = tables.section?.item;
+    if (item) return checkNamed(value, item, here);
+    const meant = tables.aliases.get(name);
+    if (meant !== undefined) return [badKey(here, `this section is called [${meant}]`)];
+    return [unknownKey(here, namesIn(tables), tables.absent)];
+  });
+}
+
+function checkChild(value: unknown, child: SectionTable, path: Path): Finding[] {
+  if (!child.section && child.absent.length > 0) return [absentFeature(path, child.absent)];
+  if (!isTable(value)) return [badValue(path, "must be a table")];
+  return checkStructure(value, child, path);
+}
+
+/** What is no table where one belongs is left to the schema. */
+function checkKeys(value: unknown, node: SchemaNode, path: Path): Finding[] {
+  if (Array.isArray(value)) {
+    const { item } = node;
+    return item ? value.flatMap((inner, index) => checkKeys(inner, item, [...path, index])) : [];
+  }
+  if (!isTable(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const here = [...path, name];
+    if (node.type === "record") return node.item ? checkNamed(inner, node.item, here) : [];
+    const known = node.entries?.get(name);
+    if (known) return checkKeys(inner, known, here);
+    if (!node.entries || node.open) return [];
+    return [unknownKey(here, [...node.entries.keys()])];
+  });
+}
+
+/** An entry of a record. */
+const checkNamed = (value: unknown, item: SchemaNode, path: Path): Finding[] =>
+  DROPPED.has(String(path.at(-1))) ? [badKey(path, "this name can't be used")] : checkKeys(value, item, path);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { makeFolder } from "../src/make-folder.ts";
+import { makeFolder } from "../src/home-files.ts";
 
 const room = mkdtempSync(join(tmpdir(), "svc-make-folder-"));
 afterAll(() => rmSync(room, { recursive: true, force: true }));

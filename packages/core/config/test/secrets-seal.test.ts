@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { ConfigError, openSecretKey, sealConfigFile, sealSecret, setConfigSecret } from "../src/index.ts";
-import { withChangeLock } from "../src/change-lock.ts";
+import { withChangeLock } from "../src/write-config.ts";
 import { FEATURES, makeFixture, meddler, unknownIn } from "./config-fixtures.ts";
 
 const fixture = makeFixture();

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } f
 import { inspect } from "node:util";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { openSecret, openSecretKey, sealSecret } from "../src/index.ts";
-import { makeSecretKey } from "../src/secrets/secret-key.ts";
+import { makeSecretKey } from "../src/secrets/key-ring.ts";
 import { makeFixture, PROVIDER_A } from "./config-fixtures.ts";
 
 const fixture = makeFixture();

@@ -7,8 +7,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConfigEdit, ConfigError, type ConfigValue, applyConfigEdits, loadConfig } from "../src/index.ts";
 import { copyValue, emptyTable, isTable, type Path, type Table, valueAt } from "../src/table.ts";
-import { parseToml } from "../src/toml.ts";
-import { tomlKey, tomlValue } from "../src/toml-text.ts";
+import { parseToml, tomlKey, tomlValue } from "../src/toml.ts";
 import { ConfigEditor, formSchema } from "../src/settings/index.ts";
 import { CATALOGUE, FEATURES, makeFixture } from "./config-fixtures.ts";
 

@@ -5,9 +5,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readKey } from "../src/key-text.ts";
 import { emptyTable, isTable, type Table } from "../src/table.ts";
-import { parseToml } from "../src/toml.ts";
+import { parseToml, tomlKey, tomlText } from "../src/toml.ts";
 import { readPlaces } from "../src/toml-places.ts";
-import { tomlKey, tomlText } from "../src/toml-text.ts";
 
 const name = fc.oneof(
   fc.stringMatching(/^[\w-]{1,8}$/),

@@ -1,7 +1,7 @@
 /** What happens inside, as told to observers and subscribers. Types are noun-verb and stable. */
 import type { Conversation } from "./channel.ts";
 import type { ErrorCode } from "./error-codes.ts";
-import type { ModelFailureReason } from "./failure.ts";
+import type { ModelFailureReason } from "./error.ts";
 import type { ClientId } from "./identity.ts";
 
 /** Whose turn it is that an event belongs to. */

@@ -15,15 +15,14 @@ import type { Clock } from "./clock.ts";
 import type { ChildAgentEvent, HardwareChangedEvent, SafetyEvent, VoiceStateEvent } from "./events.ts";
 import type { Json } from "./json.ts";
 import type { Logger } from "./log.ts";
-import type { Build } from "./manifest.ts";
+import type { Build, CatalogueEntry } from "./manifest.ts";
 import type { Observer, Readings } from "./observe.ts";
 import type { Route, RouteEvent } from "./route.ts";
 import type { SandboxBackend } from "./sandbox.ts";
 import type { DocumentReader, FetchOptions, FetchResult, Tool } from "./tool.ts";
 import type { ClientId } from "./identity.ts";
 import type { Ingress } from "./ingress.ts";
-import type { SecretStore, StateStore } from "./kept.ts";
-import type { PerClient, PerClientOptions, SharedHandle } from "./shared.ts";
+import type { PerClient, PerClientOptions, SecretStore, SharedHandle, StateStore } from "./state.ts";
 import type { Speech } from "./speech.ts";
 import type { Triggered, TriggeredWith, TriggerEvent } from "./trigger.ts";
 
@@ -313,4 +312,10 @@ export interface CommandProgress {
   /** 0 to 1; undefined: the total is unknown. */
   at(share: number | undefined): void;
   done(): void;
+}
+
+/** What one build consists of; written by the composer. */
+export interface Composition extends Build {
+  readonly features: readonly FeatureDefinition[];
+  readonly catalogue: readonly CatalogueEntry[];
 }

@@ -69,11 +69,19 @@ export interface Build {
   readonly commit: string;
   /** `custom`: with features more or less than a profile has. */
   readonly profile: string;
-  readonly recipe: import("./build-command.ts").Recipe;
+  readonly recipe: Recipe;
 }
 
-/** What one build consists of; written by the composer. */
-export interface Composition extends Build {
-  readonly features: readonly import("./feature.ts").FeatureDefinition[];
-  readonly catalogue: readonly CatalogueEntry[];
+/** What `pnpm build` was asked for. */
+export interface Recipe {
+  readonly profile: string;
+  readonly with: readonly string[];
+  readonly without: readonly string[];
+}
+
+/** Keeps the features of the running build. Every message that says "build it in" takes its command from here. */
+export function buildCommand(recipe: Recipe, flag: string): string {
+  const without = recipe.without.filter((word) => word !== flag);
+  const words = [...new Set([...recipe.with, flag])].join(",");
+  return [`npx pnpm build ${recipe.profile} --with ${words}`, ...without.map((word) => `--without ${word}`)].join(" ");
 }

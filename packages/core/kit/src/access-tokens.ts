@@ -2,7 +2,7 @@
 import { type FeatureContext, SvcError } from "@svc/contract";
 import * as v from "valibot";
 import { platformCall } from "./platform-call.ts";
-import { unlessAborted } from "./async/abort.ts";
+import { unlessAborted } from "./async/timeout.ts";
 
 export interface AccessTokens {
   /** Whether the config has any. */

@@ -65,3 +65,25 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
+
+/** Fields of untrusted JSON: a missing field, or one of another type, reads as undefined. */
+export type Fields = Readonly<Record<string, Json>>;
+
+export const fieldsOf = (value: unknown): Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : NONE;
+
+const NONE: Fields = Object.freeze({});
+
+export const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as Json[]) : []);
+
+/** Blank counts as nothing. */
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" && value.trim() !== "" ? value : undefined;
+
+/** An id or a name. A value longer than any platform's is dropped, because ids are stored and shown often. */
+export function wordOf(value: unknown): string | undefined {
+  const text = textOf(value);
+  return text === undefined || text.length > MAX_WORD_CHARS ? undefined : text;
+}
+
+const MAX_WORD_CHARS = 512;

@@ -1,7 +1,13 @@
-/** One request to a platform's API. Returns the answer, or throws an error that says whether to retry. */
-import { type FeatureContext, type FetchOptions, type FetchResult, type Json, SvcError } from "@svc/contract";
+/** One request to a platform's API: returns the answer, or throws an error that says whether to retry. And the parts of such requests. */
+import {
+  type ErrorCode,
+  type FeatureContext,
+  type FetchOptions,
+  type FetchResult,
+  type Json,
+  SvcError,
+} from "@svc/contract";
 import { parseJson } from "./json.ts";
-import { retryAfterMs } from "./retry-after.ts";
 
 export interface PlatformCall {
   readonly url: string;
@@ -81,3 +87,50 @@ const redirected = (): SvcError =>
   new SvcError("DELIVERY_FAILED", "The platform redirects to another address.", {
     hint: "Set api_url to the address that it redirects to.",
   });
+
+/** Milliseconds that a `Retry-After` header asks for (RFC 9110, 10.2.3: whole seconds, or a date). */
+export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000;
+  const atMs = Date.parse(header);
+  // "-1" and "1.5" are dates to the parser, of 2001: only what names a day is one.
+  if (!/[a-z]/i.test(header) || Number.isNaN(atMs)) return undefined;
+  return Math.max(0, atMs - nowMs);
+}
+
+/**
+ * An untrusted id as one segment of an API path. Throws `code` for "." and "..": no encoding keeps a URL from resolving them,
+ * and the request, with its token, would go to another path.
+ */
+export function pathPart(id: string, code: ErrorCode = "DELIVERY_REFUSED"): string {
+  if (/^\.{0,2}$/.test(id)) throw new SvcError(code, "This is no id of the platform.");
+  // Of half a character the encoding would throw.
+  return encodeURIComponent(id.toWellFormed());
+}
+
+/** A form with files in it, as platforms take uploads. The runtime writes it: names are escaped, the boundary is its own. */
+export interface FormFile {
+  /** Name of the field. */
+  readonly field: string;
+  readonly name: string;
+  /** `type/subtype`. */
+  readonly mimeType: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface Form {
+  readonly body: Uint8Array;
+  /** With the boundary. */
+  readonly contentType: string;
+}
+
+export async function multipart(fields: Readonly<Record<string, string>>, files: readonly FormFile[]): Promise<Form> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  for (const { field, name, mimeType, bytes } of files) {
+    form.append(field, new Blob([bytes as Uint8Array<ArrayBuffer>], { type: mimeType }), name);
+  }
+  const written = new Response(form);
+  const contentType = written.headers.get("content-type") as string;
+  return { body: await written.bytes(), contentType };
+}

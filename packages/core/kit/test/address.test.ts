@@ -2,7 +2,7 @@
 // somewhere: shared address space, IPv4 inside IPv6, metadata services.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isPublicAddress } from "../src/outgoing/address.ts";
+import { isPublicAddress } from "../src/outgoing/target.ts";
 
 describe("refused", () => {
   test.each([

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { Tokenizer } from "marked";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { type Block, columnsOf, type Inline, plainOf, readMarkdown, type Table } from "../src/markdown/index.ts";
-import { BoundedLexer, MAX_EFFORT } from "../src/markdown/bounded-lexer.ts";
+import { BoundedLexer, MAX_EFFORT } from "../src/markdown/read.ts";
 
 /** Short for a tree: `b(…)` bold, `i(…)` italic, `s(…)` strike, `c(…)` code, `a(url …)` a link. */
 const inlines = (all: readonly Inline[]): string => all.map(inline).join("");

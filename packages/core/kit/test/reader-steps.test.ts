@@ -2,18 +2,28 @@
 // seconds: for four times the text no reader here takes more than about four times the steps.
 import { worstGrowth } from "@svc/steps";
 import { expect, test } from "vitest";
-import { fenceLeftOpen, isPlainlyFenced, splitText } from "../src/split-text.ts";
+import { fenceLeftOpen, isPlainlyFenced, splitText } from "../src/answer-parts.ts";
 import { authenticityOf } from "../src/mail/authenticity.ts";
-import { automaticBy } from "../src/mail/automatic.ts";
-import { type Headers, headersFrom, headerText, parameterOf, readable } from "../src/mail/headers.ts";
+import {
+  type Headers,
+  addressOf,
+  automaticBy,
+  headerText,
+  headersFrom,
+  isReply,
+  mailboxOf,
+  messageIdsIn,
+  nameOf,
+  parameterOf,
+  readable,
+  replaceQuoted,
+  threadPlaceOf,
+} from "../src/mail/headers.ts";
 import { htmlToText } from "../src/mail/html-text.ts";
 import { withoutQuote, withoutSignature } from "../src/mail/quoted.ts";
-import { addressOf, mailboxOf, nameOf } from "../src/mail/sender.ts";
-import { isReply, messageIdsIn, threadPlaceOf } from "../src/mail/thread-place.ts";
-import { replaceQuoted } from "../src/quoted-strings.ts";
 import { isCanonicalPath } from "../src/request-path.ts";
-import { retryAfterMs } from "../src/retry-after.ts";
-import { verifyWebhook, webhookKeyOf } from "../src/standard-webhooks.ts";
+import { retryAfterMs } from "../src/platform-call.ts";
+import { verifyWebhook, webhookKeyOf } from "../src/signatures.ts";
 
 /** A mail with this in each header that is looked at. */
 const mail = (text: string): Headers =>

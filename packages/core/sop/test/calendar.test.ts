@@ -1,6 +1,6 @@
 // A calendar that misses a start, keeps the service busy for minutes, or lets one trigger hide all others.
 import { expect, test } from "vitest";
-import { calendarOf } from "../src/triggers/calendar.ts";
+import { calendarOf } from "../src/triggers/cron-schedule.ts";
 import { cronTimes } from "../src/triggers/cron-time.ts";
 
 const nowMs = Date.parse("2026-03-02T10:00:00Z");

@@ -7,7 +7,7 @@ import {
   type NotifiedChannel,
   type PostedEvent,
   createChannelEvents,
-} from "../src/channel-events/channel-events.ts";
+} from "../src/channel-events.ts";
 import type { SopTriggerEvent } from "../src/library/types.ts";
 import {
   approvals,

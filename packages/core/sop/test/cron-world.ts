@@ -2,9 +2,8 @@
 import { SvcError } from "@svc/contract";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { type FakeClock, fakeClock, settled } from "@svc/testkit/fake-clock";
-import type { CronTrigger } from "../src/triggers/cron-entry.ts";
+import { type CronSchedule, type CronTrigger, createCronSchedule } from "../src/triggers/cron-schedule.ts";
 import type { CronMark, CronMarks } from "../src/triggers/cron-marks.ts";
-import { createCronSchedule, type CronSchedule } from "../src/triggers/cron-schedule.ts";
 
 const SECOND = 1000;
 export const MINUTE = 60 * SECOND;

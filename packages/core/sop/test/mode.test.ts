@@ -1,6 +1,6 @@
 // A gate that a mode leaves out is work that nobody was asked about.
 import { expect, test } from "vitest";
-import { gateOf } from "../src/library/mode.ts";
+import { gateOf } from "../src/runs/definition.ts";
 import type { ExecutionMode, Priority, SopStep } from "../src/library/types.ts";
 
 const PRIORITIES: readonly Priority[] = ["low", "normal", "high", "critical"];

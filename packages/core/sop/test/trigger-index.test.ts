@@ -2,7 +2,7 @@
 // nobody asked for; and ten thousand procedures must not make each request slower.
 import { describe, expect, test } from "vitest";
 import type { SopDefinition, SopTrigger } from "../src/library/types.ts";
-import { indexTriggers } from "../src/triggers/trigger-index.ts";
+import { indexTriggers } from "../src/triggers/match.ts";
 
 const sop = (name: string, ...triggers: Partial<SopTrigger>[]): SopDefinition =>
   ({ name, triggers: triggers.map((trigger) => ({ condition: undefined, ...trigger })) }) as unknown as SopDefinition;

@@ -1,7 +1,7 @@
 // The conformance cases of procedures: what other programs of this kind decide, and an operator relies on.
 import { vectorCases } from "@svc/testkit/vectors";
 import { describe, expect, test } from "vitest";
-import { gateOf } from "../src/library/mode.ts";
+import { gateOf } from "../src/runs/definition.ts";
 import { readSteps } from "../src/library/steps-md.ts";
 import type { ExecutionMode, Priority, SopTrigger, SopTriggerEvent } from "../src/library/types.ts";
 import { cronTimes } from "../src/triggers/cron-time.ts";

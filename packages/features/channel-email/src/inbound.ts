@@ -1,6 +1,6 @@
 /** What of a mail goes to the agent, and in which conversation. */
 import type { Inbound, Logger } from "@svc/contract";
-import { isAllowed, replaceQuoted, senderGate } from "@svc/kit";
+import { isAllowed, replaceQuoted, senderGate, toldOnce } from "@svc/kit";
 import {
   addressOf,
   authenticityOf,
@@ -13,7 +13,6 @@ import {
   parameterOf,
   readable,
   threadPlaceOf,
-  toldOnce,
   withoutQuote,
   withoutSignature,
 } from "@svc/kit/mail";

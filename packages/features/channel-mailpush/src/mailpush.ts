@@ -15,6 +15,7 @@ import {
   isAllowed,
   pathPart,
   senderGate,
+  toldOnce,
 } from "@svc/kit";
 import { type MailApi, createMailApi } from "./api.ts";
 import { attachmentsOf, createMedia } from "./attachments.ts";
@@ -33,7 +34,6 @@ import {
   mailboxOf,
   nameOf,
   readable,
-  toldOnce,
   withoutQuote,
 } from "@svc/kit/mail";
 import { type Mail, bodyText } from "./mail.ts";

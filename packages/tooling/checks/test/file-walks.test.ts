@@ -34,7 +34,7 @@ describe("passes", () => {
 
   test("the place itself, and a place with a reason", () => {
     const text = 'import { readdir } from "node:fs/promises";';
-    expect(found(text, "packages/core/kit/src/files/remove-tree.ts")).toEqual([]);
+    expect(found(text, "packages/core/kit/src/files/trees.ts")).toEqual([]);
     expect(found(text, "packages/features/sandbox-jail/src/view.ts")).toEqual([]);
   });
 });

@@ -9,11 +9,9 @@
 import { existsSync, renameSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { SvcError } from "@svc/contract";
-import { assertWritable } from "../write-config.ts";
-import { syncDirectory } from "../exclusive-file.ts";
-import { withChangeLock } from "../change-lock.ts";
-import { type KeyRing, nextKeyFile, openKeyRing } from "./key-ring.ts";
-import { isSealed } from "./seal.ts";
+import { assertWritable, withChangeLock } from "../write-config.ts";
+import { syncDirectory } from "../home-files.ts";
+import { type KeyRing, isSealed, makeSecretKey, nextKeyFile, openKeyRing, readSecretKey } from "./key-ring.ts";
 import {
   assertReadable,
   openSecretFile,
@@ -21,7 +19,6 @@ import {
   type SecretFileOptions,
   writeSecretFile,
 } from "./secret-file.ts";
-import { makeSecretKey, readSecretKey } from "./secret-key.ts";
 
 /** The store's vault: sealed texts beside the config's. */
 export interface Vault {

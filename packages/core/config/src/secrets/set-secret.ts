@@ -2,18 +2,14 @@
 import { type FeatureDefinition, SvcError } from "@svc/contract";
 import { setConfigValues } from "../edit-config.ts";
 import { type Environment, overlayEnvironment } from "../environment.ts";
-import { sectionTables, sectionsOf } from "../sections.ts";
+import { type SchemaKey, sectionTables, sectionsOf, walkSection } from "../sections.ts";
 import { type Path, type Table, copyValue, emptyTable, keyText, valueAt } from "../table.ts";
-import { assertWritable, writeConfigFile } from "../write-config.ts";
-import { withChangeLock } from "../change-lock.ts";
-import { openKeyRing } from "./key-ring.ts";
-import { isSealed } from "./seal.ts";
+import { assertWritable, withChangeLock, writeConfigFile } from "../write-config.ts";
+import { isSealed, openKeyRing } from "./key-ring.ts";
 import { type SecretFile, type SecretFileOptions, openSecretFile } from "./secret-file.ts";
 import { matchKey, readKey } from "../key-text.ts";
-import { checkStructure } from "../structure.ts";
-import { nearest } from "../suggest.ts";
-import { validateSection } from "../validate.ts";
-import { type SchemaKey, walkSection } from "../walk-schema.ts";
+import { checkStructure, validateSection } from "../validate.ts";
+import { nearest } from "../problem.ts";
 
 export interface SetSecretOptions extends SecretFileOptions {
   /** As `readKey` takes it: `model.api_key`, `agents.helper.model.api_key`. The file need not have it. */

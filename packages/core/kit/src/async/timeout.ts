@@ -1,5 +1,4 @@
 import type { Clock } from "@svc/contract";
-import { unlessAborted } from "./abort.ts";
 
 export interface TimeoutOptions {
   /** Its sleep keeps the process alive until the time is up: a shutdown must not end in the middle. */
@@ -47,3 +46,20 @@ export const runtimeTimers: Pick<Clock, "after"> = {
     return () => clearTimeout(timer);
   },
 };
+
+/**
+ * What `work` comes to. Rejects with the signal's reason when it is aborted first; the work itself goes on. A function is not called when
+ * the signal is aborted already.
+ */
+export async function unlessAborted<T>(work: Promise<T> | (() => T | Promise<T>), signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const abort = Promise.withResolvers<never>();
+  const giveUp = (): void => abort.reject(signal.reason);
+  signal.addEventListener("abort", giveUp, { once: true });
+  try {
+    return await Promise.race([typeof work === "function" ? work() : work, abort.promise]);
+  } finally {
+    // The runtime keeps a signal that is made of others for as long as it has a listener.
+    signal.removeEventListener("abort", giveUp);
+  }
+}

@@ -2,8 +2,7 @@
 import { type Clock, type Json, SvcError, type ToolContext } from "@svc/contract";
 import { withTimeout } from "../async/timeout.ts";
 import type { BrowserAction, BrowserActionName } from "./actions.ts";
-import type { BrowserDriver, DriverResult, UploadFile } from "./driver.ts";
-import { FailedAddress } from "./errors.ts";
+import { type BrowserDriver, type DriverResult, FailedAddress, type UploadFile } from "./driver.ts";
 import { type KeptFile, MAX_FILE_BYTES, keepFile } from "./files.ts";
 import { type BrowserGuard, shownHost } from "./guard.ts";
 import { type Refusal, newestOfPage } from "./guarding-proxy.ts";

@@ -1,7 +1,6 @@
 /** Whether a page, or a part of one, may come from an address: first by the list, then by where its name leads. */
 import { SvcError } from "@svc/contract";
-import { isPublicAddress } from "../outgoing/address.ts";
-import { parseTarget } from "../outgoing/target.ts";
+import { isPublicAddress, parseTarget } from "../outgoing/target.ts";
 import { domainToASCII } from "node:url";
 import ipaddr from "ipaddr.js";
 

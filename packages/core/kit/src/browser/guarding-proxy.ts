@@ -17,7 +17,7 @@ import {
 } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { type Duplex, pipeline } from "node:stream";
-import { equalSecrets } from "../equal-secrets.ts";
+import { equalSecrets } from "../signatures.ts";
 import type { ProxyAccess } from "./driver.ts";
 import { type BrowserGuard, shownHost } from "./guard.ts";
 

@@ -1,7 +1,7 @@
 /** One browser for each client that has opened a page: no one ever meets another's cookies, storage or pages. */
 import { type ClientId, type Clock, type Logger, SvcError } from "@svc/contract";
-import { unlessAborted } from "../async/abort.ts";
-import { Semaphore } from "../async/semaphore.ts";
+import { unlessAborted } from "../async/timeout.ts";
+import { Semaphore } from "../async/queues.ts";
 import type { BrowserDriver, DriverSession } from "./driver.ts";
 import type { BrowserGuard } from "./guard.ts";
 import { type GuardingProxy, startGuardingProxy } from "./guarding-proxy.ts";

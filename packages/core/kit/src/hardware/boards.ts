@@ -77,3 +77,66 @@ export interface NativePins {
 }
 
 export const NATIVE_PINS: Capability<NativePins> = defineCapability("native-pins");
+
+/** What `probe` offers to features that know boards: what the chip itself says. */
+export interface LiveChip {
+  /** The chip that the readings are of: `STM32F401RE`. */
+  readonly chip: string;
+  /** Its board: `nucleo-f401re`. */
+  readonly board: string;
+  /** The device id named this chip; false: the chip has none, and the caller named it. */
+  readonly isIdentified: boolean;
+  readonly deviceId: number | undefined;
+  readonly revision: number | undefined;
+  readonly memory: readonly LiveRegion[];
+}
+
+export interface LiveRegion {
+  readonly name: "flash" | "RAM";
+  readonly start: number;
+  readonly bytes: number;
+  /** The size was read from the chip, not taken from the data sheet. */
+  readonly isLive: boolean;
+}
+
+export interface ChipProbe {
+  /** Names of the boards whose chips can be read. */
+  readonly boards: readonly string[];
+  /**
+   * Reads the chip that is connected. `chip`: its name or that of its board, where the caller knows it. Throws TOOL_BAD_INPUT, TOOL_FAILED,
+   * CONFIG_INVALID, ADDRESS_REFUSED, REMOTE_*.
+   */
+  read(chip: string | undefined, signal: AbortSignal): Promise<LiveChip>;
+}
+
+export const CHIP_PROBE: Capability<ChipProbe> = defineCapability("chip-probe");
+
+/** Boards with motors and distance sensors, for the robot feature; it may reserve boards for its own writes. */
+export interface MotorCommand {
+  /** Pins or channels of the motors, as the board's firmware counts them. */
+  readonly motors: { readonly left: number; readonly right: number };
+  /** Metres a second; negative is backward. */
+  readonly left: number;
+  readonly right: number;
+  /** The board stops both motors by itself this many milliseconds after the command came, unless another one came. */
+  readonly ttlMs: number;
+}
+
+/** Commands are never repeated; those of motors go first on their board, then those of sensors. Reject with BOARD_*; BOARD_FAILED where the board's protocol or firmware has no motors. */
+export interface MotorBoards {
+  setMotors(alias: string, command: MotorCommand, signal: AbortSignal): Promise<void>;
+  stopMotors(alias: string, motors: MotorCommand["motors"], signal: AbortSignal): Promise<void>;
+  /** Metres; Infinity: nothing is within the sensor's range. */
+  readDistance(alias: string, pin: number, signal: AbortSignal): Promise<number>;
+}
+
+/** Provided by the feature that provides `BOARDS`. */
+export const MOTOR_BOARDS: Capability<MotorBoards> = defineCapability("motor-boards");
+
+export interface ReservedBoards {
+  /** Why tools and commands may not write to this board; undefined: they may. */
+  reasonFor(alias: string): string | undefined;
+}
+
+/** Provided by a feature that has a board to itself. */
+export const RESERVED_BOARDS: Capability<ReservedBoards> = defineCapability("reserved-boards");

@@ -2,8 +2,7 @@
  * Whether a mail's From is genuine. A sender can write any From header; the receiving server checks DMARC, DKIM and SPF, and
  * records the results (RFC 8601). Without this check anyone who knows an address on the allowlist could pass as its owner.
  */
-import { replaceQuoted } from "../quoted-strings.ts";
-import type { Headers } from "./headers.ts";
+import { type Headers, replaceQuoted } from "./headers.ts";
 
 /** `unchecked`: the server says nothing of it. */
 export type Authenticity = "proven" | "unproven" | "unchecked";

@@ -1,6 +1,5 @@
 /** A mail as RFC 5322 wants it. */
-import { headerText } from "./headers.ts";
-import type { ThreadPlace } from "./thread-place.ts";
+import { type ThreadPlace, headerText } from "./headers.ts";
 
 export interface Outgoing {
   /** Undefined: the platform puts it there. */

@@ -1,6 +1,5 @@
 /** `@svc/kit/markdown`: what a model writes, read once for all channels. A channel only says how it shows it. */
-export { columnsOf } from "./columns.ts";
-export { plainOf } from "./plain.ts";
+export * from "./plain.ts";
 export { readMarkdown } from "./read.ts";
 export { speakableOf, type SpeakableOptions } from "./speakable.ts";
 export type * from "./tree.ts";

@@ -8,9 +8,8 @@ import {
   type IsExempt,
   type Lookup,
 } from "./guarded-fetch.ts";
-import { parseTarget, refused } from "./target.ts";
+import { addressesOf, parseTarget, refused } from "./target.ts";
 import { isIP } from "node:net";
-import { addressesOf } from "./addresses.ts";
 import type { Readable, Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { runtimeTimers } from "../async/timeout.ts";

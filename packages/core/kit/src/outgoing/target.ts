@@ -1,6 +1,8 @@
-import { isIPv4 } from "node:net";
+import { isIP, isIPv4 } from "node:net";
 import { SvcError } from "@svc/contract";
-import { FETCH_LIMITS } from "./guarded-fetch.ts";
+import { FETCH_LIMITS, type GuardedFetchOptions, type Lookup, asHttp, exemptions } from "./guarded-fetch.ts";
+import { lookup as systemLookup } from "node:dns/promises";
+import ipaddr from "ipaddr.js";
 
 /**
  * The URL of a request or of a redirect (`base`: the URL that redirected). Refuses URLs other than http(s), user names, and
@@ -39,3 +41,66 @@ function checkSpelling(text: string, url: URL): void {
 export function refused(message: string, hint?: string): SvcError {
   return new SvcError("ADDRESS_REFUSED", message, hint === undefined ? {} : { hint });
 }
+
+// Where a name leads to, and whether a connection may go there.
+
+/** One refused address refuses the name: a DNS answer that mixes public and private addresses is an attack. */
+export async function addressesOf(
+  hostname: string,
+  exempt: boolean,
+  lookup: Lookup = resolve,
+): Promise<readonly string[]> {
+  const addresses = isIP(hostname) === 0 ? await lookup(hostname) : [hostname];
+  if (addresses.length === 0) throw refused("The host has no address.");
+  if (!exempt && !addresses.every(isPublicAddress)) {
+    throw refused(
+      "The host's address is private, loopback, link-local or reserved, and such addresses are refused.",
+      "To allow exactly this service, add its host:port to security.net.allow_private.",
+    );
+  }
+  return addresses;
+}
+
+/** `FeatureContext.resolve`. `ws`, `mqtt` and their like are to exemptions what `http` and `https` are. */
+export function createGuardedResolve(
+  options: Pick<GuardedFetchOptions, "allowPrivate" | "exempt" | "lookup">,
+): (url: string) => Promise<readonly string[]> {
+  const isExempt = exemptions(options.allowPrivate, options.exempt ?? []);
+  return async (text) => {
+    const { protocol, hostname, port } = parseTarget(asHttp(text));
+    const host = hostname.replace(/^\[(.*)\]$/, "$1");
+    try {
+      return await addressesOf(host, isExempt(protocol, host, port), options.lookup);
+    } catch (cause) {
+      if (cause instanceof SvcError) throw cause;
+      throw new SvcError("REMOTE_UNREACHABLE", "The host's name could not be resolved.", { cause });
+    }
+  };
+}
+
+const resolve: Lookup = async (hostname) =>
+  (await systemLookup(hostname, { all: true, order: "verbatim" })).map((entry) => entry.address);
+
+/**
+ * Whether an address is a public unicast one. Everything that is not known to be is refused: private, loopback,
+ * link-local, shared (CGNAT), multicast, documentation and reserved ranges, and every form that carries an IPv4 address
+ * inside an IPv6 one (mapped, compatible, translated, NAT64, 6to4, Teredo), because the machine behind the translation
+ * may be a private one.
+ */
+export function isPublicAddress(address: string): boolean {
+  // A zone id (fe80::1%eth0) names an interface: never public, and not every parser rejects it.
+  if (address.includes("%")) return false;
+  if (ipaddr.IPv4.isValidFourPartDecimal(address)) {
+    const v4 = ipaddr.IPv4.parse(address);
+    return v4.range() === "unicast" && !PUBLIC_METADATA.has(v4.toString());
+  }
+  if (!ipaddr.IPv6.isValid(address)) return false;
+  const v6 = ipaddr.IPv6.parse(address);
+  return v6.range() === "unicast" && v6.match(GLOBAL_UNICAST, 3);
+}
+
+/** IANA hands out public IPv6 addresses from 2000::/3 only; ::/96 and the like are "unicast" to the library. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parse("2000::");
+
+/** Metadata services with a public address: 168.63.129.16 answers inside one large cloud only. */
+const PUBLIC_METADATA = new Set(["168.63.129.16"]);

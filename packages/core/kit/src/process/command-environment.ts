@@ -1,5 +1,7 @@
-/** All that a command sees of an environment. */
-import { win32 } from "node:path";
+/** What a command is given of the system: its environment, its programs, its user. */
+import { delimiter, isAbsolute, join, win32 } from "node:path";
+import { constants, readFileSync } from "node:fs";
+import { access, stat } from "node:fs/promises";
 
 /** Nothing of the daemon's own environment: it holds secrets, and variables that make programs load code. */
 export function commandEnvironment(workspace: string, unasked: boolean): Readonly<Record<string, string>> {
@@ -123,3 +125,50 @@ const NEUTRAL: Readonly<Record<string, string>> = {
   PYTHONSAFEPATH: "1",
   NPM_CONFIG_USERCONFIG: NOWHERE,
 };
+
+/** Absolute path of a program, by `PATH`. Entries that are not absolute are left out: they mean another file in each folder. */
+export async function findProgram(name: string, path = process.env["PATH"] ?? ""): Promise<string | undefined> {
+  for (const folder of path.split(delimiter)) {
+    if (!isAbsolute(folder)) continue;
+    const file = join(folder, name);
+    if (await isProgram(file)) return file;
+  }
+  return undefined;
+}
+
+async function isProgram(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The user for root's commands in a workspace without another owner. Above every range that distributions and service managers
+ * assign (below 65536) and below those of containers (524288 and up), so that no other account has this id:
+ * https://systemd.io/UIDS-GIDS/. It needs no line in /etc/passwd.
+ */
+export const SANDBOX_USER = Object.freeze({ uid: 242_617, gid: 242_617 });
+
+/**
+ * False in a user namespace that does not map this user, as in a container without root: there no file can be given to it. The maps are
+ * those of user_namespaces(7): first id inside, first id outside, number of ids.
+ */
+export function hasSandboxUser(read: (file: string) => string = (file) => readFileSync(file, "utf8")): boolean {
+  try {
+    return (
+      isMapped(read("/proc/self/uid_map"), SANDBOX_USER.uid) && isMapped(read("/proc/self/gid_map"), SANDBOX_USER.gid)
+    );
+  } catch {
+    // A system without user namespaces.
+    return true;
+  }
+}
+
+const isMapped = (map: string, id: number): boolean =>
+  map.split("\n").some((line) => {
+    const [first, , count] = line.trim().split(/\s+/).map(Number);
+    return first !== undefined && count !== undefined && id >= first && id < first + count;
+  });

@@ -10,7 +10,7 @@ import {
   type SandboxSession,
   SvcError,
 } from "@svc/contract";
-import { windowsPathTrap } from "../files/windows-path.ts";
+import { windowsPathTrap } from "../files/paths.ts";
 import { commandEnvironment, windowsFolder } from "./command-environment.ts";
 import { runProcess } from "./run-process.ts";
 

@@ -3,8 +3,7 @@
  * and at start inherited ones up to about number 16; a service manager, a shell or a container engine may have left more open.
  * https://man7.org/linux/man-pages/man5/proc_pid_fdinfo.5.html
  */
-import { closeSync, openSync, readdirSync, readSync } from "node:fs";
-import { shellWord } from "./shell-word.ts";
+import { closeSync, openSync, readSync, readdirSync } from "node:fs";
 
 /**
  * Numbers without close-on-exec that Node did not see to. Linux alone tells the flags; elsewhere the list is empty, and on macOS libuv starts
@@ -75,3 +74,9 @@ if [ "$high" ]; then
 fi
 unset fd high
 ${script}`;
+
+/**
+ * A word for a line of the shell. POSIX.1-2017, Shell Command Language 2.2.2: between single quotes every character but the quote
+ * itself is itself.
+ */
+export const shellWord = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Confinement, type ExecResult, type SandboxBackend, SvcError } from "@svc/contract";
 import { isEmpty, makeScratch, openPath, removePath } from "../files/index.ts";
-import { shellWord } from "./shell-word.ts";
+import { shellWord } from "./descriptors.ts";
 
 export interface ConfinementProof {
   readonly open: SandboxBackend["open"];

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeScratch, removeAbandonedScratch } from "../../src/files/index.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { processMark } from "../../src/files/abandoned-scratch.ts";
+import { processMark } from "../../src/files/scratch.ts";
 
 let room: string;
 beforeEach(() => (room = mkdtempSync(join(tmpdir(), "svc-test-"))));

@@ -2,9 +2,8 @@
 import { type Conversation, type Inbound, SvcError } from "@svc/contract";
 import type { Approval, ApprovalAnswer, ApprovalHold, ApprovalStatus, Delivery, NewDelivery } from "@svc/store";
 import { Announced, Requester } from "./requester.ts";
-import type { ApprovalOptions } from "./options.ts";
-import { expired, outcomeText, refusalOf, resolvedEvent } from "./outcome.ts";
-import type { Answer, ApprovalKey, Approvals, Pending } from "./types.ts";
+import type { Answer, ApprovalKey, ApprovalOptions, Approvals, Pending } from "./types.ts";
+import { expired, outcomeText, refusalOf, resolvedEvent } from "./prompt-text.ts";
 import { cut, oneLine, wellFormed } from "./plain-text.ts";
 import { type Reading, readReply } from "./reply-reading.ts";
 import { inScope } from "@svc/runtime";

@@ -2,7 +2,7 @@
 import { type Conversation, type FileChange, type Json, SvcError } from "@svc/contract";
 import type { Approval, ApprovalOffers, OfferedPattern, Store } from "@svc/store";
 import type { ApprovalRegistry } from "./approvals.ts";
-import { digestOf } from "./new-approval.ts";
+import { digestOf } from "./requester.ts";
 import { cut, oneLine, shortened, wellFormed } from "./plain-text.ts";
 import type { ApprovalKey, ApprovalRequest, ShownChange, ToolCallDetail } from "./types.ts";
 import { diff } from "node:util";

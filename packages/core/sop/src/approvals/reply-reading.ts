@@ -3,10 +3,9 @@ import type { Conversation, Inbound } from "@svc/contract";
 import { isAllowed, laneOf } from "@svc/kit";
 import type { Approval, Delivery, Store } from "@svc/store";
 import { type KeywordMatch, matchKeyword } from "./keywords.ts";
-import type { ChannelAnswers } from "./options.ts";
-import { refusalOf } from "./outcome.ts";
+import type { ChannelAnswers } from "./types.ts";
+import { example, inWords, promptIdOf, refusalOf } from "./prompt-text.ts";
 import { cut } from "./plain-text.ts";
-import { example, inWords, promptIdOf } from "./prompt-text.ts";
 
 export interface ReadingDeps {
   readonly approvals: Pick<Store["approvals"], "read" | "waitingIn" | "endedSince">;

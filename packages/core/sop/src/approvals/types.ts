@@ -1,6 +1,6 @@
 /** What waits for a person's yes: who may ask, who may answer, and what everybody is told. */
-import type { ApprovalOrigin, Conversation, Inbound, Json } from "@svc/contract";
-import type { Approval, ApprovalAnswer, ApprovalOffers, ApprovalStatus } from "@svc/store";
+import type { ApprovalEvent, ApprovalOrigin, Clock, Conversation, Inbound, Json, Logger } from "@svc/contract";
+import type { Approval, ApprovalAnswer, ApprovalOffers, ApprovalStatus, Delivery, Store } from "@svc/store";
 
 export interface ApprovalKey {
   readonly runId: string;
@@ -126,3 +126,31 @@ export interface ApprovalPage {
 export type OnSettled = (approval: Approval) => () => void;
 /** The same of every new one. */
 export type OnRequested = (approval: Approval) => void;
+
+/** What approvals are made with. */
+export interface ApprovalOptions {
+  readonly store: Pick<Store, "approvals" | "grants" | "outbox" | "write">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Called after the commit. Returns the event with its id. */
+  readonly publish: (event: ApprovalEvent) => { readonly id: string };
+  /** Of a channel, as it is in force now; also of one that is gone. */
+  readonly settings: (channel: string) => ChannelAnswers;
+  /** `approvals.expire_secs`, as it is in force now. */
+  readonly expireMs: () => number;
+  /** Takes the configured secrets out of what is kept, and shown to many. */
+  readonly redact: (text: string) => string;
+  /** Called after the commit that added these rows to the outbox. */
+  readonly wake: (deliveries: readonly Delivery[]) => void;
+  /** Puts a rule into force that outlives the conversation. Called after the commit of the yes. Default: none can be kept. */
+  readonly keepRule?: (rule: Json, answered: Approval) => Promise<void>;
+  readonly onRequested?: OnRequested;
+  readonly onSettled?: OnSettled;
+}
+
+export interface ChannelAnswers {
+  /** Who may answer there. */
+  readonly approvers: readonly string[];
+  /** Longest text of one message there. */
+  readonly maxChars: number;
+}

@@ -3,9 +3,8 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { SvcError, type Workspace } from "@svc/contract";
-import { SOP_MD, SOP_TOML } from "../library/file-names.ts";
-import { PENDING, type PendingChange, pendingText, readPending } from "../library/pending.ts";
-import { readFiles } from "../library/read-files.ts";
+import { SOP_MD, SOP_TOML } from "../library/types.ts";
+import { PENDING, type PendingChange, pendingText, readFiles, readPending } from "../library/files.ts";
 
 /** By paths below the workspace. */
 type Files = Pick<Workspace, "write" | "remove">;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { type Json, SvcError } from "@svc/contract";
 import { type ConfigValue, type Problem, type Table, applyConfigEdits, isTable } from "@svc/config";
 import { type DefinitionRules, type Known, type SopFiles, examineSop } from "../library/definition.ts";
-import { NAME_RULE, SOP_NAME } from "../library/file-names.ts";
+import { NAME_RULE, SOP_NAME } from "../library/types.ts";
 import type { ReadSteps } from "../library/steps-md.ts";
-import { editSteps, type StepEdit, type StepText } from "./step-edits.ts";
+import { type StepEdit, type StepText, editSteps } from "./step-edits.ts";
 
 /** Both files of a procedure. */
 export interface SopText {
@@ -222,3 +222,27 @@ const plain = (_key: string, value: unknown): unknown => (typeof value === "bigi
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 const number = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
 const itemsOf = (value: unknown): Table[] => (Array.isArray(value) ? value.filter(isTable) : []);
+
+// What the desk takes and gives.
+
+/** A procedure's files as they are, with what is wrong with them. */
+export interface SopSource extends SopDraft {
+  readonly name: string;
+  readonly revision: string;
+  /** Why they can't be changed here; undefined: they can. */
+  readonly unwritable: string | undefined;
+}
+
+export interface SopSave extends SopText {
+  /** Of the files that the change was made for; undefined: there are none yet. */
+  readonly revision: string | undefined;
+}
+
+export interface SavedSop {
+  readonly name: string;
+  /** Undefined: it was deleted. */
+  readonly revision: string | undefined;
+  /** What an undo names; undefined: the files say so already. */
+  readonly version: number | undefined;
+  readonly warnings: readonly Problem[];
+}

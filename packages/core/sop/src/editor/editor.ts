@@ -9,15 +9,21 @@ import { type Json, SvcError, type Workspace } from "@svc/contract";
 import { Semaphore } from "@svc/kit";
 import { type Problem, formatProblems } from "@svc/config";
 import type { DefinitionRules, Known } from "../library/definition.ts";
-import { NAME_RULE, SOP_MD, SOP_NAME, SOP_TOML } from "../library/file-names.ts";
+import { NAME_RULE, SOP_MD, SOP_NAME, SOP_TOML, type SopLibrary } from "../library/types.ts";
 import { workspaceOf } from "../library/folders.ts";
-import type { FileTexts, PendingChange } from "../library/pending.ts";
-import { MOST_BYTES, readFiles } from "../library/read-files.ts";
-import type { SopLibrary } from "../library/types.ts";
+import { type FileTexts, MOST_BYTES, type PendingChange, readFiles } from "../library/files.ts";
 import { commit, finishPending, notChanged } from "./commit.ts";
 import { type SopChange, SopHistory, type SopVersion, type SopVersionDetail } from "./history.ts";
-import { draftOf, type SopDraft, type SopEdit, type SopText, templateOf } from "./draft.ts";
-import type { SavedSop, SopSave, SopSource } from "./types.ts";
+import {
+  type SavedSop,
+  type SopDraft,
+  type SopEdit,
+  type SopSave,
+  type SopSource,
+  type SopText,
+  draftOf,
+  templateOf,
+} from "./draft.ts";
 
 export interface SopEditorDeps {
   /** Absolute path of `<workspace>/sops`. */

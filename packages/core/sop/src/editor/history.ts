@@ -1,7 +1,7 @@
 /** Procedures as they were before each change that was saved. */
 import { diffOf, type DiffLine, type Version, VersionStore } from "@svc/config/versions";
-import { SOP_MD, SOP_TOML } from "../library/file-names.ts";
-import type { FileTexts, PendingChange } from "../library/pending.ts";
+import { SOP_MD, SOP_TOML } from "../library/types.ts";
+import type { FileTexts, PendingChange } from "../library/files.ts";
 
 export type SopChange = "create" | "change" | "delete" | "rename" | "undo";
 

@@ -4,8 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { SvcError } from "@svc/contract";
-import { headingOf, markdownLines } from "../library/markdown-lines.ts";
-import { readSteps } from "../library/steps-md.ts";
+import { headingOf, markdownLines, readSteps } from "../library/steps-md.ts";
 import type { SopStep } from "../library/types.ts";
 
 /** A step as a form has it. */

@@ -2,11 +2,9 @@
 import { basename, join } from "node:path";
 import type { Problem } from "@svc/config";
 import { type CheckedSop, type DefinitionRules, type Known, checkSop } from "./definition.ts";
-import { NAME_RULE, SOP_NAME } from "./file-names.ts";
-import { listFolders, workspaceOf } from "./folders.ts";
-import { AT_A_TIME, inParallel } from "./in-parallel.ts";
-import { readFiles } from "./read-files.ts";
-import { problemOf } from "./read-text.ts";
+import { NAME_RULE, SOP_NAME } from "./types.ts";
+import { AT_A_TIME, inParallel, listFolders, workspaceOf } from "./folders.ts";
+import { problemOf, readFiles } from "./files.ts";
 
 export interface CheckOptions extends DefinitionRules {
   readonly known: Known;

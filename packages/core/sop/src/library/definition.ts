@@ -10,13 +10,10 @@ import {
   badValue,
   checkDocument,
 } from "@svc/config";
-import { SOP_MD, SOP_TOML } from "./file-names.ts";
-import type { Remark } from "./markdown-lines.ts";
-import type { ReservedPaths } from "./path-rules.ts";
-import { sopRules, unpairedTools } from "./rules.ts";
+import { type ExecutionMode, SOP_MD, SOP_TOML, type SopDefinition, type SopStep, type SopTrigger } from "./types.ts";
+import { type ReadSteps, type Remark, readSteps } from "./steps-md.ts";
+import { type ReservedPaths, sopRules, unpairedTools } from "./rules.ts";
 import { MOST_STEPS, type SopFile, type StepEntry, type TriggerEntry, sopSchema } from "./schema.ts";
-import { type ReadSteps, readSteps } from "./steps-md.ts";
-import type { ExecutionMode, SopDefinition, SopStep, SopTrigger } from "./types.ts";
 import { cronTimes } from "../triggers/cron-time.ts";
 import { referencesIn } from "./args.ts";
 

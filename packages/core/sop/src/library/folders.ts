@@ -2,8 +2,8 @@
 import type { Dirent } from "node:fs";
 import { access, readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { SOP_NAME, SOP_TOML } from "./file-names.ts";
-import { PENDING, type PendingChange, readPending } from "./pending.ts";
+import { SOP_NAME, SOP_TOML } from "./types.ts";
+import { PENDING, type PendingChange, readPending } from "./files.ts";
 
 export const MOST_SOPS = 10_000;
 
@@ -59,3 +59,21 @@ function noneIfMissing(error: NodeJS.ErrnoException): Dirent[] {
   if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
   throw error;
 }
+
+/** The results of `work` for each item, in their order; a few at a time, as each may hold a file open. */
+export async function inParallel<Item, Result>(
+  items: readonly Item[],
+  most: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const rest = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of rest) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+  return results;
+}
+
+/** Folders of procedures that are read at the same time. */
+export const AT_A_TIME = 32;

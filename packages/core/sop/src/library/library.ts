@@ -1,17 +1,25 @@
 /** The procedures of a workspace, as their files are now. */
 import { basename, dirname, join, sep } from "node:path";
 import type { Clock, Logger } from "@svc/contract";
-import type { DefinitionRules } from "./definition.ts";
-import { NAME_RULE, SOP_MD, SOP_TOML } from "./file-names.ts";
-import { MOST_SOPS, listFolders, workspaceOf } from "./folders.ts";
-import { AT_A_TIME, inParallel } from "./in-parallel.ts";
-import type { ReservedPaths } from "./path-rules.ts";
-import { PENDING } from "./pending.ts";
-import { SETTLE_MS, settledStamp } from "./settled.ts";
-import { type Change, type Kept, type Shelf, type Shown, changes, kept, shown } from "./shelf.ts";
-import { fileStamp } from "./stamp.ts";
-import type { BrokenSop, ExecutionMode, LoadedSop, SopDefinition, SopLibrary, SopTriggerEvent } from "./types.ts";
+import type { CheckedSop, DefinitionRules } from "./definition.ts";
+import {
+  type BrokenSop,
+  type ExecutionMode,
+  type LoadedSop,
+  NAME_RULE,
+  SOP_MD,
+  SOP_TOML,
+  type SopDefinition,
+  type SopLibrary,
+  type SopTriggerEvent,
+} from "./types.ts";
+import { AT_A_TIME, MOST_SOPS, inParallel, listFolders, workspaceOf } from "./folders.ts";
+import type { ReservedPaths } from "./rules.ts";
+import { PENDING, SETTLE_MS, fileStamp, settledStamp } from "./files.ts";
 import { type FSWatcher, watch } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import { type Problem, formatProblems } from "@svc/config";
+import { type TriggerIndex, indexTriggers } from "../triggers/match.ts";
 
 /** The functions answer as it is now: a reload of the config may change it, and the next `reload` here goes by it. */
 export interface LibraryOptions {
@@ -276,4 +284,66 @@ function watchFolders(changed: () => void, log: Logger): FolderWatch {
       watchers.clear();
     },
   };
+}
+
+/** What is known of each procedure: its last good version, and what is wrong with the newest. */
+interface Kept {
+  /** Of the files that were read. */
+  readonly stamp: string;
+  readonly definition: SopDefinition | undefined;
+  readonly problem: string | undefined;
+}
+
+/** By name. */
+type Shelf = ReadonlyMap<string, Kept>;
+
+/** A version that is wrong does not take the place of one that was right. */
+function kept(before: Kept | undefined, stamp: string, { definition, problems, isMissing }: CheckedSop): Kept {
+  const last = isMissing ? undefined : before?.definition;
+  // The same object, so that whoever compares sees no change in a file that was only touched.
+  if (definition)
+    return { stamp, definition: isDeepStrictEqual(last, definition) ? last : definition, problem: undefined };
+  return { stamp, definition: last, problem: sentenceOf(problems) };
+}
+
+/** The first of them, with file and line. */
+function sentenceOf([first, ...more]: readonly Problem[]): string {
+  const rest = more.length === 0 ? "" : `; and ${more.length} more (svc sop validate)`;
+  return first ? `${formatProblems([first])}${rest}` : "";
+}
+
+interface Shown extends TriggerIndex {
+  readonly list: readonly LoadedSop[];
+  readonly broken: readonly BrokenSop[];
+  get(name: string): LoadedSop | undefined;
+}
+
+function shown(shelf: Shelf): Shown {
+  const list: LoadedSop[] = [];
+  const broken: BrokenSop[] = [];
+  for (const [name, { definition, problem }] of shelf) {
+    if (definition) list.push({ definition, problem });
+    else if (problem !== undefined) broken.push({ name, problem });
+  }
+  const byName = new Map(list.map((one) => [one.definition.name, one]));
+  return { list, broken, get: (name) => byName.get(name), ...indexTriggers(list.map(({ definition }) => definition)) };
+}
+
+interface Change {
+  readonly name: string;
+  readonly kind: "loaded" | "removed" | "turned-bad" | "broken";
+  readonly problem?: string;
+}
+
+function changes(before: Shelf, after: Shelf): Change[] {
+  const removed = [...before].flatMap(([name, { definition }]): Change[] =>
+    definition && !after.get(name)?.definition ? [{ name, kind: "removed" }] : [],
+  );
+  const others = [...after].flatMap(([name, now]): Change[] => {
+    const was = before.get(name);
+    if (was?.definition === now.definition && was?.problem === now.problem) return [];
+    if (now.problem === undefined) return [{ name, kind: "loaded" }];
+    return [{ name, kind: now.definition ? "turned-bad" : "broken", problem: now.problem }];
+  });
+  return [...removed, ...others];
 }

@@ -3,8 +3,8 @@ import { type Finding, type Path, type Table, type ToolPair, badKey, badValue, i
 import { readCondition } from "../triggers/condition.ts";
 import { cronTimes, isTimeZone } from "../triggers/cron-time.ts";
 import { topicFilterFault } from "../triggers/topic-filter.ts";
-import { pathFault, type ReservedPaths } from "./path-rules.ts";
 import { TRIGGER_TYPES, type TriggerEntry } from "./schema.ts";
+import { isCanonicalPath } from "@svc/kit";
 
 export interface RuleContext {
   /** Of the folder. */
@@ -157,3 +157,33 @@ function notJson(value: unknown, path: Path): Finding[] {
 /** The tables of a list of tables. */
 const itemsOf = (value: unknown): Table[] =>
   Array.isArray(value) ? value.map((item) => (isTable(item) ? item : {})) : [];
+
+// Which paths a webhook trigger may have.
+
+/** Paths that the service answers itself and that are no events; one that ends with `/` stands for all below, `/` alone for the page. */
+export type ReservedPaths = readonly string[];
+
+/** What is wrong with a path; undefined: nothing. */
+export function pathFault(path: string, reserved: ReservedPaths): string | undefined {
+  if (!path.startsWith("/")) return 'must begin with "/"';
+  if (/[?#]/.test(path)) return "must be a path alone, without a query; the condition looks at the payload";
+  if (!isAsSent(path)) {
+    return "must be written as it stands in a URL: without . and .. parts, other characters as %20, letters and digits as they are";
+  }
+  if (isReserved(path, reserved)) return "is a path of the service itself";
+  return undefined;
+}
+
+/** A request's path is compared as it came, and one with a second spelling is 404: such a trigger would wait for ever. */
+function isAsSent(path: string): boolean {
+  const url = `http://host${path}`;
+  return isCanonicalPath(path) && URL.canParse(url) && new URL(url).pathname === path;
+}
+
+function isReserved(path: string, reserved: ReservedPaths): boolean {
+  return [...ALWAYS, ...reserved].some(
+    (one) => path === one || (one !== "/" && one.endsWith("/") && path.startsWith(one)),
+  );
+}
+
+const ALWAYS = ["/api", "/api/"];

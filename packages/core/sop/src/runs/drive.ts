@@ -2,16 +2,14 @@
 import { type Json, SvcError, isPostponed } from "@svc/contract";
 import { inScope } from "@svc/runtime";
 import type { Approval, JournalledCall, SopRun } from "@svc/store";
-import { type After, commit, pendingOf } from "./after-commit.ts";
-import { definitionOf, gateId, stepOf, stepTurnId } from "./definition.ts";
-import type { RunDeps } from "./deps.ts";
+import { type After, type RunDeps, commit, pendingOf } from "./deps.ts";
+import { definitionOf, gateId, inputOf, outputBefore, stepOf, stepTurnId, textOf } from "./definition.ts";
 import { completeStep, enterStep, failRun, waitForLook } from "./transitions.ts";
 import type { Pending } from "../approvals/types.ts";
-import { inputOf, outputBefore, textOf } from "./step-input.ts";
 import type { SopStep } from "../library/types.ts";
 import { cut, shortened } from "../approvals/plain-text.ts";
 import { fillArgs } from "../library/args.ts";
-import { callProblem } from "./call-rules.ts";
+import { callProblem } from "./begin.ts";
 
 export interface Drive {
   readonly runId: string;
@@ -29,43 +27,43 @@ const AGAIN: ReadonlySet<string> = new Set(["MODEL_UNREACHABLE", "BUSY", "DRAINI
 const DISK_REST_MS = 5_000;
 
 /** Never rejects. */
-export async function drive(parts: RunDeps, { runId, signal, stopping }: Drive): Promise<void> {
+export async function drive(deps: RunDeps, { runId, signal, stopping }: Drive): Promise<void> {
   let failures = 0;
   let at = 0;
   for (;;) {
     try {
       if (stopping.aborted) return;
-      const run = parts.store.sopRuns.read(runId);
+      const run = deps.store.sopRuns.read(runId);
       if (run?.status !== "pending" && run?.status !== "running") return;
       if (run.step !== at) [at, failures] = [run.step, 0];
-      await inScope({ traceparent: run.traceparent }, () => advance(parts, run, signal));
+      await inScope({ traceparent: run.traceparent }, () => advance(deps, run, signal));
     } catch (error) {
       // Cancelled: the run has its end. Stopping, which a turn that waits for a person may hear of first: it goes on in the
       // next process.
       if (signal.aborted || isPostponed(error)) return;
-      const delayMs = restAfter(parts, error, failures);
+      const delayMs = restAfter(deps, error, failures);
       if (failures === 0 && delayMs !== undefined) {
-        parts.log.warn("a step of a procedure is tried again", {
+        deps.log.warn("a step of a procedure is tried again", {
           run: runId,
           step: at,
           code: (error as SvcError).code,
         });
       }
       failures += 1;
-      if (delayMs === undefined) await giveUp(parts, runId, error, stopping);
-      else await rest(parts, delayMs, AbortSignal.any([signal, stopping]));
+      if (delayMs === undefined) await giveUp(deps, runId, error, stopping);
+      else await rest(deps, delayMs, AbortSignal.any([signal, stopping]));
     }
   }
 }
 
-async function advance(parts: RunDeps, run: SopRun, signal: AbortSignal): Promise<void> {
+async function advance(deps: RunDeps, run: SopRun, signal: AbortSignal): Promise<void> {
   if (run.status === "pending") {
-    return commit(parts.store, (after) => {
-      if (parts.store.sopRuns.read(run.id)?.status === "pending") enterStep(parts, run, run.firstStep, after);
+    return commit(deps.store, (after) => {
+      if (deps.store.sopRuns.read(run.id)?.status === "pending") enterStep(deps, run, run.firstStep, after);
     });
   }
-  if (definitionOf(run).mode === "deterministic") return doCall(parts, run, signal);
-  return doTurn(parts, run, signal);
+  if (definitionOf(run).mode === "deterministic") return doCall(deps, run, signal);
+  return doTurn(deps, run, signal);
 }
 
 /** How long until the next try; undefined: none. */
@@ -86,23 +84,23 @@ const rest = ({ clock }: RunDeps, ms: number, signal: AbortSignal): Promise<void
   clock.sleep(ms, signal).catch(() => {});
 
 /** The run fails with what its step failed with. */
-async function giveUp(parts: RunDeps, runId: string, cause: unknown, stopping: AbortSignal): Promise<void> {
+async function giveUp(deps: RunDeps, runId: string, cause: unknown, stopping: AbortSignal): Promise<void> {
   const known = cause instanceof SvcError;
-  if (!known) parts.log.error("a step of a procedure failed unexpectedly", { run: runId, error: String(cause) });
+  if (!known) deps.log.error("a step of a procedure failed unexpectedly", { run: runId, error: String(cause) });
   const error = known ? cause.code : "SOP_STEP_FAILED";
   try {
-    await commit(parts.store, (after) => {
-      const run = parts.store.sopRuns.read(runId);
+    await commit(deps.store, (after) => {
+      const run = deps.store.sopRuns.read(runId);
       if (run?.status !== "running" && run?.status !== "pending") return;
       const message = known ? cause.message : "It failed unexpectedly; the log has the details.";
-      failRun(parts, run, { error, reason: `Step ${run.step}: ${message}` }, after);
+      failRun(deps, run, { error, reason: `Step ${run.step}: ${message}` }, after);
     });
   } catch (refused) {
     // The disk: the step is tried again when it takes writes, and fails again.
-    parts.log.error("the end of a run could not be kept", { run: runId, error: String(refused) });
-    return rest(parts, DISK_REST_MS, stopping);
+    deps.log.error("the end of a run could not be kept", { run: runId, error: String(refused) });
+    return rest(deps, DISK_REST_MS, stopping);
   }
-  await abandon(parts, runId);
+  await abandon(deps, runId);
 }
 
 /**
@@ -123,8 +121,8 @@ export async function abandon({ store, worker, log }: RunDeps, runId: string, tu
 // A step that the agent does: one turn with the step's tools, which ends in the transaction that moves the run on.
 
 /** Rejects with what the turn does. */
-async function doTurn(parts: RunDeps, run: SopRun, signal: AbortSignal): Promise<void> {
-  const { store, worker, redact } = parts;
+async function doTurn(deps: RunDeps, run: SopRun, signal: AbortSignal): Promise<void> {
+  const { store, worker, redact } = deps;
   const step = stepOf(run, run.step)!;
   const prompt = { run, step, before: outputBefore(store, run, run.step), fence: store.sopRuns.fence(run.n) };
   let moved: Pending<void> | undefined;
@@ -138,22 +136,22 @@ async function doTurn(parts: RunDeps, run: SopRun, signal: AbortSignal): Promise
     text: redact(stepText(prompt)),
     instructions: redact(stepInstructions(prompt)),
     tools: step.tools,
-    granted: isGranted(parts, run),
+    granted: isGranted(deps, run),
     inTransaction: (answer) => {
-      moved = moveOn(parts, run, answer);
+      moved = moveOn(deps, run, answer);
     },
     signal,
   });
   // A turn whose end was on disk before it was asked for has no second one.
-  moved ??= await store.write(() => moveOn(parts, run, response));
+  moved ??= await store.write(() => moveOn(deps, run, response));
   moved.committed();
 }
 
 /** Inside a transaction. Who cancelled the run meanwhile was first. */
-const moveOn = (parts: RunDeps, run: SopRun, response: string): Pending<void> =>
+const moveOn = (deps: RunDeps, run: SopRun, response: string): Pending<void> =>
   pendingOf((after) => {
-    const now = parts.store.sopRuns.read(run.id);
-    if (now?.status === "running" && now.step === run.step) completeStep(parts, now, response, after);
+    const now = deps.store.sopRuns.read(run.id);
+    if (now?.status === "running" && now.step === run.step) completeStep(deps, now, response, after);
   });
 
 /** What the agent is told of the step that it does. */
@@ -220,15 +218,15 @@ const CALL_ID = "call";
 const MAX_REASON_CHARS = 500;
 
 /** Rejects with SOP_STEP_FAILED, STORE_*, and what else no second try would change. */
-async function doCall(parts: RunDeps, run: SopRun, signal: AbortSignal): Promise<void> {
-  const known = journalled(parts, run);
+async function doCall(deps: RunDeps, run: SopRun, signal: AbortSignal): Promise<void> {
+  const known = journalled(deps, run);
   if (known?.state === "finished" || known?.state === "failed") {
-    return conclude(parts, run, { ok: known.state === "finished", output: known.output });
+    return conclude(deps, run, { ok: known.state === "finished", output: known.output });
   }
   // What a process that died had begun, or a disk that failed kept nobody from doing.
-  if (known?.acting) return change(parts, run, (after) => waitForLook(parts, run, after));
-  const { tool, input } = checkedCall(parts, run);
-  const result = await parts.worker.call({
+  if (known?.acting) return change(deps, run, (after) => waitForLook(deps, run, after));
+  const { tool, input } = checkedCall(deps, run);
+  const result = await deps.worker.call({
     runId: run.id,
     sop: run.sop,
     agent: definitionOf(run).agent,
@@ -236,10 +234,10 @@ async function doCall(parts: RunDeps, run: SopRun, signal: AbortSignal): Promise
     callId: CALL_ID,
     tool,
     input,
-    granted: isGranted(parts, run),
+    granted: isGranted(deps, run),
     signal,
   });
-  await conclude(parts, run, result);
+  await conclude(deps, run, result);
 }
 
 function journalled({ store }: RunDeps, run: SopRun): JournalledCall | undefined {
@@ -256,17 +254,17 @@ function checkedCall({ store, worker }: RunDeps, run: SopRun): { readonly tool: 
   return { tool: step.call.tool, input };
 }
 
-const conclude = (parts: RunDeps, run: SopRun, { ok, output }: { readonly ok: boolean; readonly output: Json }) =>
-  change(parts, run, (after) => {
-    if (ok) return completeStep(parts, run, output, after);
+const conclude = (deps: RunDeps, run: SopRun, { ok, output }: { readonly ok: boolean; readonly output: Json }) =>
+  change(deps, run, (after) => {
+    if (ok) return completeStep(deps, run, output, after);
     const reason = `Step ${run.step}: ${cut(textOf(output), MAX_REASON_CHARS)}`;
-    return failRun(parts, run, { error: "SOP_STEP_FAILED", reason }, after);
+    return failRun(deps, run, { error: "SOP_STEP_FAILED", reason }, after);
   });
 
 /** Who cancelled the run meanwhile was first. */
-const change = (parts: RunDeps, run: SopRun, make: (after: After) => void): Promise<void> =>
-  commit(parts.store, (after) => {
-    const now = parts.store.sopRuns.read(run.id);
+const change = (deps: RunDeps, run: SopRun, make: (after: After) => void): Promise<void> =>
+  commit(deps.store, (after) => {
+    const now = deps.store.sopRuns.read(run.id);
     if (now?.status === "running" && now.step === run.step) make(after);
   });
 
@@ -281,5 +279,5 @@ export function questionOf(
 }
 
 /** Somebody said yes to the step that the run is at. */
-const isGranted = (parts: Pick<RunDeps, "approvals">, { id, step }: SopRun): boolean =>
-  questionOf(parts, id, gateId(step))?.status === "approved";
+const isGranted = (deps: Pick<RunDeps, "approvals">, { id, step }: SopRun): boolean =>
+  questionOf(deps, id, gateId(step))?.status === "approved";

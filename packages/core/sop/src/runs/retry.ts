@@ -6,18 +6,15 @@ import { isDeepStrictEqual } from "node:util";
 import { type Json, SvcError } from "@svc/contract";
 import type { SopRun, SopStepRow } from "@svc/store";
 import type { SopStep, SopTriggerEvent } from "../library/types.ts";
-import { refusalOf } from "./admission.ts";
-import { commit } from "./after-commit.ts";
-import { beginRun } from "./begin.ts";
+import { beginRun, refusalOf } from "./begin.ts";
+import { type RunDeps, commit } from "./deps.ts";
 import { definitionOf, stepTurnId } from "./definition.ts";
-import { sopNamed } from "./dispatch.ts";
-import { runUnknown } from "./lists.ts";
-import type { RunDeps } from "./deps.ts";
+import { runUnknown, sopNamed } from "./dispatch.ts";
 import type { SopRetry, Starter } from "./types.ts";
 
 /** Throws SOP_RUN_UNKNOWN, SOP_RUN_ACTIVE, SOP_RETRY_REFUSED, SOP_UNKNOWN, SOP_INVALID, SOP_DISABLED, SOP_BUSY, STORE_*. */
-export async function retryRun(parts: RunDeps, id: string, firstStep: number, starter: Starter): Promise<SopRetry> {
-  const { store, library } = parts;
+export async function retryRun(deps: RunDeps, id: string, firstStep: number, starter: Starter): Promise<SopRetry> {
+  const { store, library } = deps;
   const old = store.sopRuns.read(id);
   if (!old) throw runUnknown();
   if (old.endedAtMs === undefined) {
@@ -28,7 +25,7 @@ export async function retryRun(parts: RunDeps, id: string, firstStep: number, st
   checkTakenOver(definition.steps, old, rows, firstStep);
   const before = definitionOf(old).steps;
   const steps = definition.steps.map((step, index): SopStep => {
-    const actedIn = earlierAct(parts, old, before[index], rows.get(index + 1));
+    const actedIn = earlierAct(deps, old, before[index], rows.get(index + 1));
     return actedIn === undefined ? step : { ...step, actedIn };
   });
   const event: SopTriggerEvent = {
@@ -38,7 +35,7 @@ export async function retryRun(parts: RunDeps, id: string, firstStep: number, st
   };
   const run = await commit(store, (after) => {
     const origin = { isTest: old.isTest, retry: { of: old.id, firstStep } };
-    const begun = beginRun(parts, { ...definition, steps }, event, starter, after, origin);
+    const begun = beginRun(deps, { ...definition, steps }, event, starter, after, origin);
     if (typeof begun !== "string") store.sopRuns.steps.takeOver(old.n, begun.n, firstStep);
     return begun;
   });

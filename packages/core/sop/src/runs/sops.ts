@@ -1,20 +1,16 @@
 /** Procedures and their runs, put together. */
-import { createAuditLog } from "../audit/audit-log.ts";
-import { auditLines } from "../audit/audit-lines.ts";
+import { auditLines, createAuditLog } from "../audit.ts";
 import type { ApprovalKey, OnRequested, OnSettled } from "../approvals/types.ts";
 import type { CronSchedule, DueCron } from "../triggers/cron-schedule.ts";
-import { type After, commit, pendingOf } from "./after-commit.ts";
-import { dispatchIn, runByName, sopNamed, startIn } from "./dispatch.ts";
+import { type After, type RunDeps, commit, pendingOf } from "./deps.ts";
+import { detailOf, dispatchIn, pageOfRuns, runByName, runUnknown, sopNamed, startIn, summaryOf } from "./dispatch.ts";
 import { type Drive, abandon, drive, questionOf } from "./drive.ts";
-import { detailOf, pageOfRuns, runUnknown, summaryOf } from "./lists.ts";
-import type { RunDeps } from "./deps.ts";
 import type { SopRunDetail, SopRunPage, SopSample, SopSummary, Sops, Starter } from "./types.ts";
 import { type Clock, type Json, SvcError, postponed } from "@svc/contract";
 import type { ActiveStatus, Approval, SopRun } from "@svc/store";
 import type { BrokenSop, SopDefinition, SopTriggerEvent } from "../library/types.ts";
 import { conditionHolds, topicOf } from "../triggers/match.ts";
-import { refusalOf } from "./admission.ts";
-import { beginRun } from "./begin.ts";
+import { beginRun, refusalOf } from "./begin.ts";
 import { gateId, interruptedId, stepOf, stepTurnId } from "./definition.ts";
 import { cancelRun, completeStep, enterStep, runStep } from "./transitions.ts";
 import { Ongoing, inScope } from "@svc/runtime";
@@ -35,14 +31,14 @@ export function createSops(options: SopsOptions): SopEngine {
   const audit = createAuditLog({ store, redact });
   const lines = auditLines(audit);
   const shown = shownWithout(redact);
-  const parts: RunDeps = { ...options, lines, wake: (runId) => drivers.wake(runId) };
+  const deps: RunDeps = { ...options, lines, wake: (runId) => drivers.wake(runId) };
   const drivers = new Drivers({
     clock,
-    drive: (one) => drive(parts, one),
-    afterCancel: (runId) => abandon(parts, runId),
+    drive: (one) => drive(deps, one),
+    afterCancel: (runId) => abandon(deps, runId),
   });
   const dispatch: Sops["dispatch"] = async (event, starter) => {
-    const { result, committed } = await store.write(() => dispatchIn(parts, event, starter));
+    const { result, committed } = await store.write(() => dispatchIn(deps, event, starter));
     committed();
     return result;
   };
@@ -51,35 +47,35 @@ export function createSops(options: SopsOptions): SopEngine {
     hasPath: (path) => library.hasPath(path),
     fits: (event) => library.matching(event).length > 0,
     dispatch,
-    dispatchIn: (event, starter) => dispatchIn(parts, event, starter),
-    run: (name, payload, starter) => runByName(parts, name, payload, starter),
-    test: (name, sample, starter) => testRun(parts, name, sample, starter),
+    dispatchIn: (event, starter) => dispatchIn(deps, event, starter),
+    run: (name, payload, starter) => runByName(deps, name, payload, starter),
+    test: (name, sample, starter) => testRun(deps, name, sample, starter),
     retry: async (id, step, starter) => {
       const { retryRun } = await import("./retry.ts");
-      return retryRun(parts, id, step, starter);
+      return retryRun(deps, id, step, starter);
     },
     async calendar(days, sop) {
-      const { calendarOf } = await import("../triggers/calendar.ts");
+      const { calendarOf } = await import("../triggers/cron-schedule.ts");
       return calendarOf({ library, cron, nowMs: clock.now(), days, sop });
     },
-    list: () => library.list().map((loaded) => shown.summary(summaryOf(parts, cron, loaded))),
+    list: () => library.list().map((loaded) => shown.summary(summaryOf(deps, cron, loaded))),
     broken: () => library.broken().map(shown.broken),
-    show: (name) => shown.summary(summaryOf(parts, cron, sopNamed(library, name))),
-    runs: (filter, limit) => shown.page(pageOfRuns(parts, filter, limit)),
+    show: (name) => shown.summary(summaryOf(deps, cron, sopNamed(library, name))),
+    runs: (filter, limit) => shown.page(pageOfRuns(deps, filter, limit)),
     hasRun: (id) => store.sopRuns.has(id),
-    readRun: (id) => shown.detail(detailOf(parts, id)),
+    readRun: (id) => shown.detail(detailOf(deps, id)),
     async cancel(id, by) {
-      const run = await cancelByPerson(parts, id, by);
+      const run = await cancelByPerson(deps, id, by);
       drivers.cancel(id, "The run was cancelled.");
       return run;
     },
     reload: () => library.reload(),
     start() {
       drivers.start();
-      void takeUp(parts);
+      void takeUp(deps);
       library.onChange(() => options.publish({ type: "sop-change" }));
       library.watch();
-      cron.start((due) => fire(parts, due));
+      cron.start((due) => fire(deps, due));
     },
     async stop(graceMs) {
       cron.stop();
@@ -89,7 +85,7 @@ export function createSops(options: SopsOptions): SopEngine {
     onSettled(approval) {
       return pendingOf((after) => {
         lines.approvalAnswer(approval);
-        settleIn(parts, approval, after);
+        settleIn(deps, approval, after);
       }).committed;
     },
     onRequested: (approval) => lines.approvalRequest(approval),
@@ -97,15 +93,15 @@ export function createSops(options: SopsOptions): SopEngine {
 }
 
 /** Rejects with STORE_*: then it is due still. */
-async function fire(parts: RunDeps, { sop, expression, noteIn }: DueCron): Promise<void> {
-  const { library, store, log } = parts;
+async function fire(deps: RunDeps, { sop, expression, noteIn }: DueCron): Promise<void> {
+  const { library, store, log } = deps;
   const event = { source: "cron", topic: expression, payload: null } as const;
   const starter = { by: `cron ${expression}` };
   // By name: two procedures may have the same expression in two time zones.
   const definitions = library.matching(event).filter(({ name }) => name === sop);
   const { result, committed } = await store.write(() => {
     noteIn();
-    return startIn(parts, definitions, event, starter);
+    return startIn(deps, definitions, event, starter);
   });
   committed();
   for (const { reason } of result.skipped) log.info("a procedure was due and did not start", { sop, reason });
@@ -114,11 +110,11 @@ async function fire(parts: RunDeps, { sop, expression, noteIn }: DueCron): Promi
 // A run that a person starts to try a procedure out, with an event that they make up.
 
 /** Throws SOP_UNKNOWN, SOP_INVALID, SOP_NOT_TRIGGERED, SOP_BUSY, TOO_LARGE, STORE_*. */
-async function testRun(parts: RunDeps, name: string, sample: SopSample, starter: Starter): Promise<SopRun> {
-  const { definition } = sopNamed(parts.library, name);
+async function testRun(deps: RunDeps, name: string, sample: SopSample, starter: Starter): Promise<SopRun> {
+  const { definition } = sopNamed(deps.library, name);
   const event = sampleEvent(definition, sample);
-  const begun = await commit(parts.store, (after) =>
-    beginRun(parts, definition, event, starter, after, { isTest: true }),
+  const begun = await commit(deps.store, (after) =>
+    beginRun(deps, definition, event, starter, after, { isTest: true }),
   );
   if (typeof begun === "string") throw refusalOf(begun);
   return begun;
@@ -183,8 +179,8 @@ function shownWithout(redact: (text: string) => string): Shown {
 // A person ends a run, in whatever state it is.
 
 /** Resolves once it is on disk. Throws SOP_RUN_UNKNOWN, SOP_RUN_ENDED, STORE_*. */
-async function cancelByPerson(parts: RunDeps, id: string, by: string): Promise<SopRun> {
-  const { store, approvals } = parts;
+async function cancelByPerson(deps: RunDeps, id: string, by: string): Promise<SopRun> {
+  const { store, approvals } = deps;
   const cancelled = await commit(store, (after) => {
     const run = store.sopRuns.read(id);
     // Thrown in here, it would undo what others do in the same transaction.
@@ -192,8 +188,8 @@ async function cancelByPerson(parts: RunDeps, id: string, by: string): Promise<S
     if (!run) return undefined;
     const reason = `Cancelled by ${by}.`;
     // First the run: the end of its question finds nothing to cancel any more.
-    cancelRun(parts, run, { reason }, after);
-    for (const key of [...gatesOf(parts, run), ...callsOf(parts, run)]) {
+    cancelRun(deps, run, { reason }, after);
+    for (const key of [...gatesOf(deps, run), ...callsOf(deps, run)]) {
       const closed = approvals.cancelIn(key, `run ${id} was cancelled by ${by}`);
       if (closed) after(closed.committed);
     }
@@ -204,8 +200,8 @@ async function cancelByPerson(parts: RunDeps, id: string, by: string): Promise<S
   return cancelled;
 }
 
-const gatesOf = (parts: RunDeps, { id, step }: SopRun): ApprovalKey[] =>
-  [gateId(step), interruptedId(step)].flatMap((stepId) => questionOf(parts, id, stepId) ?? []);
+const gatesOf = (deps: RunDeps, { id, step }: SopRun): ApprovalKey[] =>
+  [gateId(step), interruptedId(step)].flatMap((stepId) => questionOf(deps, id, stepId) ?? []);
 
 /**
  * The calls of its step that wait for a person. Whoever is at the run calls them off too, but nobody may be: a yes to a call
@@ -298,24 +294,24 @@ export class Drivers {
 // What the last process left: each run goes on from the state that the disk has.
 
 /** Never rejects. */
-async function takeUp(parts: RunDeps): Promise<void> {
-  const { store, log } = parts;
+async function takeUp(deps: RunDeps): Promise<void> {
+  const { store, log } = deps;
   try {
     // Before anything runs: what runs now and is cancelled is tidied away by whoever is at it.
     const strays = store.sopRuns.strayTurns();
-    for (const { id, status } of store.sopRuns.active()) await takeUpRun(parts, id, status);
-    for (const { runId, turnId } of strays) await abandon(parts, runId, turnId);
+    for (const { id, status } of store.sopRuns.active()) await takeUpRun(deps, id, status);
+    for (const { runId, turnId } of strays) await abandon(deps, runId, turnId);
   } catch (error) {
     log.error("the runs of the last process could not be looked at", { error: String(error) });
   }
 }
 
-async function takeUpRun(parts: RunDeps, id: string, status: ActiveStatus): Promise<void> {
-  if (status !== "waiting_approval") return parts.wake(id);
+async function takeUpRun(deps: RunDeps, id: string, status: ActiveStatus): Promise<void> {
+  if (status !== "waiting_approval") return deps.wake(id);
   try {
-    await checkQuestion(parts, id);
+    await checkQuestion(deps, id);
   } catch (error) {
-    parts.log.error("a run that waits could not be looked at", { run: id, error: String(error) });
+    deps.log.error("a run that waits could not be looked at", { run: id, error: String(error) });
   }
 }
 
@@ -323,46 +319,46 @@ async function takeUpRun(parts: RunDeps, id: string, status: ActiveStatus): Prom
  * A question and the state of its run change together, so one of them alone is not to be found, unless a database was put
  * together by hand. A run must not wait for what nobody was asked, nor for what was answered.
  */
-async function checkQuestion(parts: RunDeps, id: string): Promise<void> {
-  const { store } = parts;
+async function checkQuestion(deps: RunDeps, id: string): Promise<void> {
+  const { store } = deps;
   const asked = ({ step }: { readonly step: number }) =>
-    questionOf(parts, id, interruptedId(step)) ?? questionOf(parts, id, gateId(step));
+    questionOf(deps, id, interruptedId(step)) ?? questionOf(deps, id, gateId(step));
   const before = store.sopRuns.read(id);
   if (before && asked(before)?.status === "waiting") return;
   await commit(store, (after) => {
     const run = store.sopRuns.read(id);
     if (run?.status !== "waiting_approval") return;
     const approval = asked(run);
-    if (approval === undefined) enterStep(parts, run, run.step, after);
-    else settleIn(parts, approval, after);
+    if (approval === undefined) enterStep(deps, run, run.step, after);
+    else settleIn(deps, approval, after);
   });
 }
 
 // A question of a run has its end: inside the transaction in which it got it, the run goes on or is over.
 
 /** Does nothing for a run that has ended, or waits for something else. */
-function settleIn(parts: RunDeps, approval: Approval, after: After): void {
+function settleIn(deps: RunDeps, approval: Approval, after: After): void {
   const { status, runId, stepId } = approval;
   if (approval.origin !== "sop" || status === "waiting") return;
-  const run = parts.store.sopRuns.read(runId);
+  const run = deps.store.sopRuns.read(runId);
   if (run?.status !== "waiting_approval" || !isAbout(run, stepId)) return;
-  if (status === "approved") goOn(parts, run, stepId, after);
-  else cancelRun(parts, run, endOf(approval), after);
+  if (status === "approved") goOn(deps, run, stepId, after);
+  else cancelRun(deps, run, endOf(approval), after);
   after(() => {
     if (status === "expired") {
-      parts.log.warn("no answer in time; run cancelled", { run: runId, sop: run.sop });
+      deps.log.warn("no answer in time; run cancelled", { run: runId, sop: run.sop });
     }
-    parts.wake(runId);
+    deps.wake(runId);
   });
 }
 
 const isAbout = ({ step }: SopRun, stepId: string): boolean =>
   stepId === gateId(step) || stepId === interruptedId(step);
 
-function goOn(parts: RunDeps, run: SopRun, stepId: string, after: After): void {
+function goOn(deps: RunDeps, run: SopRun, stepId: string, after: After): void {
   const isDone = stepId === interruptedId(run.step) || stepOf(run, run.step)?.kind === "checkpoint";
-  if (isDone) completeStep(parts, run, null, after);
-  else runStep(parts, run, run.step, after);
+  if (isDone) completeStep(deps, run, null, after);
+  else runStep(deps, run, run.step, after);
 }
 
 function endOf({ status, answer }: Approval) {

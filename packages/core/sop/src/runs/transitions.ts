@@ -6,35 +6,33 @@ import type { Json, SvcEvent } from "@svc/contract";
 import type { SopRun, SopRunEnd, SopStepRow } from "@svc/store";
 import { cut, oneLine, quoted, shortened } from "../approvals/plain-text.ts";
 import type { ApprovalRequest } from "../approvals/types.ts";
-import type { After } from "./after-commit.ts";
+import type { After, RunDeps } from "./deps.ts";
 import { testMark } from "./begin.ts";
-import { definitionOf, gateId, interruptedId, isGated, stepOf } from "./definition.ts";
-import type { RunDeps } from "./deps.ts";
-import { inputOf, outputBefore, textOf } from "./step-input.ts";
+import { definitionOf, gateId, inputOf, interruptedId, isGated, outputBefore, stepOf, textOf } from "./definition.ts";
 import { fillArgs } from "../library/args.ts";
 import type { SopStep } from "../library/types.ts";
 
 /** The step runs, or waits for a person before it does. */
-export function enterStep(parts: RunDeps, run: SopRun, number: number, after: After): void {
-  if (isGated(run, number)) waitFor(parts, run, number, gateRequest(parts, run, number), after);
-  else runStep(parts, run, number, after);
+export function enterStep(deps: RunDeps, run: SopRun, number: number, after: After): void {
+  if (isGated(run, number)) waitFor(deps, run, number, gateRequest(deps, run, number), after);
+  else runStep(deps, run, number, after);
 }
 
 /** Its gate is open. */
-export function runStep(parts: RunDeps, run: SopRun, number: number, after: After): void {
-  moveTo(parts, run, number, "running", after);
+export function runStep(deps: RunDeps, run: SopRun, number: number, after: After): void {
+  moveTo(deps, run, number, "running", after);
 }
 
 /** A call of it was cut off: somebody has to look. */
-export function waitForLook(parts: RunDeps, run: SopRun, after: After): void {
-  waitFor(parts, run, run.step, interruptedRequest(parts, run, run.step), after);
+export function waitForLook(deps: RunDeps, run: SopRun, after: After): void {
+  waitFor(deps, run, run.step, interruptedRequest(deps, run, run.step), after);
 }
 
 /** The step is done; the next one begins, or the run ends. */
-export function completeStep(parts: RunDeps, run: SopRun, output: Json, after: After): void {
-  endStep(parts, run, "completed", keptOutput(output), after);
-  if (stepOf(run, run.step + 1)) enterStep(parts, run, run.step + 1, after);
-  else endRun(parts, run, { status: "completed" }, after);
+export function completeStep(deps: RunDeps, run: SopRun, output: Json, after: After): void {
+  endStep(deps, run, "completed", keptOutput(output), after);
+  if (stepOf(run, run.step + 1)) enterStep(deps, run, run.step + 1, after);
+  else endRun(deps, run, { status: "completed" }, after);
 }
 
 const MAX_OUTPUT_CHARS = 65_536;
@@ -44,20 +42,20 @@ const keptOutput = (output: Json): Json =>
   textOf(output).length <= MAX_OUTPUT_CHARS ? output : shortened(textOf(output), MAX_OUTPUT_CHARS);
 
 /** The step failed, and the run with it. */
-export function failRun(parts: RunDeps, run: SopRun, end: Pick<SopRunEnd, "error" | "reason">, after: After): void {
-  endStep(parts, run, "failed", null, after);
-  endRun(parts, run, { status: "failed", ...end }, after);
+export function failRun(deps: RunDeps, run: SopRun, end: Pick<SopRunEnd, "error" | "reason">, after: After): void {
+  endStep(deps, run, "failed", null, after);
+  endRun(deps, run, { status: "failed", ...end }, after);
 }
 
 /** Somebody, or the time, ended the run before its last step was done. */
-export function cancelRun(parts: RunDeps, run: SopRun, end: Pick<SopRunEnd, "error" | "reason">, after: After): void {
-  endStep(parts, run, "cancelled", null, after);
-  endRun(parts, run, { status: "cancelled", ...end }, after);
+export function cancelRun(deps: RunDeps, run: SopRun, end: Pick<SopRunEnd, "error" | "reason">, after: After): void {
+  endStep(deps, run, "cancelled", null, after);
+  endRun(deps, run, { status: "cancelled", ...end }, after);
 }
 
-function waitFor(parts: RunDeps, run: SopRun, number: number, request: ApprovalRequest, after: After): void {
-  moveTo(parts, run, number, "waiting_approval", after);
-  const { committed } = parts.approvals.requestIn(request);
+function waitFor(deps: RunDeps, run: SopRun, number: number, request: ApprovalRequest, after: After): void {
+  moveTo(deps, run, number, "waiting_approval", after);
+  const { committed } = deps.approvals.requestIn(request);
   after(committed);
 }
 
@@ -121,23 +119,23 @@ const MAX_BODY_CHARS = 1_500;
 const MAX_DATA_CHARS = 800;
 const MAX_LINE_CHARS = 200;
 
-function gateRequest(parts: RunDeps, run: SopRun, number: number): ApprovalRequest {
+function gateRequest(deps: RunDeps, run: SopRun, number: number): ApprovalRequest {
   const step = stepOf(run, number)!;
-  const before = outputBefore(parts.store, run, number);
+  const before = outputBefore(deps.store, run, number);
   const isCheckpoint = step.kind === "checkpoint";
   return {
-    ...asked(parts, run, gateId(number)),
+    ...asked(deps, run, gateId(number)),
     title: `${testWord(run)}${run.sop}: ${step.title}`,
     message: [
       `Step ${number} of ${definitionOf(run).steps.length} of the procedure ${run.sop}` +
         `${isCheckpoint ? " is a checkpoint: nothing runs; the run continues after an approval." : "."}`,
       run.isTest ? "This is a test run. Its tools act as in any other run." : "",
       step.actedIn === undefined ? "" : `The run ${step.actedIn} may have done this already. A yes has it done again.`,
-      step.body === "" ? "" : quotedData(parts, step.body, MAX_BODY_CHARS),
+      step.body === "" ? "" : quotedData(deps, step.body, MAX_BODY_CHARS),
       isCheckpoint ? "" : toolsLine(step),
-      step.call && isDeterministic(run) ? callLines(parts, run, step) : "",
-      before === undefined ? "" : `What the step before gave:\n${quotedData(parts, before, MAX_DATA_CHARS)}`,
-      run.payload === null ? "" : `What came with the event:\n${quotedData(parts, run.payload, MAX_DATA_CHARS)}`,
+      step.call && isDeterministic(run) ? callLines(deps, run, step) : "",
+      before === undefined ? "" : `What the step before gave:\n${quotedData(deps, before, MAX_DATA_CHARS)}`,
+      run.payload === null ? "" : `What came with the event:\n${quotedData(deps, run.payload, MAX_DATA_CHARS)}`,
       `Started by ${lineOf(run.startedBy)}; run ${run.id}.`,
     ]
       .filter((part) => part !== "")
@@ -146,10 +144,10 @@ function gateRequest(parts: RunDeps, run: SopRun, number: number): ApprovalReque
 }
 
 /** A call that acts was begun, and nobody knows how it ended. */
-function interruptedRequest(parts: RunDeps, run: SopRun, number: number): ApprovalRequest {
+function interruptedRequest(deps: RunDeps, run: SopRun, number: number): ApprovalRequest {
   const step = stepOf(run, number)!;
   return {
-    ...asked(parts, run, interruptedId(number)),
+    ...asked(deps, run, interruptedId(number)),
     title: `${testWord(run)}${run.sop}: ${step.title} was cut off`,
     message: [
       `The service ended while step ${number} of the procedure ${run.sop} ran ${step.call?.tool ?? "a tool"}. Whether it ` +
@@ -183,14 +181,14 @@ const toolsLine = ({ tools, call }: SopStep): string => {
 };
 
 /** Who says yes has to see what is called with what. */
-function callLines(parts: RunDeps, run: SopRun, { call, number }: SopStep): string {
+function callLines(deps: RunDeps, run: SopRun, { call, number }: SopStep): string {
   let args: Json;
   try {
-    args = fillArgs(call!.args, inputOf(parts.store, run, number));
+    args = fillArgs(call!.args, inputOf(deps.store, run, number));
   } catch {
     return `It calls ${call!.tool}, and fails: its input lacks what the arguments refer to.`;
   }
-  return `It calls ${call!.tool} with:\n${quotedData(parts, JSON.stringify(args, undefined, 2), MAX_BODY_CHARS)}`;
+  return `It calls ${call!.tool} with:\n${quotedData(deps, JSON.stringify(args, undefined, 2), MAX_BODY_CHARS)}`;
 }
 
 /** Of a secret that a cut goes through, a half would stay. */

@@ -3,7 +3,6 @@
  * hand, once from left to right: it comes from a file that an agent may have written, and must not hang the service.
  */
 import { type JsonPath, type Read, isQuote, isSpace, readPath, readText, valueAt } from "./json-path.ts";
-import type { PayloadReader } from "./payload.ts";
 
 export interface Condition {
   /** Undefined: the payload itself, which must be a bare value. */
@@ -147,4 +146,23 @@ function readNumber(text: string): number | undefined {
 function textOf(value: unknown): string | undefined {
   if (value === null) return "";
   return typeof value === "object" ? undefined : String(value);
+}
+
+// The payload of an event, parsed when the first condition asks, and once for all of them.
+
+/** Undefined: there is none, or it is not JSON. */
+export type PayloadReader = () => unknown;
+
+export function payloadReader(text: string | null): PayloadReader {
+  let read: { readonly value: unknown } | undefined;
+  return () => (read ??= { value: parsed(text) }).value;
+}
+
+function parsed(text: string | null): unknown {
+  if (text === null) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }

@@ -8,8 +8,7 @@ import { type CapturedLogger, captureLogger } from "@svc/testkit/capture-logger"
 import { type FakeClock, fakeClock } from "@svc/testkit/fake-clock";
 import { afterEach, beforeEach } from "vitest";
 import { type ApprovalRegistry, createApprovals } from "../../src/approvals/approvals.ts";
-import type { ApprovalOptions, ChannelAnswers } from "../../src/approvals/options.ts";
-import type { Answer, ApprovalRequest } from "../../src/approvals/types.ts";
+import type { Answer, ApprovalOptions, ApprovalRequest, ChannelAnswers } from "../../src/approvals/types.ts";
 
 export const ROOM: Conversation = { channel: "chat", id: "room" };
 export const OPERATOR: Pick<Answer, "by" | "via"> = { by: "an operator at the command line", via: "cli" };

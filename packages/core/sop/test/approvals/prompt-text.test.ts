@@ -2,9 +2,8 @@
 import type { Approval } from "@svc/store";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { outcomeText } from "../../src/approvals/outcome.ts";
+import { type PromptFrame, outcomeText, promptParts, promptText } from "../../src/approvals/prompt-text.ts";
 import { cut, oneLine, quoted } from "../../src/approvals/plain-text.ts";
-import { type PromptFrame, promptParts, promptText } from "../../src/approvals/prompt-text.ts";
 
 const frame: PromptFrame = {
   hasApprovers: true,

@@ -1,9 +1,7 @@
 // A question that is asked twice, lost, or taken for another one; one too many.
 import { SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { addApproverCommand } from "../../src/approvals/add-approver.ts";
-import { newApproval } from "../../src/approvals/new-approval.ts";
-import { MAX_WAITING } from "../../src/approvals/requester.ts";
+import { MAX_WAITING, addApproverCommand, newApproval } from "../../src/approvals/requester.ts";
 import {
   approvals,
   ask,

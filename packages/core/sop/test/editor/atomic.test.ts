@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { finishPending } from "../../src/editor/commit.ts";
 import { checkSops } from "../../src/library/check.ts";
 import { listFolders } from "../../src/library/folders.ts";
-import { readFiles } from "../../src/library/read-files.ts";
+import { readFiles } from "../../src/library/files.ts";
 import { codeOf, type EditorFixture, editorFixture, MD, TOML } from "./editor-fixture.ts";
 
 let fixture: EditorFixture;

@@ -3,7 +3,7 @@ import type { SvcError } from "@svc/contract";
 import { vectorCases } from "@svc/testkit/vectors";
 import * as fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { type AdmissionFacts, skipReason } from "../../src/runs/admission.ts";
+import { type AdmissionFacts, skipReason } from "../../src/runs/begin.ts";
 import { calling, type Fixture, fixture, type FixtureOptions, quiet, sop, STARTER, step, webhook } from "./fixture.ts";
 
 let made: Fixture | undefined;

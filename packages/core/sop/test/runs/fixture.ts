@@ -19,7 +19,7 @@ import {
   type TurnStepWork,
 } from "../../src/index.ts";
 import type { FireCron } from "../../src/triggers/cron-schedule.ts";
-import { indexTriggers } from "../../src/triggers/trigger-index.ts";
+import { indexTriggers } from "../../src/triggers/match.ts";
 
 export const step = (number: number, more: Partial<SopStep> = {}): SopStep => ({
   number,

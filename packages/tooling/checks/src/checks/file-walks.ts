@@ -53,11 +53,11 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
     why: "keeps the owner of config.toml for the draft beside it, by the descriptor with which O_EXCL made it",
   },
   {
-    path: /^packages\/core\/config\/src\/exclusive-file\.ts$/,
+    path: /^packages\/core\/config\/src\/home-files\.ts$/,
     why: "lists names beside a file that it writes and removes single drafts of its own by name; unlink follows no link",
   },
   {
-    path: /^packages\/core\/config\/src\/versions\/version-store\.ts$/,
+    path: /^packages\/core\/config\/src\/versions\.ts$/,
     why: "lists names in versions of $SVC_HOME (0700) and removes single files",
   },
   {
@@ -70,7 +70,7 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
   },
   {
     path: /^packages\/core\/sop\/src\/library\/folders\.ts$/,
-    why: "reads names in the workspace; the files are judged by the inode that was opened (read-files.ts)",
+    why: "reads names in the workspace; the files are judged by the inode that was opened (files.ts)",
   },
   {
     path: /^packages\/features\/(?:browser-agent|browser-native)\/src\//,

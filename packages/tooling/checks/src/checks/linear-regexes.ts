@@ -58,17 +58,17 @@ const MADE: readonly Made[] = [
     like: "/secret|token/g",
   },
   {
-    file: "packages/core/kit/src/mail/html-tokens.ts",
+    file: "packages/core/kit/src/mail/html-text.ts",
     made: '`</${name}[\\\\s/>]`, "gi"',
     like: "/<\\/script[\\s/>]/gi",
   },
   {
-    file: "packages/core/kit/src/markdown/bounded-lexer.ts",
+    file: "packages/core/kit/src/markdown/read.ts",
     made: 'Lexer.rules.block.normal.paragraph.source.replace("(?!", `(?!${TABLE_START}|`)',
     because: "it is the library's; the lexer bounds the characters that it scans by MAX_EFFORT",
   },
   {
-    file: "packages/core/kit/src/markdown/dialect.ts",
+    file: "packages/core/kit/src/markdown/read.ts",
     made: "`^${DELIMITER_ROW}$`",
     like: "/^ {0,3}\\|?(?: *:?-+:? *\\|)+(?: *:?-+:? *)?$/",
   },
