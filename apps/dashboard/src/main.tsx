@@ -1,8 +1,10 @@
 import { render } from "preact";
-import { App } from "./app.tsx";
-import { takePairingCode } from "./session/session.ts";
+import { takePairingCode } from "./client/session.ts";
+import { ServicesProvider, followSession, makeServices, useServices } from "./services.ts";
+import { Shell } from "./shell/shell.tsx";
+import { useCell } from "./state/cell.ts";
 import { languageOf, showLanguage, shown } from "./texts/texts.ts";
-import { followSession, makeServices, ServicesProvider } from "./services.ts";
+import { SignIn, Unreachable } from "./views/sign-in.tsx";
 
 const root = document.getElementById("page");
 if (root !== null) {
@@ -22,4 +24,18 @@ if (root !== null) {
     );
   // Whose texts can't be loaded gets English ones.
   void showLanguage(languageOf(window)).then(draw, draw);
+}
+
+function App() {
+  const state = useCell(useServices().session.state);
+  // Everything is drawn anew in another language.
+  useCell(shown);
+  switch (state.phase) {
+    case "starting":
+      return state.problem === undefined ? null : <Unreachable />;
+    case "out":
+      return <SignIn />;
+    default:
+      return <Shell />;
+  }
 }

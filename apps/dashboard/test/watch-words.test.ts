@@ -1,7 +1,7 @@
 // Where a fix leads to, and what usage adds up to: a link to the wrong setting, or a sum that misses a day, is the bug here.
 import { expect, test } from "vitest";
-import { commandIn, placeOfFix } from "../src/views/watch/fix-places.ts";
-import { daysFrom, splitUsage } from "../src/views/watch/usage-sums.ts";
+import { commandIn, placeOfFix } from "../src/views/watch/doctor.tsx";
+import { daysFrom, splitUsage } from "../src/views/watch/usage.tsx";
 
 test.each([
   ["price", 'set input_per_million and output_per_million in [prices."m"]', "#/settings/prices"],

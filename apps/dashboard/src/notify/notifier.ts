@@ -2,7 +2,6 @@
  * Opt-in browser notifications: they say that an approval is pending, but not for what. A locked screen shows them to anyone, so
  * they contain no command, file or name.
  */
-import { workerAddress } from "./worker.ts";
 import { Cell } from "../state/cell.ts";
 import { t } from "../texts/texts.ts";
 
@@ -87,3 +86,10 @@ export class Notifier {
     }
   }
 }
+
+/**
+ * The worker that shows notifications. It has no page to ask while it works, so its address brings its texts along, in the language of the
+ * page that registered it; one of another language takes its place.
+ */
+export const workerAddress = (): string =>
+  `/sw.js?${new URLSearchParams({ waiting: t("notify.an-approval-is-waiting"), works: t("notify.push-messages-work") })}`;

@@ -1,18 +1,16 @@
 /** The places: a rail at the left, tabs at the bottom of a phone. Views of one place are listed beside it. */
 import { useEffect, useRef } from "preact/hooks";
-import { Icon } from "../parts/icon.tsx";
-import { Name } from "../parts/name.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { ThemeSwitch } from "../parts/theme-switch.tsx";
-import { hrefOf } from "../route/route.ts";
-import { useServices } from "../services.ts";
-import { useDevice, useMayOperate } from "../session/use-device.ts";
+import { ThemeSwitch } from "../components/browser-settings.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Problem } from "../components/shown.tsx";
+import { Name } from "../components/text.tsx";
+import { useDevice, useMayOperate, useServices } from "../services.ts";
+import { hrefOf } from "../state/route.ts";
 import { useAction } from "../state/use-action.ts";
-import { usePhone } from "../state/use-media.ts";
-import { offeredViews, PLACES, placeOf } from "./places.tsx";
-import { useRunningFeatures } from "./use-running-features.ts";
-import { WaitingCount } from "./waiting-count.tsx";
+import { useList, useRunningFeatures } from "../state/use-reader.ts";
+import { usePhone } from "../state/use-window.ts";
 import { PRODUCT, t, wordOf } from "../texts/texts.ts";
+import { PLACES, offeredViews, placeOf } from "./views.tsx";
 
 export function Rail({ at }: { readonly at: string }) {
   const mayOperate = useMayOperate();
@@ -109,5 +107,26 @@ function Foot({ at }: { readonly at: string }) {
         <Name>{device?.name ?? ""}</Name>, {wordOf(device?.scope ?? "")}
       </p>
     </div>
+  );
+}
+
+const MOST = 99;
+
+/** How many approvals wait. Nothing when none does. */
+function WaitingCount() {
+  const query = { status: "waiting", limit: MOST + 1 };
+  const { data } = useList<{ readonly approvals: readonly unknown[] }>("/api/approvals", ["approvals"], query);
+  const { pageTitle } = useServices();
+  const waiting = data?.approvals.length ?? 0;
+  useEffect(() => {
+    pageTitle.waiting.set(waiting);
+    return () => pageTitle.waiting.set(0);
+  }, [waiting]);
+  if (waiting === 0) return null;
+  return (
+    <span class="count">
+      {waiting > MOST ? `${MOST}+` : waiting}
+      <span class="unseen"> {t("shell.waiting")}</span>
+    </span>
   );
 }

@@ -1,18 +1,16 @@
 /** One field that leads everywhere: places, actions, conversations, and what was said. */
+import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Conversation } from "../api/shapes.ts";
-import { Icon, type IconName } from "../parts/icon.tsx";
-import { THEMES } from "../parts/theme.ts";
-import { hrefOf } from "../route/route.ts";
-import { useServices } from "../services.ts";
-import { useMayOperate } from "../session/use-device.ts";
-import { useList } from "../state/use-reader.ts";
-import { titleOf } from "../views/chats/chat-words.ts";
-import { foundHref, Snippet, useSearch } from "../views/chats/search-results.tsx";
-import { offeredViews, PLACES } from "./places.tsx";
-import { useRunningFeatures } from "./use-running-features.ts";
-import type { ComponentChildren } from "preact";
+import { Icon, type IconName } from "../components/icon.tsx";
+import { useMayOperate, useServices } from "../services.ts";
+import { hrefOf } from "../state/route.ts";
+import { THEMES } from "../state/theme.ts";
+import { useList, useRunningFeatures } from "../state/use-reader.ts";
 import { language, t, wordOf } from "../texts/texts.ts";
+import { titleOf } from "../views/chats/chat-name.tsx";
+import { foundHref, Snippet, useSearch } from "../views/chats/search-results.tsx";
+import { offeredViews, PLACES } from "./views.tsx";
 
 interface Entry {
   readonly key: string;

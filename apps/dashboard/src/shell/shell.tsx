@@ -1,18 +1,17 @@
 /** The frame around every view. */
 import { useEffect, useState } from "preact/hooks";
-import { Announcements } from "../parts/announcements.tsx";
-import { useServices } from "../services.ts";
-import { useMayOperate } from "../session/use-device.ts";
+import { Button } from "../components/button.tsx";
+import { Heading } from "../components/layout.tsx";
+import { useMayOperate, useServices } from "../services.ts";
 import { useCell } from "../state/cell.ts";
-import { usePhone } from "../state/use-media.ts";
+import { type Route, hrefOf } from "../state/route.ts";
+import { usePhone } from "../state/use-window.ts";
+import { t } from "../texts/texts.ts";
 import { Chats } from "../views/chats/chats.tsx";
-import { Connection } from "./connection.tsx";
-import { followKeys } from "./keys.ts";
 import { Rail, ViewsOfPlace } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
-import { placeOf } from "./places.tsx";
-import { View } from "./view.tsx";
-import { t } from "../texts/texts.ts";
+import { followKeys } from "./shortcuts.tsx";
+import { placeOf, viewOf } from "./views.tsx";
 
 export function Shell() {
   const { route, live, announcer, notifier, singleKeys } = useServices();
@@ -62,3 +61,68 @@ export function Shell() {
     </div>
   );
 }
+
+function Announcements() {
+  const { announcer, route, turns } = useServices();
+  const said = useCell(announcer.said);
+  const { view, id } = useCell(route);
+  useCell(turns.changes);
+  const isInSight = (run: string): boolean =>
+    view === "approvals" || (view === "sessions" && turns.of(id ?? "").some((turn) => turn.id === run));
+  return (
+    <div class="announcements" role="status" aria-live="polite">
+      {said === undefined ? null : (
+        <p class={said.run !== undefined && isInSight(said.run) ? "unseen" : undefined}>
+          <bdi>{said.text}</bdi>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Warns while the shown data, or the page itself, may be outdated. */
+function Connection() {
+  const { live, hasNewerPage } = useServices();
+  const state = useCell(live.state);
+  const isOld = useCell(hasNewerPage);
+  return (
+    <div class="connection" role="status">
+      {state === "again" && (
+        <p>
+          {t("shell.connection-lost-connecting-again-this")}{" "}
+          <Button onPress={() => live.reconnect()}>{t("shell.connect-now")}</Button>
+        </p>
+      )}
+      {state !== "again" && isOld && (
+        <p>
+          {t("shell.the-service-was-upgraded-this")}{" "}
+          <Button onPress={() => location.reload()}>{t("shell.reload")}</Button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What the address asks for. */
+function View({ route: { view, id } }: { readonly route: Route }) {
+  const mayOperate = useMayOperate();
+  const place = viewOf(view);
+  if (place?.forOperators === true && !mayOperate) return <NotForReaders />;
+  if (id !== undefined && place?.Detail) return <place.Detail id={id} />;
+  if (id === undefined && place?.List) return <place.List />;
+  return (
+    <>
+      <Heading title={t("shell.nothing-is-here")} />
+      <p>
+        <a href={hrefOf("")}>{t("common.all-conversations")}</a>
+      </p>
+    </>
+  );
+}
+
+const NotForReaders = () => (
+  <>
+    <Heading title={t("shell.not-for-this-device")} />
+    <p>{t("shell.this-device-may-read-only")}</p>
+  </>
+);

@@ -1,5 +1,5 @@
 /** Something that is read from the service, shown, and read again when it has become stale. */
-import { asApiError, type ApiError } from "../api/api-error.ts";
+import { asApiError, type ApiError } from "../client/api.ts";
 import { Cell } from "./cell.ts";
 
 export interface Loaded<Data> {

@@ -1,6 +1,6 @@
 /** Something that a button does: while it runs the button waits, and what went wrong is shown beside it. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type ApiError, asApiError } from "../api/api-error.ts";
+import { type ApiError, asApiError } from "../client/api.ts";
 
 export interface Action<Args extends readonly unknown[]> {
   readonly run: (...args: Args) => Promise<boolean>;

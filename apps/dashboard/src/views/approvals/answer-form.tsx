@@ -1,13 +1,12 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { ApiError } from "../../api/api-error.ts";
-import { path } from "../../api/client.ts";
 import type { Approval } from "../../api/governed-shapes.ts";
-import { Button } from "../../parts/button.tsx";
-import { Problem } from "../../parts/problem.tsx";
+import { ApiError, path } from "../../client/api.ts";
+import { Button } from "../../components/button.tsx";
+import { Problem } from "../../components/shown.tsx";
+import { visible } from "../../components/text.tsx";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
-import { relative } from "../../text/time.ts";
-import { visible } from "../../text/visible.ts";
+import { relative } from "../../texts/format.ts";
 import { type MessageKey, rich, t } from "../../texts/texts.ts";
 
 type Holds = NonNullable<NonNullable<Approval["answer"]>["holds"]>;

@@ -1,16 +1,15 @@
 /** What was said with these words, in all conversations. */
 import { useEffect, useState } from "preact/hooks";
-import { type ApiError, asApiError } from "../../api/api-error.ts";
 import type { Conversation } from "../../api/shapes.ts";
-import { Button } from "../../parts/button.tsx";
-import { Empty } from "../../parts/empty.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { BriefAgo } from "../../parts/time.tsx";
-import { hrefOf } from "../../route/route.ts";
+import { type ApiError, asApiError } from "../../client/api.ts";
+import { Button } from "../../components/button.tsx";
+import { Empty } from "../../components/layout.tsx";
+import { Problem } from "../../components/shown.tsx";
+import { BriefAgo } from "../../components/values.tsx";
 import { useServices } from "../../services.ts";
-import { sourceOf, titleOf } from "./chat-words.ts";
-import { SourceIcon } from "./source-icon.tsx";
+import { hrefOf } from "../../state/route.ts";
 import { t } from "../../texts/texts.ts";
+import { SourceIcon, sourceOf, titleOf } from "./chat-name.tsx";
 
 export interface Found {
   readonly session: Conversation;
@@ -110,3 +109,5 @@ export function SearchResults({ query }: { readonly query: string }) {
     </div>
   );
 }
+
+/** The channel's picture, or its first letter. Its name is read out. */

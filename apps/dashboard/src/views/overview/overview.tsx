@@ -1,22 +1,17 @@
 /** Whether all is well, and what wants a person. */
-import type { Status } from "../../api/shapes.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { Facts } from "../../parts/facts.tsx";
-import { Heading } from "../../parts/heading.tsx";
-import { Name } from "../../parts/name.tsx";
-import { SafeLink } from "../../parts/safe-link.tsx";
-import { Section } from "../../parts/section.tsx";
-import { Shown } from "../../parts/shown.tsx";
-import { useMayOperate } from "../../session/use-device.ts";
+import type { Minute, Status } from "../../api/shapes.ts";
+import { Facts, Heading, Section } from "../../components/layout.tsx";
+import { Shown } from "../../components/shown.tsx";
+import { Name } from "../../components/text.tsx";
+import { Badge } from "../../components/values.tsx";
+import { useMayOperate } from "../../services.ts";
+import { hrefOf } from "../../state/route.ts";
 import { useList } from "../../state/use-reader.ts";
-import { hrefOf } from "../../route/route.ts";
-import { bytes, dollars } from "../../text/words.ts";
-import { duration } from "../../text/time.ts";
-import { useTick } from "../../state/use-tick.ts";
+import { useTick } from "../../state/use-window.ts";
+import { bytes, dollars, duration, exact } from "../../texts/format.ts";
+import { number, t, wordOf } from "../../texts/texts.ts";
+import { WaitingApprovals } from "../approvals/approvals.tsx";
 import { Channels } from "./channels.tsx";
-import { Throughput } from "./throughput.tsx";
-import { Wanting } from "./wanting.tsx";
-import { t } from "../../texts/texts.ts";
 
 /** Uptime, memory and the picture change without an event. */
 const AGAIN_MS = 15_000;
@@ -152,5 +147,136 @@ function Service({ status }: { readonly status: Status }) {
         ]}
       />
     </Section>
+  );
+}
+
+/** An address that came from outside: a link only when it can be nothing but a page. `javascript:` stays text. */
+function SafeLink({ url }: { readonly url: string }) {
+  return isPage(url) ? (
+    <a href={url} rel="noopener noreferrer" target="_blank">
+      {url}
+    </a>
+  ) : (
+    <span class="url">{url}</span>
+  );
+}
+
+function isPage(url: string): boolean {
+  return URL.canParse(url) && ["http:", "https:"].includes(new URL(url).protocol);
+}
+
+/** What waits for a person: approvals, and messages that did not get through. */
+function Wanting({ messages }: { readonly messages: Status["messages"] }) {
+  const { dead, failed, waiting, outgoing, oldest_waiting_secs: oldest } = messages;
+  return (
+    <div class="pair">
+      <Section
+        title={t("overview.waiting-approvals")}
+        aside={<a href={hrefOf("approvals")}>{t("overview.all-approvals")}</a>}
+      >
+        <WaitingApprovals most={3} />
+      </Section>
+      <Section title={t("common.messages")} aside={<a href={hrefOf("inbox")}>{t("overview.the-inbox")}</a>}>
+        <ul class="figures">
+          <Figure n={dead} what={t("overview.could-not-be-delivered")} state="dead" alarming />
+          <Figure n={failed} what={t("overview.could-not-be-answered")} state="failed" alarming />
+          <Figure n={waiting + outgoing} what={t("overview.on-their-way")} state="waiting" />
+        </ul>
+        {oldest === null ? null : (
+          <p class="hint">{t("overview.the-oldest-has-waited-for", { duration: duration(oldest * 1000) })}</p>
+        )}
+      </Section>
+    </div>
+  );
+}
+
+interface FigureProps {
+  readonly n: number;
+  readonly what: string;
+  readonly state: string;
+  readonly alarming?: boolean;
+}
+
+function Figure({ n, what, state, alarming = false }: FigureProps) {
+  return (
+    <li class={alarming && n > 0 ? "figure alarming" : "figure"}>
+      <a href={hrefOf("inbox", undefined, { state })}>
+        <strong>{n}</strong> {what}
+      </a>
+    </li>
+  );
+}
+
+/** The last hour, a column a minute: answers above the line, failures below it, and the messages that came in as dots. */
+const WIDTH = 10;
+const ABOVE = 72;
+const BELOW = 24;
+
+type Count = "received" | "answered" | "delivered" | "failed";
+
+function Throughput({ minutes }: { readonly minutes: readonly Minute[] }) {
+  const total = (key: Count): number => minutes.reduce((sum, minute) => sum + minute[key], 0);
+  const words = t("overview.minute-counts", {
+    received: total("received"),
+    answered: total("answered"),
+    delivered: total("delivered"),
+    failed: total("failed"),
+  });
+  const most = Math.max(1, ...minutes.map(({ received, answered, failed }) => Math.max(received, answered, failed)));
+  return (
+    <Section title={t("overview.the-last-hour")} aside={<Legend total={total} />}>
+      <svg
+        class="throughput"
+        viewBox={`0 0 ${minutes.length * WIDTH} ${ABOVE + BELOW}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={t("overview.the-last-hour-2", { words })}
+      >
+        <line class="axis" x1="0" x2={minutes.length * WIDTH} y1={ABOVE} y2={ABOVE} />
+        {minutes.map((minute, index) => (
+          <Column key={minute.at} minute={minute} x={index * WIDTH} most={most} />
+        ))}
+      </svg>
+      <p class="scale">
+        <span>{t("overview.an-hour-ago")}</span>
+        <span>{t("overview.at-most-a-minute", { most })}</span>
+        <span>{t("overview.now")}</span>
+      </p>
+    </Section>
+  );
+}
+
+function Column({ minute, x, most }: { readonly minute: Minute; readonly x: number; readonly most: number }) {
+  const { at, received, answered, delivered, failed } = minute;
+  const up = (answered / most) * (ABOVE - 4);
+  const down = (failed / most) * (BELOW - 2);
+  return (
+    <g>
+      <title>{`${exact(Date.parse(at))}: ${t("overview.minute-counts", { received, answered, delivered, failed })}`}</title>
+      <rect class="hover" x={x} y="0" width={WIDTH} height={ABOVE + BELOW} />
+      {up > 0 && <rect class="answered" x={x + 1.5} y={ABOVE - up} width={WIDTH - 3} height={up} />}
+      {down > 0 && <rect class="failed" x={x + 1.5} y={ABOVE + 1} width={WIDTH - 3} height={down} />}
+      {received > 0 && (
+        <rect
+          class="received"
+          x={x + 1.5}
+          y={ABOVE - (received / most) * (ABOVE - 4) - 1}
+          width={WIDTH - 3}
+          height="2"
+        />
+      )}
+    </g>
+  );
+}
+
+function Legend({ total }: { readonly total: (key: Count) => number }) {
+  return (
+    <ul class="legend">
+      {(["received", "answered", "delivered", "failed"] as const).map((key) => (
+        <li key={key} class={key}>
+          {number(total(key))} {wordOf(key)}
+        </li>
+      ))}
+    </ul>
   );
 }

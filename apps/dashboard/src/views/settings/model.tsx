@@ -1,21 +1,17 @@
 /** Who answers: a provider, its key, one of its models, and whether that works. */
 import { useId, useState } from "preact/hooks";
-import { Button } from "../../parts/button.tsx";
-import { Heading } from "../../parts/heading.tsx";
-import { Name } from "../../parts/name.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { Section } from "../../parts/section.tsx";
-import { Shown } from "../../parts/shown.tsx";
+import { Button } from "../../components/button.tsx";
+import { Heading, Section } from "../../components/layout.tsx";
+import { Problem, Shown } from "../../components/shown.tsx";
+import { Name, ServiceText } from "../../components/text.tsx";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
+import { type PlainKey, rich, t } from "../../texts/texts.ts";
 import { SectionForm } from "./all-settings.tsx";
-import type { Draft } from "./draft.ts";
+import { type Draft, type Settings, useSettings } from "./draft.ts";
 import { Line } from "./field.tsx";
 import { Problems, SaveBar } from "./save-bar.tsx";
 import type { SettingsState } from "./shapes.ts";
-import { type Settings, useSettings } from "./use-settings.ts";
-import { type PlainKey, rich, t } from "../../texts/texts.ts";
-import { ServiceText } from "../../parts/service-text.tsx";
 
 interface Preset {
   /** The provider's own; undefined: any other. */

@@ -1,16 +1,14 @@
 /** The live log, filtered by level and by text. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Button } from "../../parts/button.tsx";
-import { Choice } from "../../parts/choice.tsx";
-import { Command, Empty } from "../../parts/empty.tsx";
-import { Heading } from "../../parts/heading.tsx";
-import { Name } from "../../parts/name.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { SearchField } from "../../parts/search-field.tsx";
-import { asApiError, type ApiError } from "../../api/api-error.ts";
+import { asApiError, type ApiError } from "../../client/api.ts";
+import { Button } from "../../components/button.tsx";
+import { Choice, SearchField } from "../../components/fields.tsx";
+import { Command, Empty, Heading } from "../../components/layout.tsx";
+import { Problem } from "../../components/shown.tsx";
+import { Name } from "../../components/text.tsx";
 import { useServices } from "../../services.ts";
-import { useTick } from "../../state/use-tick.ts";
-import { exact } from "../../text/time.ts";
+import { useTick } from "../../state/use-window.ts";
+import { exact } from "../../texts/format.ts";
 import { dates, rich, t } from "../../texts/texts.ts";
 
 const LEVELS = ["", "debug", "info", "warn", "error"] as const;
