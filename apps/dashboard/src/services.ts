@@ -1,4 +1,4 @@
-/** What all parts of the page share. Made once; the components find it by the context. */
+/** The objects that all components share, created once and provided by a context. */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Device } from "./api/shapes.ts";
@@ -26,11 +26,11 @@ export interface Services {
   readonly notifier: Notifier;
   readonly push: PagePush;
   readonly theme: Cell<Theme>;
-  /** Single letters are shortcuts. */
+  /** Single-letter shortcuts are on. */
   readonly singleKeys: Cell<boolean>;
-  /** The service has another page than this one. */
+  /** The daemon serves a newer version of this page. */
   readonly hasNewerPage: Cell<boolean>;
-  /** Now and then, so that "2 minutes ago" becomes "3 minutes ago". */
+  /** Updated every few seconds, for relative times. */
   readonly nowMs: Cell<number>;
 }
 
@@ -104,7 +104,7 @@ export function useServices(): Services {
   return services;
 }
 
-/** Who is signed in. Undefined in the moment in which the sign-in ends. */
+/** The device that is signed in. Undefined while the sign-in ends. */
 export function useDevice(): Device | undefined {
   const state = useCell(useServices().session.state);
   return state.phase === "in" ? state.device : undefined;

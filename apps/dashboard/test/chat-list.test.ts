@@ -111,7 +111,7 @@ describe("rows", () => {
 test("a source is the channel, the page, the terminal or the program that writes", () => {
   expect(sourceOf(chat("x", { channel: { channel: "email", id: "a@b", thread: null } }))).toEqual({
     name: "Email",
-    icon: "mail",
+    icon: "envelope",
   });
   expect(sourceOf(chat("page-1")).name).toBe("Page");
   expect(sourceOf(chat("terminal")).name).toBe("Terminal");

@@ -1,4 +1,4 @@
-/** Requests to the service: the cookie goes by itself, and opens nothing without the value that is sent beside it. */
+/** Requests to the daemon. The browser sends the cookie by itself; the daemon accepts it only with the csrf value beside it. */
 import { t } from "../texts/texts.ts";
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -6,14 +6,14 @@ export type Query = Readonly<Record<string, string | number | undefined>>;
 export interface Credentials {
   /** Undefined: not signed in. */
   csrf(): string | undefined;
-  /** The daemon no longer accepts it. Resolves with whether another one can be tried. */
+  /** The daemon refused this csrf value. Resolves with true if the request can be sent again with another one. */
   refused(csrf: string): Promise<boolean>;
 }
 
 export interface Call {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly query?: Query;
-  /** Goes as JSON. */
+  /** Sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
@@ -32,20 +32,20 @@ export class Api {
     this.#credentials = credentials;
   }
 
-  /** Throws ApiError; with the signal's reason when it was called off. */
+  /** Throws ApiError, or the signal's reason after an abort. */
   async call<Answer>(path: string, call: Call = {}): Promise<Answer> {
     const response = await this.#send(path, call);
     return response.status === 204 ? (undefined as Answer) : ((await response.json()) as Answer);
   }
 
-  /** A file to save, under the name that the service gives it. Throws as `call`. */
+  /** Fetches a file and its name. Throws as `call`. */
   async file(path: string, query?: Query): Promise<{ readonly name: string; readonly bytes: Blob }> {
     const response = await this.#send(path, { ...(query && { query }) });
     const [, name = "file"] = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "") ?? [];
     return { name, bytes: await response.blob() };
   }
 
-  /** Sends bytes as they are. Throws as `call`. */
+  /** Sends raw bytes. Throws as `call`. */
   async upload<Answer>(path: string, upload: Upload): Promise<Answer> {
     const csrf = this.#credentials.csrf();
     const headers = { ...upload.headers, ...(csrf !== undefined && { "X-Svc-Csrf": csrf }) };
@@ -61,7 +61,7 @@ export class Api {
     if (response.ok) return response;
     const error = await errorOf(response);
     if (error.status !== 401 || csrf === undefined) throw error;
-    // Another tab may have signed in anew meanwhile: the cookie is its, and so must the value be.
+    // Another tab may have signed in meanwhile and replaced the cookie; the csrf value must match it.
     if (await this.#credentials.refused(csrf)) return this.#send(path, call);
     throw error;
   }
@@ -125,12 +125,12 @@ function queryText(query: Query = {}): string {
   return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`;
 }
 
-/** A path of constant parts and values, which can hold anything. */
+/** Builds a path; values are percent-encoded. */
 export function path(parts: TemplateStringsArray, ...values: readonly string[]): string {
   return parts.reduce((text, part, index) => text + encodeURIComponent(values[index - 1] ?? "") + part);
 }
 
-/** One file on its way to the service. `fetch` does not tell how much of it has arrived; XMLHttpRequest does. */
+/** One file to upload. XMLHttpRequest reports progress; `fetch` does not. */
 interface Upload {
   readonly bytes: Blob;
   readonly headers: Readonly<Record<string, string>>;
@@ -139,7 +139,7 @@ interface Upload {
   readonly signal: AbortSignal;
 }
 
-/** Throws ApiError; with the signal's reason when it was called off. */
+/** Throws ApiError, or the signal's reason after an abort. */
 function uploaded(path: string, { bytes, headers, onProgress, signal }: Upload): Promise<Response> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
@@ -168,21 +168,21 @@ function uploaded(path: string, { bytes, headers, onProgress, signal }: Upload):
   });
 }
 
-/** What was answered, as `Api.call` has it. */
+/** The answer, or the error of the response. */
 async function answerOf<Answer>(response: Response): Promise<Answer | ApiError> {
   return response.ok ? ((await response.json()) as Answer) : errorOf(response);
 }
 
-/** What the service refused, or why it could not be asked. */
+/** An error answer of the daemon, or the reason why there is no answer. */
 export class ApiError extends Error {
   /** Stable; `UNREACHABLE` without an answer, `NOT_JSON` for an answer from another program. */
   readonly code: string;
-  /** 0: there was no answer. */
+  /** 0: no answer. */
   readonly status: number;
   readonly retryAfterSecs: number | undefined;
-  /** The page's sentence, in its language; the service's are English. */
+  /** The message is the page's own, in its language. Messages of the daemon are English. */
   readonly isOwn: boolean;
-  /** What else the answer says. */
+  /** All fields of the error answer. */
   readonly fields: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -222,13 +222,13 @@ export async function errorOf(response: Response): Promise<ApiError> {
 export const asApiError = (error: unknown): ApiError =>
   error instanceof ApiError ? error : new ApiError("UNREACHABLE", t("api.the-service-does-not-answer"));
 
-/** Hands a file over to the browser's downloads, under the name that the service gave it. */
+/** Starts a download in the browser. */
 export function saveFile({ name, bytes }: { readonly name: string; readonly bytes: Blob }): void {
   const address = URL.createObjectURL(bytes);
   const link = document.createElement("a");
   link.href = address;
   link.download = name;
   link.click();
-  // The browser has begun to read it by then.
+  // The browser has started to read it by then.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -1,11 +1,20 @@
 /**
- * The one connection for everything that happens. When it is lost it comes again by itself, goes on after
- * the last event it saw, and has every list read anew: something may have changed that no event tells.
+ * The live connection of the page. After a loss it reconnects, resumes after the last event it received, and marks every list stale:
+ * something may have changed without an event.
  */
 import { retryDelayMs } from "@svc/kit/async";
 import { Cell } from "../state/cell.ts";
 import { send } from "./api.ts";
 import { type Topic, topicsOf } from "./topics.ts";
+
+/** One frame of the WebSocket. */
+export interface LiveEvent {
+  /** `<boot>-<n>` */
+  readonly id: string;
+  readonly type: string;
+  readonly timestamp: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
 
 const BACKOFF = { firstMs: 400, longestMs: 15_000 };
 
@@ -13,13 +22,13 @@ export type LiveState = "off" | "connecting" | "open" | "again";
 
 export interface LiveOptions {
   open(): WebSocket;
-  /** Asks whether we are still let in: a refused WebSocket does not say why it was refused. */
+  /** Checks the sign-in: a refused WebSocket does not say why. */
   check(): Promise<void>;
 }
 
 export interface Listener {
   event?(event: LiveEvent): void;
-  /** Undefined: whatever it is. */
+  /** Undefined: every list. */
   stale?(topics: readonly Topic[] | undefined): void;
 }
 
@@ -53,7 +62,7 @@ export class Live {
     this.#drop();
   }
 
-  /** Call the result to end it. */
+  /** Returns a function that stops it. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -93,7 +102,7 @@ export class Live {
     if (this.#last)
       socket.send(JSON.stringify({ type: "resume", last_event_id: `${this.#last.boot}-${this.#last.n}` }));
     this.state.set("open");
-    // At the first time, too: something may have happened between a list's reading and now.
+    // Also after the first connect: something may have changed since a list was read.
     this.markStale();
   }
 
@@ -108,7 +117,7 @@ export class Live {
 
   async #tryAgain(isSurelyKnown: boolean): Promise<void> {
     const { state } = this;
-    // It throws if the daemon does not answer, or has ended the sign-in; the latter stops this object meanwhile.
+    // Throws if the daemon does not answer or has ended the sign-in; the latter calls `stop` meanwhile.
     if (!isSurelyKnown) await this.#options.check().catch(() => {});
     if (state.value === "again" && this.#socket?.readyState !== WebSocket.OPEN) this.#connect();
   }
@@ -146,7 +155,7 @@ function parse(text: string): LiveEvent | undefined {
   }
 }
 
-/** Ids of events: which start of the service, and the how manieth there. */
+/** An event id: the start of the daemon, and the number of the event since then. */
 interface EventId {
   readonly boot: string;
   readonly n: number;
@@ -157,22 +166,14 @@ export function parseEventId(id: string): EventId | undefined {
   return match ? { boot: match[1] ?? "", n: Number(match[2]) } : undefined;
 }
 
-/** Whether an event is news to who has seen `last`: one that is replayed after it came by itself is not. */
+/** Whether an event comes after `last`. A replayed event may have arrived before. */
 export const isNews = (id: EventId, last: EventId | undefined): boolean =>
   last === undefined || id.boot !== last.boot || id.n > last.n;
 
-/** What comes by the WebSocket. */
-export interface LiveEvent {
-  /** `<boot>-<n>` */
-  readonly id: string;
-  readonly type: string;
-  readonly timestamp: string;
-  readonly payload: Readonly<Record<string, unknown>>;
-}
-
-// After an upgrade of the service an open page is the old one, and may misunderstand the new one.
-
-/** @param script Address of the script that runs: its name changes with its content. */
+/**
+ * Detects an upgrade: an open page of the older version may misread answers of the new daemon.
+ * @param script Address of the running script: its name changes with its content.
+ */
 export function watchForNewerPage(live: Live, script: string): Cell<boolean> {
   const isThere = new Cell(false);
   const { pathname } = new URL(script);
@@ -191,7 +192,7 @@ async function look(pathname: string): Promise<boolean> {
   return response?.ok === true && !(await response.text()).includes(pathname);
 }
 
-/** The newest events since the page was opened, for a reader who opens the view later. Bounded. */
+/** The newest events since the page was opened, for a view that is opened later. Bounded. */
 const MOST = 500;
 
 export class EventLog {
@@ -208,9 +209,9 @@ export class EventLog {
     this.events.set([]);
   }
 
-  /** A burst is drawn once. */
+  /** Delay that joins a burst into one render. */
   #add(event: LiveEvent): void {
-    // Pieces of an answer are in the conversation; here they would push out all else.
+    // Text deltas would push out everything else; the conversation shows them.
     if (event.type === "text-delta") return;
     if (this.#waiting.push(event) > 1) return;
     setTimeout(() => {

@@ -1,4 +1,4 @@
-/** What the page does with passkeys: each is begun at the service, done by the browser, and ended at the service. */
+/** Passkeys: the daemon starts each operation, the browser performs it, and the daemon finishes it. */
 import type {
   AuthenticationResponseJSON,
   PublicKeyCredentialCreationOptionsJSON,
@@ -10,7 +10,7 @@ import { type PlainKey, t } from "../texts/texts.ts";
 import { type Api, ApiError, errorOf, path, send } from "./api.ts";
 import type { SignedIn } from "./session.ts";
 
-/** Id of the feature that has them. */
+/** Id of the feature that adds passkeys. */
 export const PASSKEYS = "webauthn";
 
 export interface Passkey {
@@ -39,7 +39,7 @@ export async function addPasskey(api: Api, { id, name: deviceName }: Device, nam
   return true;
 }
 
-/** undefined: the person called it off. Throws ApiError. */
+/** Undefined: the person cancelled. Throws ApiError. */
 export async function signInByPasskey(): Promise<SignedIn | undefined> {
   const answer = await usePasskey(await post<PublicKeyCredentialRequestOptionsJSON>("/api/webauthn/auth/start", {}));
   if (answer === undefined) return undefined;
@@ -49,13 +49,13 @@ export async function signInByPasskey(): Promise<SignedIn | undefined> {
 
 /** With the device's token where the sign-in is not enough. A wrong one says nothing about the sign-in. Throws ApiError. */
 export async function removePasskey(api: Api, id: string, token: string | undefined): Promise<void> {
-  const place = path`/api/webauthn/credentials/${id}`;
-  if (token === undefined) return api.call(place, { method: "DELETE" });
-  const response = await send(place, { method: "DELETE" }, { Authorization: `Bearer ${token.trim()}` });
+  const address = path`/api/webauthn/credentials/${id}`;
+  if (token === undefined) return api.call(address, { method: "DELETE" });
+  const response = await send(address, { method: "DELETE" }, { Authorization: `Bearer ${token.trim()}` });
   if (!response.ok) throw await errorOf(response);
 }
 
-/** As a stranger. */
+/** Without a sign-in. */
 async function post<Answer>(path: string, body: unknown): Promise<Answer> {
   const response = await send(path, { method: "POST", body }, {});
   if (!response.ok) throw await errorOf(response);
@@ -70,10 +70,10 @@ async function post<Answer>(path: string, body: unknown): Promise<Answer> {
  */
 const library = () => import("./webauthn-library.ts");
 
-/** Has the library there: browsers let a page ask for a passkey only shortly after a press. */
+/** Loads the library beforehand: browsers accept a passkey request only shortly after a press. */
 export const prepareAuthenticator = (): void => void library().catch(() => {});
 
-/** undefined: the person called it off. Throws ApiError. */
+/** Undefined: the person cancelled. Throws ApiError. */
 async function makePasskey(
   optionsJSON: PublicKeyCredentialCreationOptionsJSON,
 ): Promise<RegistrationResponseJSON | undefined> {
@@ -81,7 +81,7 @@ async function makePasskey(
   return startRegistration({ optionsJSON }).catch(unlessCalledOff);
 }
 
-/** undefined: the person called it off. Throws ApiError. */
+/** Undefined: the person cancelled. Throws ApiError. */
 async function usePasskey(
   optionsJSON: PublicKeyCredentialRequestOptionsJSON,
 ): Promise<AuthenticationResponseJSON | undefined> {

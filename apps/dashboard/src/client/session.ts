@@ -1,6 +1,6 @@
 /**
- * Who is signed in. The cookie outlives the browser, and no script can read it; the csrf value is in memory only, and each
- * load of the page asks the service for it.
+ * The sign-in. The cookie outlives the browser, and no script can read it; the csrf value is in memory only, and each load of the
+ * page requests it.
  */
 import { retryDelayMs } from "@svc/kit/async";
 import type { Device } from "../api/shapes.ts";
@@ -11,13 +11,13 @@ import { ApiError, type Credentials, asApiError, errorOf, send } from "./api.ts"
 const BACKOFF = { firstMs: 400, longestMs: 15_000 };
 
 export type SignIn =
-  /** `problem`: the service could not be asked; it is tried again. */
+  /** `problem`: the daemon did not answer; the page retries. */
   | { readonly phase: "starting"; readonly problem?: ApiError }
   /** `problem`: why the opened link can't sign in. */
   | { readonly phase: "out"; readonly why: "first" | "ended" | "signed-out"; readonly problem?: ApiError }
   | { readonly phase: "in"; readonly device: Device };
 
-/** What the service tells a page that is signed in. */
+/** The daemon's answer to a page that is signed in. */
 export interface SignedIn {
   readonly csrf: string;
   readonly device: Device;
@@ -32,7 +32,7 @@ const RENEW_MS = 6 * 3_600_000;
 export class Session implements Credentials {
   readonly state = new Cell<SignIn>({ phase: "starting" });
   readonly #tabs: Tabs | undefined;
-  /** A browser names the page that sends a GET only where the page came securely; a POST it always does. */
+  /** Browsers send `Origin` with a GET only from a secure page, with a POST always. */
   readonly #resumeBy: "GET" | "POST";
   #signedIn: SignedIn | undefined;
   #resuming: Promise<SignedIn | undefined> | undefined;
@@ -123,7 +123,7 @@ export class Session implements Credentials {
     return false;
   }
 
-  /** Undefined: not signed in. Rejects with ApiError when the service can't say. */
+  /** Undefined: not signed in. Rejects with ApiError if the daemon does not answer. */
   #resume(): Promise<SignedIn | undefined> {
     this.#resuming ??= resumed(this.#resumeBy).finally(() => (this.#resuming = undefined));
     return this.#resuming;
@@ -134,7 +134,7 @@ export class Session implements Credentials {
     this.#signedIn = signedIn;
     clearInterval(this.#renew);
     this.#renew = setInterval(() => void this.lookAgain(), RENEW_MS);
-    // The same device as before: nothing on the page has to be drawn anew.
+    // The same device as before: no re-render.
     if (before.phase === "in" && before.device.id === signedIn.device.id) return;
     this.state.set({ phase: "in", device: signedIn.device });
   }
@@ -155,8 +155,8 @@ async function resumed(method: "GET" | "POST"): Promise<SignedIn | undefined> {
 }
 
 /**
- * The code of a pairing link (`#pair=123456`), which is taken out of the address at once: it must not stay in the history,
- * in a bookmark or on a screen.
+ * The code of a pairing link (`#pair=123456`). It is removed from the address at once: it must not stay in the history, in a
+ * bookmark or on a screen.
  */
 export function takePairingCode({ location, history }: Window): string | undefined {
   const code = /^#pair=(\d{6})$/.exec(location.hash)?.[1];

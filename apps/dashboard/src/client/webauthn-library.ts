@@ -1,2 +1,2 @@
-/** The used part of the library, in a lazily fetched file. */
+/** The used part of the library, as a lazy chunk. */
 export { startAuthentication, startRegistration } from "@simplewebauthn/browser";

@@ -1,4 +1,4 @@
-/** Push messages of this browser: on or off, with or without the request, a test message, and errors. */
+/** Settings of this browser: push messages, notifications, colours, language. */
 import { useEffect } from "preact/hooks";
 import { useServices } from "../services.ts";
 import { useCell } from "../state/cell.ts";
@@ -10,6 +10,7 @@ import { Choice } from "./fields.tsx";
 import { Problem } from "./shown.tsx";
 import { Ago } from "./values.tsx";
 
+/** Push messages: on or off, with or without details, a test message, and errors. */
 export function PushSwitch() {
   const { push } = useServices();
   const state = useCell(push.state);
@@ -92,7 +93,7 @@ export function ThemeSwitch() {
   );
 }
 
-/** In force at once, and kept in this browser. */
+/** Applies at once; stored in this browser. */
 export function LanguageSwitch() {
   const { push } = useServices();
   const choose = useAction(async (wanted: Language) => {

@@ -1,3 +1,4 @@
+/** Buttons: for an action, and for copying a text. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useServices } from "../services.ts";
@@ -6,10 +7,10 @@ import { t } from "../texts/texts.ts";
 interface ButtonProps {
   readonly onPress: () => void;
   readonly kind?: "plain" | "main" | "danger";
-  /** The last action is still running. */
+  /** The action is still running. */
   readonly busy?: boolean;
   readonly disabled?: boolean;
-  /** Where the text alone does not say of what. */
+  /** For screen readers, if the text alone is ambiguous. */
   readonly label?: string | undefined;
   readonly children: ComponentChildren;
 }

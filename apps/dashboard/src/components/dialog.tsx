@@ -1,4 +1,4 @@
-/** Asks before something is done that can't be undone. The browser keeps the focus inside, and Escape closes it. */
+/** Dialogs that confirm an action or rename something. */
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ApiError } from "../client/api.ts";
@@ -11,10 +11,10 @@ import { Problem } from "./shown.tsx";
 
 interface DialogProps {
   readonly title: string;
-  /** What the button says that does it. */
+  /** Text of the confirm button. */
   readonly action: string;
   readonly kind?: "main" | "danger";
-  /** What the button says that closes it. */
+  /** Text of the close button. */
   readonly dismiss?: string;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
@@ -23,6 +23,7 @@ interface DialogProps {
   readonly children?: ComponentChildren;
 }
 
+/** A modal dialog. The browser keeps the focus inside, and Escape closes it. */
 export function Dialog({
   title,
   action,
@@ -36,7 +37,7 @@ export function Dialog({
 }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  // Before the next key press can come: it is meant for the dialog.
+  // Synchronously: the next key press is meant for the dialog.
   useLayoutEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
@@ -59,7 +60,7 @@ export function Dialog({
   );
 }
 
-/** A button that asks first, and shows beside the question what went wrong. */
+/** A button that asks for confirmation and shows the error of the action in the dialog. */
 interface ConfirmedProps {
   readonly text: string;
   readonly label?: string;
@@ -99,13 +100,13 @@ export function Confirmed({ text, label, question, act, children }: ConfirmedPro
   );
 }
 
-/** Gives something another name. */
+/** A dialog with one text field: the new name. */
 interface RenameDialogProps {
   readonly title: string;
   /** Takes `{"name"}` by PUT. */
   readonly path: string;
   readonly name: string;
-  /** What shows the name. */
+  /** Topics of the lists that show the name. */
   readonly stale: readonly Topic[];
   readonly onClose: () => void;
 }

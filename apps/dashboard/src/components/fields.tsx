@@ -1,3 +1,4 @@
+/** Labelled fields that filter a list: a choice and a search. */
 import { useId } from "preact/hooks";
 import { t, wordOf } from "../texts/texts.ts";
 
@@ -6,7 +7,7 @@ interface ChoiceProps<Option extends string> {
   readonly options: readonly Option[];
   readonly value: Option;
   readonly onChoose: (option: Option) => void;
-  /** What an option is called. */
+  /** Text of an option. */
   readonly textOf?: (option: Option) => string;
 }
 

@@ -1,4 +1,4 @@
-/** Colours of code, by lowlight: the grammars of highlight.js, whose result is a tree and no HTML. Fetched with the first block. */
+/** Syntax colours by lowlight: grammars of highlight.js with a tree as result, never HTML. Loaded with the first code block. */
 import bash from "highlight.js/lib/languages/bash";
 import c from "highlight.js/lib/languages/c";
 import cpp from "highlight.js/lib/languages/cpp";

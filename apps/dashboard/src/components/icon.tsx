@@ -1,4 +1,4 @@
-/** One set of strokes, 24 px. Drawn beside words, or with its own label. */
+/** Icons: one path each in a 24 px box, beside a text or with a label. */
 
 const PATHS = {
   mark: "M4 15c4 0 4-8 8-8s4 8 8 8",
@@ -15,7 +15,7 @@ const PATHS = {
   box: "M3 5h18v4H3zM5 9v10h14V9M10 13h4",
   back: "M15 5l-7 7 7 7",
   term: "M4 6l6 6-6 6M13 18h7",
-  mail: "M3 6h18v12H3zM3 7l9 7 9-7",
+  envelope: "M3 6h18v12H3zM3 7l9 7 9-7",
   phone: "M6 3h3l2 5-2 1.5a12 12 0 0 0 5.5 5.5L16 13l5 2v3a3 3 0 0 1-3 3A15 15 0 0 1 3 6a3 3 0 0 1 3-3z",
   plug: "M9 3v5M15 3v5M7 8h10v3a5 5 0 0 1-10 0zM12 16v5",
   clip: "M20 11.5l-8.2 8.2a5 5 0 0 1-7.1-7.1l8.5-8.5a3.4 3.4 0 0 1 4.8 4.8l-8.5 8.5a1.7 1.7 0 0 1-2.4-2.4l7.8-7.8",
@@ -29,7 +29,7 @@ export type IconName = keyof typeof PATHS;
 
 interface Props {
   readonly name: IconName;
-  /** Needed without words beside the icon. */
+  /** Required if no text is beside the icon. */
   readonly label?: string;
 }
 

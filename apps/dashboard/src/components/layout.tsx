@@ -1,23 +1,24 @@
-/** The heading of a view. It takes the focus when the view changes, so that who does not see the page knows where they are. */
+/** Building blocks of a view: heading, sections, empty lists, facts. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { useServices } from "../services.ts";
 
 interface HeadingProps {
   readonly title: string;
-  /** Something else of the view has it. */
+  /** Another element of the view takes the focus. */
   readonly keepsFocus?: boolean;
-  /** Before the title: the way back. */
+  /** Before the title, such as a back link. */
   readonly start?: ComponentChildren;
   readonly children?: ComponentChildren;
 }
 
+/** The heading of a view. It takes the focus when the view changes, so that screen readers announce the view. */
 export function Heading({ title, keepsFocus = false, start, children }: HeadingProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { route, pageTitle } = useServices();
   useEffect(() => pageTitle.view.set(title), [title]);
   useEffect(() => {
-    // The first view of a page that was just opened leaves the focus where the browser has put it.
+    // On page load the focus stays where the browser put it.
     if (route.value.isFirst || keepsFocus) return;
     heading.current?.focus();
   }, []);
@@ -34,7 +35,7 @@ export function Heading({ title, keepsFocus = false, start, children }: HeadingP
 
 interface SectionProps {
   readonly title: string;
-  /** On the same line. */
+  /** On the line of the title. */
   readonly aside?: ComponentChildren;
   readonly children: ComponentChildren;
 }
@@ -53,7 +54,7 @@ export function Section({ title, aside, children }: SectionProps) {
   );
 }
 
-/** Nothing is there yet: what to do so that there is. */
+/** Shown instead of an empty list, with the next step. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -63,10 +64,10 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
-/** A command to type, as it is typed. */
+/** A command for a terminal. */
 export const Command = ({ children }: { readonly children: string }) => <code class="command">{children}</code>;
 
-/** Names and values, one under the other. A value that is undefined is left out with its name. */
+/** Names with values. Entries with an undefined value are left out. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
   return (
     <dl class="facts">

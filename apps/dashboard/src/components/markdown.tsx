@@ -186,12 +186,11 @@ function hostOf(address: string): string | undefined {
   return URL.canParse(whole) ? new URL(whole).host || undefined : undefined;
 }
 
-// A block of code: its language, a button that copies it, and colours as soon as the library for them is there.
-
 /** Longer or growing text stays plain: the library scans a text several times. */
 const MAX_CHARS = 20_000;
 const SETTLED_MS = 150;
 
+/** A code block: language, copy button, and colours once the library is loaded. */
 function CodeBlock({ text, info }: { readonly text: string; readonly info: string }) {
   const language = /^[\w+#.-]{1,20}/.exec(info)?.[0].toLowerCase() ?? "";
   const pieces = useHighlighted(text, language);
@@ -231,7 +230,7 @@ function useHighlighted(text: string, language: string): readonly Piece[] | unde
     const timer = setTimeout(() => {
       void import("./highlight.ts").then(
         ({ highlighted }) => isWanted && setDone({ text, pieces: highlighted(text, language) }),
-        // Without colours it reads as well.
+        // Colours are optional.
         () => {},
       );
     }, SETTLED_MS);
@@ -243,10 +242,7 @@ function useHighlighted(text: string, language: string): readonly Piece[] | unde
   return done?.text === text ? done.pieces : undefined;
 }
 
-// A long Markdown text in parts that read alone as they read within it. While an answer grows only its last part is read again, and a long
-// one is Markdown to its end: the reader looks at a part's beginning only.
-
-/** So long at least is a part, the last one apart. */
+/** Minimum length of a segment, except the last. */
 const MIN_CHARS = 2_000;
 /** Nesting of lists and quotes; the parser also treats deeper levels as text. */
 const MAX_DEPTH = 12;
@@ -257,7 +253,10 @@ const GOES_ON = /^(?:\s|[-*+>|]|\d+[.)])/;
 /** The marker of an item or a quote; its content follows. */
 const MARKER = /^(?:[-*+>]|\d{1,9}[.)])(?=\s)/;
 
-/** Together they are the text. */
+/**
+ * Splits a long text into segments that parse alone as they parse within it; joined they are the text. While an answer grows, only the last
+ * segment is parsed again. The parser reads only a limited beginning of a text, so segments also keep a long text Markdown to its end.
+ */
 export function segmentsOf(text: string): string[] {
   if (text.length < MIN_CHARS * 2) return [text];
   const segments: string[] = [];
@@ -282,7 +281,7 @@ export function segmentsOf(text: string): string[] {
   return [...segments, text.slice(from)];
 }
 
-/** The marks of the code block that is open behind the line. */
+/** The fence of the code block that is open after the line. */
 function fenceAfter(open: string | undefined, line: string): string | undefined {
   let rest = line.trimStart();
   for (let depth = 0; depth < MAX_DEPTH; depth += 1) {

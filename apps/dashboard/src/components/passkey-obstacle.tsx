@@ -1,3 +1,4 @@
+/** Whether a browser can use passkeys on this page, and why not. */
 import { PASSKEYS } from "../client/passkeys.ts";
 import { useReader } from "../state/use-reader.ts";
 import { t } from "../texts/texts.ts";
@@ -14,15 +15,15 @@ export function usePasskeySignIn(): boolean | undefined {
 
 /** Why passkeys can't be used on this page, checked before the browser's dialog opens. */
 export interface Obstacle {
-  /** A sentence or two. */
+  /** One or two sentences. */
   readonly text: string;
-  /** Where it would work. */
+  /** An address on which it would work. */
   readonly href?: string;
 }
 
 type Surroundings = Pick<Window, "isSecureContext" | "location"> & { readonly PublicKeyCredential?: unknown };
 
-/** undefined: the page sees no obstacle. */
+/** Undefined: no obstacle found. */
 export function obstacleOn(window: Surroundings): Obstacle | undefined {
   const { hostname, port, protocol } = window.location;
   if (/^127(?:\.\d+){3}$|^\[::1\]$/.test(hostname)) {
@@ -37,7 +38,7 @@ export function obstacleOn(window: Surroundings): Obstacle | undefined {
   return undefined;
 }
 
-/** The obstacle to passkeys on this page. */
+/** Shows the obstacle. */
 export const ObstacleNote = ({ obstacle: { text, href } }: { readonly obstacle: Obstacle }) => (
   <p class="hint">
     {text} {href === undefined ? null : <a href={href}>{href}</a>}

@@ -1,4 +1,4 @@
-/** Saved changes of files, the newest first, each with its diff and an undo. */
+/** Saved changes of files and their diffs. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Api } from "../client/api.ts";
@@ -34,7 +34,7 @@ export interface UndoPreview {
   readonly problems?: ComponentChildren;
 }
 
-/** How the service keeps them. */
+/** How to read one from the API. */
 export interface SavedChangesSource {
   /** An undo is posted to `<path>/<version>/undo`. */
   readonly path: string;
@@ -46,7 +46,7 @@ interface SavedChangesProps<Change extends SavedChange> {
   readonly source: SavedChangesSource;
   readonly versions: Read<{ readonly versions: readonly Change[] }>;
   readonly back: ComponentChildren;
-  /** In an empty list: what will be in it. */
+  /** Hint in an empty list. */
   readonly hint: string;
   /** Asked before an undo. */
   readonly question: string;
@@ -54,6 +54,7 @@ interface SavedChangesProps<Change extends SavedChange> {
   readonly onUndone: () => void;
 }
 
+/** The list of saved changes, newest first, each with its diff and an undo. */
 export function SavedChanges<Change extends SavedChange>(props: SavedChangesProps<Change>) {
   return (
     <>

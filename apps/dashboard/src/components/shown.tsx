@@ -1,4 +1,4 @@
-/** What was read, or why there is nothing of it. What was read before stays on the page while reading fails. */
+/** Results of requests: data, the pages of a list, errors. */
 import type { ComponentChildren } from "preact";
 import type { ApiError } from "../client/api.ts";
 import type { Loaded } from "../state/reader.ts";
@@ -12,6 +12,7 @@ interface ShownProps<Data> {
   readonly children: (data: Data) => ComponentChildren;
 }
 
+/** Renders data once it is read, and the error of the last read. Older data stays visible. */
 export function Shown<Data>({ read: { data, error }, children }: ShownProps<Data>) {
   if (data === undefined && error === undefined) return <p class="reading">{t("common.loading")}</p>;
   return (
@@ -22,7 +23,7 @@ export function Shown<Data>({ read: { data, error }, children }: ShownProps<Data
   );
 }
 
-/** Nothing where one page holds all. */
+/** Draws nothing if one page holds everything. */
 export function Pager({ older, newer, label }: Paged & { readonly label: string }) {
   if (older === undefined && newer === undefined) return null;
   const nothing = (): void => {};
@@ -38,7 +39,7 @@ export function Pager({ older, newer, label }: Paged & { readonly label: string 
   );
 }
 
-/** What went wrong, what the other side said of it, what to do, and the code that the documentation explains. */
+/** An error: message, the provider's own words, fix, and the documented code. */
 export function Problem({ error, what }: { readonly error: ApiError | undefined; readonly what?: string }) {
   if (error === undefined) return null;
   const { code, retryAfterSecs, fields } = error;
@@ -62,7 +63,7 @@ export function Problem({ error, what }: { readonly error: ApiError | undefined;
   );
 }
 
-/** The service's sentence says more than its code does; in another language the code is what can be read. */
+/** English shows the daemon's message, which says more than its code; other languages show the translated code. */
 export function ErrorText({ error: { code, message, isOwn } }: { readonly error: ApiError }) {
   if (isOwn) return <Name>{message}</Name>;
   const key = `error.${code}`;

@@ -8,12 +8,12 @@ import { type PlainKey, t } from "../texts/texts.ts";
 export interface Column<Row> {
   readonly label: PlainKey;
   readonly cell: (row: Row) => ComponentChildren;
-  /** Numbers and times: as wide as they are. */
+  /** For numbers and times: does not wrap. */
   readonly narrow?: boolean;
 }
 
 interface Props<Row> {
-  /** What the table is of. */
+  /** Name of the table, for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

@@ -1,10 +1,11 @@
+/** Texts that the page did not write: of people, of the daemon, of the config schema. */
 import { helpOf } from "../texts/setting-texts.ts";
 import { language, rich, t } from "../texts/texts.ts";
 
 /** Text from another person. Isolated, so that its writing direction does not change the text around it. */
 export const Name = ({ children }: { readonly children: string }) => <bdi class="name">{children}</bdi>;
 
-/** Longer words of others: line breaks stay. */
+/** The same for longer text; line breaks stay. */
 export const Prose = ({ children }: { readonly children: string }) => (
   <div class="prose" dir="auto">
     {children}
@@ -27,7 +28,7 @@ export function HelpText({ children = "" }: { readonly children: string | undefi
   return text === undefined ? <ServiceText>{children}</ServiceText> : <>{text}</>;
 }
 
-/** Who did or asked for something, as the service says it: in the page's language, and the names in it untouched. */
+/** The actor of a change or request, translated from the daemon's English; names stay unchanged. */
 export function Actor({ children: said }: { readonly children: string }) {
   if (language() === "en") return <Name>{said}</Name>;
   if (said === "a program on this machine") return <>{t("actor.a-program-on-this-machine")}</>;

@@ -1,15 +1,16 @@
+/** Single values: times, durations, states, raw data. */
 import { useState } from "preact/hooks";
 import { useServices } from "../services.ts";
 import { useCell } from "../state/cell.ts";
 import { brief, duration, exact, relative } from "../texts/format.ts";
 import { t, wordOf } from "../texts/texts.ts";
 
-/** A moment, from now. */
+/** A time relative to now. */
 export function Ago({ at }: { readonly at: string }) {
   const nowMs = useCell(useServices().nowMs);
   const atMs = Date.parse(at);
   if (Number.isNaN(atMs)) return <>{t("parts.unknown")}</>;
-  // What has just come must not be a moment ahead of a clock that ticks now and then.
+  // `nowMs` ticks every few seconds; a new item must not seem to be in the future.
   const shownMs = Math.max(nowMs, atMs < Date.now() ? Math.min(Date.now(), atMs) : nowMs);
   return (
     <time dateTime={at} title={exact(atMs)}>
@@ -18,7 +19,7 @@ export function Ago({ at }: { readonly at: string }) {
   );
 }
 
-/** The same where there is little room. */
+/** The same in short, for narrow columns. */
 export function BriefAgo({ at }: { readonly at: string }) {
   const nowMs = useCell(useServices().nowMs);
   const atMs = Date.parse(at);
@@ -30,14 +31,14 @@ export function BriefAgo({ at }: { readonly at: string }) {
   );
 }
 
-/** How long it took, or has taken so far. */
+/** A duration; without an end, the time until now. */
 export function Took({ from, to }: { readonly from: string; readonly to: string | null }) {
   const nowMs = useCell(useServices().nowMs);
   const endMs = to === null ? Math.max(nowMs, Date.parse(from)) : Date.parse(to);
   return <span class="took">{duration(endMs - Date.parse(from))}</span>;
 }
 
-/** A state, in a word and a colour: never in the colour alone. */
+/** A state as a word and a colour: never as a colour alone. */
 type Tone = "good" | "bad" | "wait" | "idle" | "busy";
 
 const TONES: Readonly<Record<string, Tone>> = {
@@ -66,7 +67,7 @@ export function Badge({ state, busy = false }: { readonly state: string; readonl
   return <span class={`badge ${tone}`}>{wordOf(state)}</span>;
 }
 
-/** Raw data, folded; rendered only when opened. */
+/** Raw data in a disclosure; rendered only when opened. */
 interface JsonProps {
   readonly label: string;
   readonly value: unknown;

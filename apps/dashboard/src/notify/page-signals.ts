@@ -1,20 +1,21 @@
-/** Short announcements: shown for a while, and read out by screen readers. */
+/** Signals of the open page: announcements and the document's title. */
 import { Cell } from "../state/cell.ts";
 
 const SHOWN_MS = 8_000;
 
 interface Said {
   readonly text: string;
-  /** Of the run or turn that it is about. */
+  /** Id of the run or turn that it is about. */
   readonly run: string | undefined;
 }
 
+/** Short announcements, shown for a few seconds and spoken by screen readers. */
 export class Announcer {
   /** Undefined: nothing. */
   readonly said = new Cell<Said | undefined>(undefined);
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Where `run` is in sight, it is only read out. */
+  /** If `run` is visible, the announcement is only for screen readers. */
   say(text: string, run?: string): void {
     clearTimeout(this.#timer);
     this.said.set({ text, run });

@@ -6,7 +6,7 @@ import type { Api } from "../client/api.ts";
 import { Cell } from "../state/cell.ts";
 import { workerAddress } from "./notifier.ts";
 
-/** As `/api/push` tells it. */
+/** Answer of `/api/push`. */
 interface PushAnswer {
   readonly public_key: string;
   readonly subscription: PushSubscriptionState | null;
@@ -22,7 +22,7 @@ export type PushState =
   | { readonly phase: "unsupported" | "blocked" | "unknown" | "off" }
   | ({ readonly phase: "on" } & PushSubscriptionState);
 
-const WANTED = "svc.push";
+const STORAGE_KEY = "svc.push";
 
 export class PagePush {
   readonly state: Cell<PushState>;
@@ -52,7 +52,7 @@ export class PagePush {
     else this.#show(await this.#api.get<PushAnswer>("/api/push"));
   }
 
-  /** Called by a click: browsers ask their person for nothing else. Throws ApiError, and what the browser says. */
+  /** Call from a click: browsers show the permission prompt only then. Throws ApiError or the browser's error. */
   async turnOn(details: boolean): Promise<void> {
     if ((await this.#window.Notification.requestPermission()) !== "granted") return this.read();
     await this.#subscribe(details);
@@ -75,7 +75,7 @@ export class PagePush {
     }
   }
 
-  /** The page speaks another language: so does the worker, where there is one. */
+  /** The language changed: registers an existing worker again with the new texts. */
   async speak(): Promise<void> {
     if (this.#obstacle() === "unsupported" || (await this.#registration()) === undefined) return;
     await this.#window.navigator.serviceWorker.register(workerAddress());
@@ -87,7 +87,7 @@ export class PagePush {
     await serviceWorker.register(workerAddress());
     const { pushManager } = await serviceWorker.ready;
     const options = { userVisibleOnly: true, applicationServerKey };
-    // One that was made for another key of the service stands in the way.
+    // A subscription with an older server key blocks the new one.
     const own = await pushManager.subscribe(options).catch(async (error: unknown) => {
       const older = await pushManager.getSubscription();
       if (!older) throw error;
@@ -116,7 +116,7 @@ export class PagePush {
 
   #wanted(): string | undefined {
     try {
-      return this.#window.localStorage.getItem(WANTED) ?? undefined;
+      return this.#window.localStorage.getItem(STORAGE_KEY) ?? undefined;
     } catch {
       return undefined;
     }
@@ -124,10 +124,10 @@ export class PagePush {
 
   #want(value: string | undefined): void {
     try {
-      if (value === undefined) this.#window.localStorage.removeItem(WANTED);
-      else this.#window.localStorage.setItem(WANTED, value);
+      if (value === undefined) this.#window.localStorage.removeItem(STORAGE_KEY);
+      else this.#window.localStorage.setItem(STORAGE_KEY, value);
     } catch {
-      // Switched off by the browser's settings: the choice ends with the sign-in.
+      // Storage is disabled: the choice lasts until the sign-in ends.
     }
   }
 }

@@ -8,10 +8,10 @@ import { type Route, hrefOf } from "../state/route.ts";
 import { usePhone } from "../state/use-window.ts";
 import { t } from "../texts/texts.ts";
 import { Chats } from "../views/chats/chats.tsx";
-import { Rail, ViewsOfPlace } from "./navigation.tsx";
+import { Rail, ViewsOfArea } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
 import { followKeys } from "./shortcuts.tsx";
-import { placeOf, viewOf } from "./views.tsx";
+import { areaOf, viewOf } from "./views.tsx";
 
 export function Shell() {
   const { route, live, announcer, notifier, singleKeys } = useServices();
@@ -25,7 +25,7 @@ export function Shell() {
         event({ type, payload }) {
           if (type !== "human_approval_request") return;
           announcer.say(t("shell.approval-requested", { title: String(payload["title"]) }), String(payload["run_id"]));
-          if (mayOperate) void notifier.approvalWanted(`${String(payload["run_id"])} ${String(payload["step_id"])}`);
+          if (mayOperate) void notifier.approvalRequested(`${String(payload["run_id"])} ${String(payload["step_id"])}`);
         },
       }),
     [live, announcer, mayOperate],
@@ -35,24 +35,24 @@ export function Shell() {
     [singleKeys],
   );
   const skip = (event: Event): void => {
-    // The address is the route: it stays.
+    // The hash is the route and must not change.
     event.preventDefault();
     document.getElementById("main")?.focus();
   };
-  const place = placeOf(at.view)?.id ?? "none";
+  const area = areaOf(at.view)?.id ?? "none";
   return (
-    <div class={`shell at-${place}`}>
+    <div class={`shell at-${area}`}>
       <a class="skip" href="#main" onClick={skip}>
         {t("shell.skip-to-the-content")}
       </a>
       <Rail at={at.view} />
       <Connection />
-      {place === "chats" && !isPhone && (
+      {area === "chats" && !isPhone && (
         <aside class="side" aria-label={t("common.conversations")}>
           <Chats current={at.view === "sessions" ? at.id : undefined} />
         </aside>
       )}
-      <ViewsOfPlace at={at.view} />
+      <ViewsOfArea at={at.view} />
       <main id="main" tabIndex={-1}>
         <View key={`${at.view} ${at.id ?? ""}`} route={at} />
       </main>
@@ -103,13 +103,13 @@ function Connection() {
   );
 }
 
-/** What the address asks for. */
+/** The view of the current route. */
 function View({ route: { view, id } }: { readonly route: Route }) {
   const mayOperate = useMayOperate();
-  const place = viewOf(view);
-  if (place?.forOperators === true && !mayOperate) return <NotForReaders />;
-  if (id !== undefined && place?.Detail) return <place.Detail id={id} />;
-  if (id === undefined && place?.List) return <place.List />;
+  const found = viewOf(view);
+  if (found?.forOperators === true && !mayOperate) return <NotForReaders />;
+  if (id !== undefined && found?.Detail) return <found.Detail id={id} />;
+  if (id === undefined && found?.List) return <found.List />;
   return (
     <>
       <Heading title={t("shell.nothing-is-here")} />

@@ -1,3 +1,4 @@
+/** Keyboard shortcuts: their list as a view, and their handler. */
 import { Heading } from "../components/layout.tsx";
 import { useServices } from "../services.ts";
 import { useCell } from "../state/cell.ts";
@@ -38,7 +39,7 @@ export function Shortcuts() {
   );
 }
 
-/** What stands on the key. */
+/** The label of a key. */
 function capOf(key: string): string {
   const name = `key.${key.toLowerCase()}`;
   return isMessage(name) ? t(name) : key;
@@ -66,11 +67,11 @@ const SHORTCUTS: readonly Shortcut[] = [
 
 interface KeyActions {
   openPalette(): void;
-  /** Single letters are shortcuts. */
+  /** Single-letter shortcuts are on. */
   areSingle(): boolean;
 }
 
-/** Call the result to end it. */
+/** Returns a function that stops it. */
 export function followKeys(window: Window, { openPalette, areSingle }: KeyActions): () => void {
   const press = (event: KeyboardEvent): void => {
     if (event.defaultPrevented || event.isComposing) return;
@@ -97,7 +98,7 @@ export function followKeys(window: Window, { openPalette, areSingle }: KeyAction
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** The field is on the page once the chats are. */
+/** Focuses the search field, which exists once the chat list is rendered. */
 function focusSearch(window: Window): void {
   const field = (): HTMLElement | null => window.document.getElementById(SEARCH_FIELD);
   const there = field();

@@ -1,4 +1,4 @@
-/** Where one can go: places on the rail, each with one or several views. What a device may not read is not offered to it. */
+/** Every view and its address, by area of the rail. A device is not offered what it may not read. */
 import { type ComponentType, h } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { PASSKEYS } from "../client/passkeys.ts";
@@ -22,84 +22,70 @@ import { Procedures } from "../views/procedures/procedures.tsx";
 import { Run } from "../views/procedures/run.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 
-/** A view whose code is loaded when it is first opened. */
-function late<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
-  return function Late(props: Props) {
-    const [View, setView] = useState<ComponentType<Props>>();
-    const [tries, setTries] = useState(0);
-    const [hasFailed, setFailed] = useState(false);
-    useEffect(() => {
-      let isWanted = true;
-      setFailed(false);
-      load().then(
-        (view) => isWanted && setView(() => view),
-        () => isWanted && setFailed(true),
-      );
-      return () => {
-        isWanted = false;
-      };
-    }, [tries]);
-    if (View !== undefined) return h(View, props);
-    if (!hasFailed) return <p class="reading">{t("common.loading")}</p>;
-    return (
-      <div class="problem" role="alert">
-        <p>{t("parts.this-view-could-not-be")}</p>
-        <Button onPress={() => setTries(tries + 1)}>{t("common.try-again")}</Button>
-      </div>
-    );
-  };
-}
-
-/** One whose forms call the keys of the config by their names. */
-const withSettingTexts: typeof late = (load) =>
-  late(async () => {
-    const [view] = await Promise.all([load(), loadSettingTexts()]);
-    return view;
-  });
-const settings = () => import("../views/settings/index.ts");
-const Setup = withSettingTexts(async () => (await settings()).Setup);
-const ModelSettings = withSettingTexts(async () => (await settings()).ModelSettings);
-const ChannelSettings = withSettingTexts(async () => (await settings()).ChannelSettings);
-const OneChannel = withSettingTexts(async () => (await settings()).OneChannel);
-const AllSettings = withSettingTexts(async () => (await settings()).AllSettings);
-const OneSection = withSettingTexts(async () => (await settings()).OneSection);
-const Changes = withSettingTexts(async () => (await settings()).Changes);
-
-const Hardware = late(async () => (await import("../views/hardware.tsx")).Hardware);
-const ChildAgents = late(async () => (await import("../views/agents.tsx")).ChildAgents);
-const Robot = late(async () => (await import("../views/robot.tsx")).Robot);
-const watch = () => import("../views/watch/index.ts");
-const Usage = late(async () => (await watch()).Usage);
-const Logs = late(async () => (await watch()).Logs);
-const Doctor = late(async () => (await watch()).Doctor);
-const Features = withSettingTexts(async () => (await import("../views/features.tsx")).Features);
-const Config = withSettingTexts(async () => (await import("../views/config.tsx")).Config);
-const writing = () => import("../views/procedures/writing.ts");
-const NewProcedure = late(async () => (await writing()).NewProcedure);
-const SopChanges = late(async () => (await writing()).SopChanges);
-const ChangesOfSop = late(async () => (await writing()).ChangesOfSop);
-const ProcedureEditor = late(async () => (await writing()).ProcedureEditor);
-
 export interface View {
   /** First word of its address. */
   readonly view: string;
-  /** Among the views of its place; undefined: one comes there from elsewhere. */
+  /** In the list of its area; undefined: not listed, opened by links. */
   readonly label?: PlainKey;
   readonly forOperators?: boolean;
-  /** Where this one is in service. */
+  /** Listed only while this feature runs. */
   readonly feature?: string;
   readonly List?: ComponentType;
   readonly Detail?: ComponentType<{ readonly id: string }>;
 }
 
-export interface Place {
+export interface Area {
   readonly id: "chats" | "approvals" | "procedures" | "activity" | "settings";
   readonly label: PlainKey;
   readonly icon: IconName;
   readonly views: readonly View[];
 }
 
-export const PLACES: readonly Place[] = [
+const settings = () => import("../views/settings/index.ts");
+
+const Setup = withSettingTexts(async () => (await settings()).Setup);
+
+const ModelSettings = withSettingTexts(async () => (await settings()).ModelSettings);
+
+const ChannelSettings = withSettingTexts(async () => (await settings()).ChannelSettings);
+
+const OneChannel = withSettingTexts(async () => (await settings()).OneChannel);
+
+const AllSettings = withSettingTexts(async () => (await settings()).AllSettings);
+
+const OneSection = withSettingTexts(async () => (await settings()).OneSection);
+
+const Changes = withSettingTexts(async () => (await settings()).Changes);
+
+const Hardware = late(async () => (await import("../views/hardware.tsx")).Hardware);
+
+const ChildAgents = late(async () => (await import("../views/agents.tsx")).ChildAgents);
+
+const Robot = late(async () => (await import("../views/robot.tsx")).Robot);
+
+const watch = () => import("../views/watch/index.ts");
+
+const Usage = late(async () => (await watch()).Usage);
+
+const Logs = late(async () => (await watch()).Logs);
+
+const Doctor = late(async () => (await watch()).Doctor);
+
+const Features = withSettingTexts(async () => (await import("../views/features.tsx")).Features);
+
+const Config = withSettingTexts(async () => (await import("../views/config.tsx")).Config);
+
+const writing = () => import("../views/procedures/writing.ts");
+
+const NewProcedure = late(async () => (await writing()).NewProcedure);
+
+const SopChanges = late(async () => (await writing()).SopChanges);
+
+const ChangesOfSop = late(async () => (await writing()).ChangesOfSop);
+
+const ProcedureEditor = late(async () => (await writing()).ProcedureEditor);
+
+export const AREAS: readonly Area[] = [
   {
     id: "chats",
     label: "shell.chats",
@@ -172,15 +158,51 @@ export const PLACES: readonly Place[] = [
   },
 ];
 
-export const placeOf = (view: string): Place | undefined =>
-  PLACES.find(({ views }) => views.some((one) => one.view === view));
+export const areaOf = (view: string): Area | undefined =>
+  AREAS.find(({ views }) => views.some((one) => one.view === view));
 
 export const viewOf = (view: string): View | undefined =>
-  PLACES.flatMap(({ views }) => views).find((one) => one.view === view);
+  AREAS.flatMap(({ views }) => views).find((one) => one.view === view);
 
-/** The views of a place that this device is offered. */
-export const offeredViews = (place: Place, mayOperate: boolean, features: ReadonlySet<string>): readonly View[] =>
-  place.views.filter(
+/** The views of an area that this device is offered. */
+export const offeredViews = (area: Area, mayOperate: boolean, features: ReadonlySet<string>): readonly View[] =>
+  area.views.filter(
     ({ label, forOperators = false, feature }) =>
       label !== undefined && (mayOperate || !forOperators) && (feature === undefined || features.has(feature)),
   );
+
+/** A view whose code is loaded when it is first opened. */
+function late<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  return function Late(props: Props) {
+    const [View, setView] = useState<ComponentType<Props>>();
+    const [tries, setTries] = useState(0);
+    const [hasFailed, setFailed] = useState(false);
+    useEffect(() => {
+      let isWanted = true;
+      setFailed(false);
+      load().then(
+        (view) => isWanted && setView(() => view),
+        () => isWanted && setFailed(true),
+      );
+      return () => {
+        isWanted = false;
+      };
+    }, [tries]);
+    if (View !== undefined) return h(View, props);
+    if (!hasFailed) return <p class="reading">{t("common.loading")}</p>;
+    return (
+      <div class="problem" role="alert">
+        <p>{t("parts.this-view-could-not-be")}</p>
+        <Button onPress={() => setTries(tries + 1)}>{t("common.try-again")}</Button>
+      </div>
+    );
+  };
+}
+
+/** A view whose forms call the config's keys by their names. */
+function withSettingTexts<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  return late(async () => {
+    const [view] = await Promise.all([load(), loadSettingTexts()]);
+    return view;
+  });
+}

@@ -1,8 +1,8 @@
-/** `#/runs/abc` → place in the page. Hash routes, because the daemon serves one page, and its paths belong to other routes. */
+/** `#/runs/abc` → view and id. Hash routes, because the daemon serves one page, and its paths belong to other routes. */
 import { Cell } from "./cell.ts";
 
 export interface Route {
-  /** Name of the view; empty: the overview. */
+  /** Name of the view; empty: the home view. */
   readonly view: string;
   /** Id of the item; undefined: the list. */
   readonly id: string | undefined;
@@ -13,8 +13,8 @@ export interface Route {
 }
 
 export function parseRoute(hash: string, isFirst = false): Route {
-  const [place = "", query = ""] = hash.replace(/^#?\/?/, "").split("?", 2);
-  const [view = "", id = ""] = place.split("/", 2);
+  const [address = "", query = ""] = hash.replace(/^#?\/?/, "").split("?", 2);
+  const [view = "", id = ""] = address.split("/", 2);
   return {
     view,
     id: id === "" ? undefined : decoded(id),
@@ -25,8 +25,8 @@ export function parseRoute(hash: string, isFirst = false): Route {
 
 /** The inverse, for `href`. */
 export function hrefOf(view: string, id?: string, query?: Readonly<Record<string, string>>): string {
-  const place = id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`;
-  return query === undefined ? place : `${place}?${new URLSearchParams(query).toString()}`;
+  const address = id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`;
+  return query === undefined ? address : `${address}?${new URLSearchParams(query).toString()}`;
 }
 
 /** A typed URL may be malformed. */

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it. Kept in memory: a reload asks the system again. */
+/** Light, dark, or the system's setting. Held in memory: a reload starts with the system's setting. */
 export type Theme = "system" | "light" | "dark";
 
 export const THEMES: readonly Theme[] = ["system", "light", "dark"];

@@ -1,3 +1,4 @@
+/** Hooks that read data and read it again when an event makes its topics stale. */
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { Feature } from "../api/shapes.ts";
 import type { Api, Query } from "../client/api.ts";
@@ -32,17 +33,17 @@ export function useReader<Data>(
   return { ...useCell(reader.state), refresh };
 }
 
-/** The same of one path. */
+/** The same for one path. */
 export function useList<Data>(path: string, topics: readonly Topic[], query?: Query): Read<Data> {
   const key = `${path} ${JSON.stringify(query ?? {})}`;
   return useReader<Data>(key, topics, (api, signal) => api.get<Data>(path, query, signal));
 }
 
-/** A long list, a page at a time. The page that is shown is read again as a whole when it is stale. */
+/** A long list, one page at a time. A stale page is read again as a whole. */
 export interface Paged {
-  /** Undefined: this is the last. */
+  /** Undefined: this is the last page. */
   readonly older: (() => void) | undefined;
-  /** Undefined: this is the first. */
+  /** Undefined: this is the first page. */
   readonly newer: (() => void) | undefined;
 }
 

@@ -1,3 +1,4 @@
+/** Hooks of the browser window. */
 import { useEffect, useState } from "preact/hooks";
 
 /** Whether a media query matches now. */
@@ -13,7 +14,7 @@ function useMedia(query: string): boolean {
   return matches;
 }
 
-/** A list and its detail are two screens there. The style sheets have the same width. */
+/** On a phone a list and its detail are two screens. The style sheets use the same width. */
 export const usePhone = (): boolean => useMedia("(width < 48rem)");
 
 /** Calls back at an interval while the page is visible. */

@@ -1,4 +1,4 @@
-/** Times as people say them. The exact one is always a title away. */
+/** Times, sizes and amounts of money in the page's language. */
 import { dates, language, number, t } from "./texts.ts";
 
 const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [

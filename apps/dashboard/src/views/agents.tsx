@@ -1,4 +1,4 @@
-/** The child agents as a tree: what each does, its last sign of life, its cost, and a button that ends it. */
+/** The tree of child agents: state, heartbeat, cost, and a button that stops one. */
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError, path } from "../client/api.ts";
 import { Button } from "../components/button.tsx";
@@ -37,7 +37,7 @@ interface Row extends ChildAgent {
   readonly depth: number;
 }
 
-/** Events report states, but not each sign of life. */
+/** Events report states but not heartbeats. */
 const REFRESH_MS = 5000;
 
 export function ChildAgents() {
@@ -115,7 +115,7 @@ export function ChildAgents() {
   );
 }
 
-/** What it costs, and what it has spent of each limit of its budget. */
+/** Its cost, and its use of each budget limit. */
 function costOf({ usage, spent, budget }: ChildAgent): string {
   const dollars = (usd: number): string =>
     number(usd, { style: "currency", currency: "USD", maximumFractionDigits: 4 });
@@ -133,7 +133,7 @@ function costOf({ usage, spent, budget }: ChildAgent): string {
 
 const isWorking = (status: ChildAgent["status"]): boolean => status === "initializing" || status === "running";
 
-/** The newest first; each is followed by those that it made. */
+/** Newest first; each is followed by its children. */
 function treeOf(agents: readonly ChildAgent[], parent: string | null = null, depth = 0): Row[] {
   const known = new Set(agents.map(({ id }) => id));
   const isBelow = (agent: ChildAgent): boolean =>
@@ -144,7 +144,7 @@ function treeOf(agents: readonly ChildAgent[], parent: string | null = null, dep
     .flatMap((agent) => [{ ...agent, depth }, ...treeOf(agents, agent.id, depth + 1)]);
 }
 
-/** What one child agent does, as it happens: its texts, tool calls and states, the newest first. */
+/** The live events of one child agent, newest first. */
 interface AgentEvent {
   readonly seq: number;
   readonly at: string;
@@ -199,9 +199,9 @@ function useAgentEvents(id: string): { readonly events: readonly AgentEvent[]; r
         }
       } catch (cause) {
         if (gone.signal.aborted) return;
-        const told = asApiError(cause);
-        setError(told);
-        if (told.status === 404) return;
+        const failure = asApiError(cause);
+        setError(failure);
+        if (failure.status === 404) return;
       }
       if (!gone.signal.aborted) timer = setTimeout(() => void follow(), RECONNECT_MS);
     };

@@ -1,4 +1,4 @@
-/** How the page looks and speaks in this browser, and, where there is no rail, the way out of it. */
+/** Colours, language and shortcuts of this browser; on a phone also the sign-out. */
 import { LanguageSwitch, ThemeSwitch } from "../components/browser-settings.tsx";
 import { Button } from "../components/button.tsx";
 import { Heading, Section } from "../components/layout.tsx";

@@ -1,3 +1,4 @@
+/** The effective configuration, table by table. */
 import { useState } from "preact/hooks";
 import { SearchField } from "../components/fields.tsx";
 import { Command, Empty, Heading, Section } from "../components/layout.tsx";
@@ -87,7 +88,7 @@ function fitting(sections: readonly ConfigSection[], text: string): readonly Con
     .filter(({ keys }) => keys.length > 0);
 }
 
-/** The configuration in force beside its schema: tables of the file, key by key. */
+/** The effective configuration and its schema as tables with keys. */
 interface Schema {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -138,7 +139,7 @@ function keyOf(name: string, value: unknown, schema: Schema | undefined): Config
   return { name, value, description: schema?.description, comment: schema?.$comment, isDefault };
 }
 
-/** A key of a table, or of tables that a person names. */
+/** Schema of a key; tables with free names share one schema. */
 function below(schema: Schema | undefined, name: string): Schema | undefined {
   const own = schema?.properties?.[name];
   if (own !== undefined) return own;

@@ -1,4 +1,4 @@
-/** Who may use the service, where it is signed in, and how one is shut out or let in. */
+/** Paired devices and their sign-ins: add, rename, revoke. */
 import { useId, useState } from "preact/hooks";
 import { encode } from "uqr";
 import type { NewPairingCode, PairedDevice } from "../api/shapes.ts";
@@ -63,13 +63,13 @@ export function Devices() {
   );
 }
 
-/** `Chrome on Linux`, as the service calls it. */
+/** `Chrome on Linux` */
 function browserOf(name: string): string {
   const [browser, system] = name.split(" on ");
   return browser === undefined || system === undefined ? name : t("devices.browser-on", { browser, system });
 }
 
-/** Each browser by itself: one that was lost is signed out, and the others stay. */
+/** The sign-ins of a device; each browser can be signed out alone. */
 function SignIns({ device: { id, sessions } }: { readonly device: PairedDevice }) {
   const { api, live } = useServices();
   if (sessions.length === 0) return <span class="hint">{t("devices.not-signed-in")}</span>;
@@ -137,7 +137,7 @@ function Change({ device: { id, name, current } }: { readonly device: PairedDevi
   );
 }
 
-/** Lets one more device in: a link and a QR code for a browser, a code for a program. */
+/** Pairs another device: a link and a QR code for a browser, a code for a program. */
 function AddDevice() {
   const [isOpen, setOpen] = useState(false);
   if (!useMayOperate()) return null;
@@ -207,7 +207,7 @@ function AddDeviceDialog({ onClose }: { readonly onClose: () => void }) {
 
 function Code({ made: { code, expires_at: until, link }, isForPage }: { made: NewPairingCode; isForPage: boolean }) {
   const { origin, hostname } = window.location;
-  // A page that another machine has opened tells best by which address it is reached.
+  // If another machine has opened this page, its address works for other machines.
   const own = isLoopback(hostname) ? undefined : `${origin}/#pair=${code}`;
   const best = own ?? link ?? undefined;
   return (

@@ -1,4 +1,4 @@
-/** What happens, as it happens. */
+/** Live events, with a filter. */
 import { useState } from "preact/hooks";
 import type { LiveEvent } from "../client/live.ts";
 import { Button } from "../components/button.tsx";
@@ -51,7 +51,7 @@ export function Events() {
   );
 }
 
-/** How many came after that one; all, when it was pushed out of the list. */
+/** The number of events after that one; all if it is no longer in the list. */
 function newerThan(events: readonly LiveEvent[], event: LiveEvent | undefined): number {
   const at = event === undefined ? -1 : events.indexOf(event);
   return at < 0 ? events.length : at;
@@ -73,8 +73,9 @@ function EventRow({ event }: { readonly event: LiveEvent }) {
   );
 }
 
-/** An event in a line, and whether a filter takes it. */
+/** One line about an event. */
 const KINDS = ["", "turns", "messages", "approvals", "procedures", "channels", "hardware", "safety", "agents"] as const;
+
 type Kind = (typeof KINDS)[number];
 
 export function sentenceOf({ type, payload }: LiveEvent): string {
@@ -101,9 +102,9 @@ export function sentenceOf({ type, payload }: LiveEvent): string {
       if (payload["outcome"] === "rejected") return t("events.tool-rejected", { tool });
       return payload["ok"] === true ? t("events.tool-done", { tool }) : t("events.tool-failed", { tool });
     case "message-received":
-      return t("events.message-received", { message, sender: p("sender"), channel: placeOf(payload) });
+      return t("events.message-received", { message, sender: p("sender"), channel: channelOf(payload) });
     case "message-delivered":
-      return t("events.message-delivered", { message, channel: placeOf(payload) });
+      return t("events.message-delivered", { message, channel: channelOf(payload) });
     case "message-failed":
       return t("events.message-failed", { message, code: p("code") });
     case "channel_event":
@@ -168,7 +169,7 @@ function kindOf(type: string): Kind {
   return type.startsWith("sop-") ? "procedures" : "channels";
 }
 
-function placeOf(payload: LiveEvent["payload"]): string {
+function channelOf(payload: LiveEvent["payload"]): string {
   const { channel } = (payload["conversation"] ?? {}) as { readonly channel?: unknown };
   return wordIn(channel);
 }

@@ -1,4 +1,4 @@
-/** Boards: which there are, what their pins were last, and what agents were allowed to do with them. */
+/** Boards, the last readings of their pins, and the recent calls of agents. */
 import type { AuditEntry } from "../api/shapes.ts";
 import { Command, Empty, Heading, Section } from "../components/layout.tsx";
 import { Shown } from "../components/shown.tsx";

@@ -1,4 +1,4 @@
-/** Messages of channels, those that came in and those that go out; what did not get through first of all. */
+/** Incoming and outgoing messages of channels; failed ones first. */
 import { useState } from "preact/hooks";
 import type { Inbox as Listed, Mail, MailDetail } from "../api/shapes.ts";
 import { path } from "../client/api.ts";
@@ -18,10 +18,13 @@ import { useList } from "../state/use-reader.ts";
 import { number, rich, t, wordOf } from "../texts/texts.ts";
 
 const LIMIT = 100;
+
 const BOXES = ["", "in", "out"] as const;
+
 const STATES = ["", "waiting", "done", "sent", "failed", "dead", "dropped"] as const;
 
 type Box = (typeof BOXES)[number];
+
 type State = (typeof STATES)[number];
 
 export function Inbox() {
@@ -51,7 +54,7 @@ export function Inbox() {
                 {rich("inbox.send-one-as-a-platform", { command: <Command>svc webhook send</Command> })}
               </Empty>
             ) : (
-              <Table label={t("common.messages")} columns={MAIL_COLUMNS} rows={messages} keyOf={({ id }) => id} />
+              <Table label={t("common.messages")} columns={MESSAGE_COLUMNS} rows={messages} keyOf={({ id }) => id} />
             )}
             {messages.length === LIMIT && <p class="hint">{t("inbox.the-newest-the-filters-lead", { n: LIMIT })}</p>}
           </>
@@ -70,20 +73,19 @@ function Counts({ counts: { inbox, outbox } }: Pick<Listed, "counts">) {
 }
 
 /** Includes the reason for waiting, unless it only waits for its turn. */
-const shownState = ({ state, waits_for: what }: Mail): string =>
-  what === null ? state : `${state}_for_${what}`;
+const shownState = ({ state, waits_for: what }: Mail): string => (what === null ? state : `${state}_for_${what}`);
 
-export const MAIL_COLUMNS: readonly Column<Mail>[] = [
+export const MESSAGE_COLUMNS: readonly Column<Mail>[] = [
   {
     label: "common.message",
     cell: ({ id }) => (
-      <a class="mail-id" href={hrefOf("inbox", id)}>
+      <a class="message-id" href={hrefOf("inbox", id)}>
         {id}
       </a>
     ),
     narrow: true,
   },
-  { label: "common.state", cell: (mail) => <Badge state={shownState(mail)} />, narrow: true },
+  { label: "common.state", cell: (message) => <Badge state={shownState(message)} />, narrow: true },
   {
     label: "inbox.where",
     cell: ({ channel, conversation, sender }) => (
@@ -108,19 +110,18 @@ export const MAIL_COLUMNS: readonly Column<Mail>[] = [
   { label: "common.when", cell: ({ at }) => <Ago at={at} />, narrow: true },
 ];
 
-// One message, what went out for it, and what can still be done about it.
-
-/** States that a message can be taken up from again, or given up in. */
+/** States in which a message can be replayed or discarded. */
 const REPLAYABLE = new Set(["failed", "dead", "dropped"]);
 
+/** One message, its deliveries, and the actions on it. */
 export function OneMessage({ id }: { readonly id: string }) {
   const { api, live } = useServices();
-  const mail = useList<MailDetail>(path`/api/inbox/${id}`, ["inbox"]);
+  const message = useList<MailDetail>(path`/api/inbox/${id}`, ["inbox"]);
   const changed = (): void => live.markStale(["inbox", "status"]);
   const replay = useAction(() => api.call(path`/api/inbox/${id}/replay`, { method: "POST" }).finally(changed));
   const drop = (): Promise<unknown> => api.call(path`/api/inbox/${id}`, { method: "DELETE" }).finally(changed);
-  const undelivered = mail.data?.deliveries.some(({ state }) => REPLAYABLE.has(state)) ?? false;
-  const canReplay = mail.data !== undefined && (REPLAYABLE.has(mail.data.state) || undelivered);
+  const undelivered = message.data?.deliveries.some(({ state }) => REPLAYABLE.has(state)) ?? false;
+  const canReplay = message.data !== undefined && (REPLAYABLE.has(message.data.state) || undelivered);
   return (
     <>
       <Heading title={t("inbox.message", { id })}>
@@ -129,14 +130,14 @@ export function OneMessage({ id }: { readonly id: string }) {
             {t("common.try-again")}
           </Button>
         )}
-        {mail.data !== undefined && ["waiting", "failed", "dead"].includes(mail.data.state) && (
+        {message.data !== undefined && ["waiting", "failed", "dead"].includes(message.data.state) && (
           <Confirmed text={t("inbox.drop")} question={t("inbox.give-this-message-up")} act={drop}>
             <p>{t("inbox.stopped-trying")}</p>
           </Confirmed>
         )}
       </Heading>
       <Problem error={replay.error} />
-      <Shown read={mail}>{(shown) => <Detail mail={shown} />}</Shown>
+      <Shown read={message}>{(shown) => <Detail message={shown} />}</Shown>
       <p>
         <a href={hrefOf("inbox")}>{t("common.all-messages")}</a>
       </p>
@@ -144,39 +145,46 @@ export function OneMessage({ id }: { readonly id: string }) {
   );
 }
 
-function Detail({ mail }: { readonly mail: MailDetail }) {
+function Detail({ message }: { readonly message: MailDetail }) {
   const optional = (text: string | null) => (text === null ? undefined : <Name>{text}</Name>);
   return (
     <>
       <Facts
         facts={[
-          [t("common.state"), <Badge state={shownState(mail)} />],
-          [t("common.kind"), wordOf(mail.kind)],
-          [t("common.channel"), <Name>{mail.channel}</Name>],
-          [t("common.conversation"), optional(mail.conversation?.id ?? null)],
-          [t("inbox.from"), optional(mail.sender)],
-          [t("common.when"), <Ago at={mail.at} />],
-          [t("inbox.attempts-made"), number(mail.attempts)],
-          [t("common.problem"), mail.error === null ? undefined : <code>{mail.error}</code>],
-          [t("inbox.the-platform-says"), optional(mail.platform_reason ?? mail.platform_status)],
-          [t("inbox.id-at-the-platform"), optional(mail.platform_id)],
-          [t("inbox.turn"), optional(mail.turn_id)],
+          [t("common.state"), <Badge state={shownState(message)} />],
+          [t("common.kind"), wordOf(message.kind)],
+          [t("common.channel"), <Name>{message.channel}</Name>],
+          [t("common.conversation"), optional(message.conversation?.id ?? null)],
+          [t("inbox.from"), optional(message.sender)],
+          [t("common.when"), <Ago at={message.at} />],
+          [t("inbox.attempts-made"), number(message.attempts)],
+          [t("common.problem"), message.error === null ? undefined : <code>{message.error}</code>],
+          [t("inbox.the-platform-says"), optional(message.platform_reason ?? message.platform_status)],
+          [t("inbox.id-at-the-platform"), optional(message.platform_id)],
+          [t("inbox.turn"), optional(message.turn_id)],
         ]}
       />
-      <div class="card">{mail.id.startsWith("out-") ? <Markdown text={mail.text} /> : <Prose>{mail.text}</Prose>}</div>
-      {mail.files.length > 0 && (
+      <div class="card">
+        {message.id.startsWith("out-") ? <Markdown text={message.text} /> : <Prose>{message.text}</Prose>}
+      </div>
+      {message.files.length > 0 && (
         <ul>
-          {mail.files.map(({ kind, name }, index) => (
+          {message.files.map(({ kind, name }, index) => (
             <li key={index}>
               {wordOf(kind)}: <Name>{name}</Name>
             </li>
           ))}
         </ul>
       )}
-      {mail.notice === null ? null : <Json label={t("inbox.the-notice")} value={mail.notice} />}
-      {mail.deliveries.length > 0 && (
+      {message.notice === null ? null : <Json label={t("inbox.the-notice")} value={message.notice} />}
+      {message.deliveries.length > 0 && (
         <Section title={t("inbox.what-went-out-for-it")}>
-          <Table label={t("inbox.deliveries")} columns={MAIL_COLUMNS} rows={mail.deliveries} keyOf={({ id }) => id} />
+          <Table
+            label={t("inbox.deliveries")}
+            columns={MESSAGE_COLUMNS}
+            rows={message.deliveries}
+            keyOf={({ id }) => id}
+          />
         </Section>
       )}
     </>

@@ -1,4 +1,4 @@
-/** The passkeys of the device that one is signed in as. */
+/** Passkeys of the signed-in device. */
 import { useEffect, useId, useState } from "preact/hooks";
 import { path } from "../client/api.ts";
 import { type Passkey, addPasskey, prepareAuthenticator, removePasskey } from "../client/passkeys.ts";
@@ -77,7 +77,7 @@ function Which({ passkey: { name, suspect } }: { readonly passkey: Passkey }) {
   );
 }
 
-/** Of those of its user that work. */
+/** Number of working passkeys of its user. */
 const isLast = ({ id, user_id: userId }: Passkey, all: readonly Passkey[]): boolean =>
   !all.some((other) => other.id !== id && other.user_id === userId && !other.suspect);
 
@@ -114,7 +114,7 @@ function ChangePasskey({ passkey, isLast }: ChangePasskeyProps) {
 
 interface RemovePasskeyProps {
   readonly passkey: Passkey;
-  /** None that works would be left. */
+  /** Whether it is the last working passkey. */
   readonly isLast: boolean;
   readonly onClose: () => void;
 }
@@ -123,7 +123,7 @@ function RemovePasskey({ passkey: { id, name }, isLast, onClose }: RemovePasskey
   const { api, live } = useServices();
   const [token, setToken] = useState("");
   const remove = useAction(() => removePasskey(api, id, token.trim() === "" ? undefined : token));
-  // Another one may have gone meanwhile: then the service asks for the token, too.
+  // Another passkey may have been removed meanwhile: then the daemon requires the token too.
   const needsToken = isLast || remove.error?.code === "PASSKEY_LAST";
   const confirm = async (): Promise<void> => {
     const isGone = await remove.run();
@@ -147,7 +147,7 @@ function RemovePasskey({ passkey: { id, name }, isLast, onClose }: RemovePasskey
   );
 }
 
-/** As it is typed: enough of the id, which may begin as an option does. */
+/** The command to type: the start of the id, which may begin like an option. */
 const removalOf = (id: string): string => `svc passkeys remove ${id.startsWith("-") ? "-- " : ""}${id.slice(0, 12)}`;
 
 interface FieldProps {
@@ -157,7 +157,7 @@ interface FieldProps {
   readonly onEnter: () => void;
 }
 
-/** So that a person who finds the page open can't lock its owner out. */
+/** The device's token, so that a person at an unlocked page can't lock the owner out. */
 function TokenField({ id, token, onInput, onEnter }: FieldProps) {
   const field = useId();
   return (

@@ -52,7 +52,7 @@ const COLUMNS: readonly Column<Sensor>[] = [
   },
 ];
 
-/** No event tells of each metre. */
+/** Movement emits no event. */
 const AGAIN_MS = 500;
 
 export function Robot() {

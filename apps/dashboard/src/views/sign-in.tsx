@@ -1,4 +1,4 @@
-/** Where a person comes in: with a code, which makes this browser a device, or as a device that has a passkey or a token. */
+/** The sign-in: by a pairing code, which makes this browser a device, or by a passkey or token of a device. */
 import type { InputHTMLAttributes } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { prepareAuthenticator, signInByPasskey } from "../client/passkeys.ts";
@@ -64,7 +64,7 @@ export function SignIn() {
   );
 }
 
-/** The page is here and the service is not: it starts again, or the network is gone. */
+/** The daemon does not answer: it restarts, or the network is down. */
 export function Unreachable() {
   return (
     <main class="sign-in" id="main" tabIndex={-1}>
@@ -74,7 +74,7 @@ export function Unreachable() {
   );
 }
 
-/** Nothing where the service takes no passkeys. */
+/** Draws nothing if the daemon has no passkeys. */
 function PasskeySignIn() {
   if (usePasskeySignIn() !== true) return null;
   const obstacle = obstacleOn(window);
@@ -84,8 +84,8 @@ function PasskeySignIn() {
 function PasskeyButton() {
   const { session } = useServices();
   const { run, isRunning, error } = useAction(async () => {
-    const kept = await signInByPasskey();
-    if (kept !== undefined) session.enter(kept);
+    const signedIn = await signInByPasskey();
+    if (signedIn !== undefined) session.enter(signedIn);
   });
   useEffect(prepareAuthenticator, []);
   return (
@@ -120,7 +120,7 @@ function SignInForm({ label, hint, action, autoFocus = false, credentialOf, fiel
   const submit = (event: Event): void => {
     event.preventDefault();
     if (text.trim() === "") input.current?.focus();
-    // What was wrong is typed anew; what was right must not lie about.
+    // Clear the field: a wrong code is typed again, and a valid token must not stay on the screen.
     else void run().finally(() => setText(""));
   };
   return (

@@ -1,4 +1,4 @@
-/** One question, and either the buttons or who has answered it. */
+/** One approval request with its buttons, or with its answer. */
 import { useState } from "preact/hooks";
 import type { Approval, CallDetail, FileChange } from "../../api/governed-shapes.ts";
 import { Button } from "../../components/button.tsx";
@@ -84,7 +84,7 @@ function Asked({ approval: { prompts } }: { readonly approval: Approval }) {
   return (
     <p class="hint">
       {rich("approvals.also-requested-in", {
-        places: prompts.map(({ channel, conversation }, index) => (
+        channels: prompts.map(({ channel, conversation }, index) => (
           <>
             {index === 0 ? "" : ", "}
             <Name>{`${channel} ${conversation}`}</Name>
@@ -116,7 +116,7 @@ function Answered({ approval: { answer } }: { readonly approval: Approval }) {
 const MOST_CHARS = 280;
 const MOST_LINES = 4;
 
-/** Shows the beginning, and the rest on demand, so that a list of such texts stays short. */
+/** Shows the beginning, and the rest on demand, so that lists stay short. */
 function LongProse({ text, of }: { readonly text: string; readonly of: string }) {
   const [isWhole, setWhole] = useState(false);
   const beginning = text.split("\n").slice(0, MOST_LINES).join("\n").slice(0, MOST_CHARS);

@@ -1,4 +1,4 @@
-/** What waits for a person's yes, and who said what to the rest. */
+/** Pending and answered approvals, and the rules of lasting ones. */
 import { useState } from "preact/hooks";
 import type { Approval, PolicyRule } from "../../api/governed-shapes.ts";
 import { path } from "../../client/api.ts";
@@ -14,6 +14,11 @@ import { useAction } from "../../state/use-action.ts";
 import { useList, usePaged } from "../../state/use-reader.ts";
 import { rich, t } from "../../texts/texts.ts";
 import { ApprovalCard } from "./approval-card.tsx";
+
+interface Page {
+  readonly approvals: readonly Approval[];
+  readonly before: number | null;
+}
 
 const SETTLED = ["", "approved", "rejected", "expired", "cancelled"] as const;
 
@@ -41,8 +46,42 @@ export function Approvals() {
   );
 }
 
+/** @param most Only the newest of them. */
+export function WaitingApprovals({ most }: { readonly most?: number }) {
+  const page = usePaged<Page>("/api/approvals", ["approvals"], { status: "waiting", limit: 50 });
+  return (
+    <>
+      <Shown read={page}>
+        {({ approvals }) =>
+          approvals.length === 0 ? (
+            <Empty title={t("approvals.no-pending-approvals")}>
+              {rich("approvals.in-a-terminal", { command: <Command>svc approvals list</Command> })}
+            </Empty>
+          ) : (
+            <>
+              <ul class="cards">
+                {approvals.slice(0, most).map((approval) => (
+                  <li key={approval.n}>
+                    <ApprovalCard approval={approval} />
+                  </li>
+                ))}
+              </ul>
+              {most !== undefined && approvals.length > most && (
+                <p>
+                  <a href={hrefOf("approvals")}>{t("approvals.more", { n: approvals.length - most })}</a>
+                </p>
+              )}
+            </>
+          )
+        }
+      </Shown>
+      {most === undefined && <Pager older={page.older} newer={page.newer} label={t("approvals.pages-of-waiting")} />}
+    </>
+  );
+}
+
 function Settled({ approvals }: { readonly approvals: readonly Approval[] }) {
-  // Those that wait are above; the service can't leave them out of a list of all.
+  // Pending approvals are listed above; the API can't exclude them.
   const settled = approvals.filter(({ status }) => status !== "waiting");
   if (settled.length === 0) return <Empty title={t("approvals.no-answered-approvals-yet")} />;
   return (
@@ -56,7 +95,7 @@ function Settled({ approvals }: { readonly approvals: readonly Approval[] }) {
   );
 }
 
-/** Calls that run without asking, each with a button that ends it. */
+/** Rules for calls that run without approval, each with a button that revokes it. */
 function AlwaysRules() {
   const read = useList<{ readonly rules: readonly PolicyRule[] }>("/api/policy-rules", ["rules"]);
   return (
@@ -105,44 +144,5 @@ function Rule({ rule: { id, agent, tool, pattern } }: { readonly rule: PolicyRul
         </Button>
       </div>
     </article>
-  );
-}
-
-interface Page {
-  readonly approvals: readonly Approval[];
-  readonly before: number | null;
-}
-
-/** @param most Only the newest of them. */
-export function WaitingApprovals({ most }: { readonly most?: number }) {
-  const page = usePaged<Page>("/api/approvals", ["approvals"], { status: "waiting", limit: 50 });
-  return (
-    <>
-      <Shown read={page}>
-        {({ approvals }) =>
-          approvals.length === 0 ? (
-            <Empty title={t("approvals.no-pending-approvals")}>
-              {rich("approvals.in-a-terminal", { command: <Command>svc approvals list</Command> })}
-            </Empty>
-          ) : (
-            <>
-              <ul class="cards">
-                {approvals.slice(0, most).map((approval) => (
-                  <li key={approval.n}>
-                    <ApprovalCard approval={approval} />
-                  </li>
-                ))}
-              </ul>
-              {most !== undefined && approvals.length > most && (
-                <p>
-                  <a href={hrefOf("approvals")}>{t("approvals.more", { n: approvals.length - most })}</a>
-                </p>
-              )}
-            </>
-          )
-        }
-      </Shown>
-      {most === undefined && <Pager older={page.older} newer={page.newer} label={t("approvals.pages-of-waiting")} />}
-    </>
   );
 }

@@ -1,4 +1,4 @@
-/** What can be done with a conversation: name, pin, archive, save, delete. */
+/** Actions on a conversation: rename, pin, archive, export, delete, choose the agent. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Conversation, Status } from "../../api/shapes.ts";
 import { path, saveFile } from "../../client/api.ts";
@@ -174,7 +174,7 @@ function Delete({ chat, onClose }: AskProps) {
   );
 }
 
-/** Who answers in a conversation, and with which model. Nothing where there is nothing to choose. */
+/** Chooses the agent and model of a conversation. Draws nothing if there is no choice. */
 const AS_CONFIGURED = "";
 
 export function AgentPicker({ chat }: { readonly chat: Conversation }) {

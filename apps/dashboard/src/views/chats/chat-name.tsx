@@ -6,7 +6,7 @@ import { t } from "../../texts/texts.ts";
 export const titleOf = ({ title, session_id: name }: Pick<Conversation, "title" | "session_id">): string =>
   title ?? name;
 
-/** One line without the marks of Markdown. */
+/** One line without Markdown syntax. */
 export const plainPreview = (preview: string): string =>
   preview
     .replaceAll(/!?\[([^[\]]*)\]\([^()]*\)/g, "$1")
@@ -16,16 +16,16 @@ export const plainPreview = (preview: string): string =>
     .trim();
 
 export interface Source {
-  /** For a person: the channel, "Terminal". */
+  /** For people: the channel's name, "Terminal". */
   readonly name: string;
-  /** Undefined: the first letter of the name. */
+  /** Undefined: shown as the first letter of the name. */
   readonly icon: IconName | undefined;
 }
 
-/** Channels with a picture of their own. */
+/** Channels with their own icon. */
 const ICONS: Readonly<Record<string, IconName>> = {
-  email: "mail",
-  mailpush: "mail",
+  email: "envelope",
+  mailpush: "envelope",
   "voice-call": "phone",
   voice_call: "phone",
 };

@@ -15,17 +15,17 @@ import { ChatList, heightOf, listRows, rowsInSight } from "./chat-list.ts";
 import { plainPreview, SourceIcon, sourceOf, titleOf } from "./chat-name.tsx";
 import { SearchResults } from "./search-results.tsx";
 
-interface SEARCH_FIELDProps {
-  /** Of the conversation that is open. */
+interface ChatsProps {
+  /** Id of the open conversation. */
   readonly current: string | undefined;
-  /** It is all that the screen shows. */
+  /** The list fills the screen. */
   readonly isAlone?: boolean;
 }
 
 /** Where shortcuts and the palette find the field. */
 export const SEARCH_FIELD = "chat-search";
 
-export function Chats({ current, isAlone = false }: SEARCH_FIELDProps) {
+export function Chats({ current, isAlone = false }: ChatsProps) {
   const { route } = useServices();
   const mayOperate = useMayOperate();
   const { query } = useCell(route);
@@ -152,11 +152,11 @@ function Nothing({ archived }: { readonly archived: boolean }) {
 }
 
 interface RowsProps {
-  /** Under which its place is remembered. */
+  /** Key of the remembered scroll position. */
   readonly name: string;
   readonly rows: ReturnType<typeof listRows>;
   readonly current: string | undefined;
-  /** The end comes into sight. */
+  /** The end becomes visible. */
   readonly onEnd: () => void;
 }
 
@@ -202,7 +202,7 @@ function VirtualRows({ name, rows, current, onEnd }: RowsProps) {
   );
 }
 
-/** So far before its end the next page is read. */
+/** Distance from the end at which the next page is read. */
 const END_PX = 1200;
 
 interface ChatRowProps {
@@ -239,7 +239,7 @@ function ChatRow({ chat, isCurrent }: ChatRowProps) {
   );
 }
 
-/** On a phone the list is another screen. */
+/** A link to the list, on a phone only: there it is another screen. */
 export function BackToChats() {
   if (!usePhone()) return null;
   return (

@@ -1,4 +1,4 @@
-/** What was said with these words, in all conversations. */
+/** Full-text search over all conversations. */
 import { useEffect, useState } from "preact/hooks";
 import type { Conversation } from "../../api/shapes.ts";
 import { type ApiError, asApiError } from "../../client/api.ts";
@@ -24,7 +24,7 @@ export interface FoundPage {
   readonly before: string | null;
 }
 
-/** A person who types is not searched for after each letter. */
+/** Delay after the last key press. */
 const PAUSE_MS = 120;
 const LIMIT = 30;
 
@@ -110,4 +110,4 @@ export function SearchResults({ query }: { readonly query: string }) {
   );
 }
 
-/** The channel's picture, or its first letter. Its name is read out. */
+/** The source's icon or first letter. Screen readers get its name. */

@@ -1,3 +1,4 @@
+/** Files of the next message: picking or dropping them, their upload, and the list above the message box. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { FileInfo } from "../../api/shapes.ts";
 import { type Api, ApiError, asApiError, path } from "../../client/api.ts";
@@ -14,7 +15,7 @@ interface PickedListProps {
   readonly onRetry: (key: number) => void;
 }
 
-/** What goes with the next message. */
+/** The files of the next message. */
 export function PickedList({ files, onRemove, onRetry }: PickedListProps) {
   if (files.length === 0) return null;
   return (
@@ -63,9 +64,7 @@ function State({ file: { info, error, progress, size } }: { readonly file: Picke
   return <progress aria-label={t("sessions.upload")} value={progress} max={1} />;
 }
 
-// Files that are dragged over the page: it says where they may be dropped, and takes them there.
-
-/** `onFiles`: undefined where none are taken; then a file that is dropped does not take the page's place all the same. */
+/** Accepts files that are dropped anywhere on the page: without it, a dropped file would replace the page. */
 export function DropZone({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {
   const [isOver, setOver] = useState(false);
   const take = useRef(onFiles);
@@ -110,16 +109,14 @@ export function DropZone({ onFiles }: { readonly onFiles: (files: readonly File[
 
 const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes("Files") ?? false;
 
-/** A folder is none, and can't be read as one. */
+/** Without folders, which can't be read as files. */
 export const filesIn = (data: DataTransfer | null): readonly File[] =>
   [...(data?.items ?? [])].flatMap((item) => {
     if (item.kind !== "file" || item.webkitGetAsEntry()?.isDirectory === true) return [];
     return item.getAsFile() ?? [];
   });
 
-// Files that are to go with the next message: each is uploaded at once, and waits at the service until the message is sent.
-
-/** As the service has them. */
+/** Limits of the API. */
 const MAX_FILES = 20;
 const MAX_BYTES = 25 * 1_048_576;
 
@@ -129,28 +126,35 @@ interface PickedFile {
   readonly size: number;
   /** 0 to 1. */
   readonly progress: number;
-  /** The service has it. */
+  /** Set once it is uploaded. */
   readonly info?: FileInfo;
   readonly error?: ApiError | undefined;
-  /** The upload was interrupted, and the same file may arrive the next time. */
+  /** The upload was interrupted and can be retried. */
   readonly canRetry?: boolean;
 }
 
+/** Files of the next message. Each is uploaded at once and stays on the daemon until the message is sent. */
 export class PickedFiles {
   readonly files: Cell<readonly PickedFile[]>;
   readonly #api: Pick<Api, "call" | "upload">;
   readonly #memory: string;
   readonly #sending = new Map<number, AbortController>();
-  /** Bytes of interrupted uploads. A reload loses them: a page can't keep a file of the user's disk. */
+  /** Bytes of interrupted uploads. A reload loses them: a page can't store a file of the user's disk. */
   readonly #interrupted = new Map<number, File>();
   #count = 0;
 
-  /** `draft`: under which they are remembered over a reload. */
+  /** `draft`: key under which they survive a reload. */
   constructor(api: Pick<Api, "call" | "upload">, draft: string) {
     this.#api = api;
     this.#memory = `files.${draft}`;
     this.files = new Cell(
-      kept(this.#memory).map((info) => ({ key: this.#next(), name: info.name, size: info.size, progress: 1, info })),
+      storedFiles(this.#memory).map((info) => ({
+        key: this.#next(),
+        name: info.name,
+        size: info.size,
+        progress: 1,
+        info,
+      })),
     );
   }
 
@@ -162,7 +166,7 @@ export class PickedFiles {
     return this.files.value.some(({ error }) => error !== undefined);
   }
 
-  /** Ids of those that the service has. */
+  /** Ids of the uploaded files. */
   get ids(): readonly string[] {
     return this.files.value.flatMap(({ info }) => (info ? [info.id] : []));
   }
@@ -206,7 +210,7 @@ export class PickedFiles {
     }
   }
 
-  /** Uploads a file again whose upload was interrupted. */
+  /** Retries an interrupted upload. */
   retry(key: number): void {
     const file = this.#interrupted.get(key);
     const picked = this.files.value.find((one) => one.key === key);
@@ -216,17 +220,17 @@ export class PickedFiles {
     void this.#upload(picked, file);
   }
 
-  /** Calls its upload off, or takes it back. */
+  /** Aborts the upload, or deletes the uploaded file. */
   remove(key: number): void {
     this.#interrupted.delete(key);
     const file = this.files.value.find((one) => one.key === key);
     this.#sending.get(key)?.abort();
     this.#show(this.files.value.filter((one) => one !== file));
-    // What can't be taken back now expires.
+    // A file that can't be deleted now expires.
     if (file?.info) void this.#api.call(path`/api/files/${file.info.id}`, { method: "DELETE" }).catch(() => {});
   }
 
-  /** They were sent. */
+  /** The message was sent. */
   clear(): void {
     this.#show([]);
   }
@@ -247,7 +251,7 @@ export class PickedFiles {
   }
 }
 
-function kept(memory: string): readonly FileInfo[] {
+function storedFiles(memory: string): readonly FileInfo[] {
   try {
     return JSON.parse(remembered(memory) ?? "[]") as readonly FileInfo[];
   } catch {
@@ -257,7 +261,7 @@ function kept(memory: string): readonly FileInfo[] {
 
 const ONE_DIGIT = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
 
-/** `1.5 MB`, as people read the size of a file. */
+/** `1.5 MB` */
 export function sizeText(bytes: number): string {
   if (bytes < 1000) return t("unit.b", { n: bytes });
   const kilo = bytes / 1000;

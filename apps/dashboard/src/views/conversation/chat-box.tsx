@@ -1,3 +1,4 @@
+/** The message box: text, files, voice, completion of commands. */
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -18,7 +19,7 @@ interface ChatBoxProps {
    */
   readonly onSend: (text: string, key: string, files: readonly string[]) => Promise<string | undefined>;
   readonly autoFocus: boolean;
-  /** Under which the draft is remembered. */
+  /** Key of the remembered draft. */
   readonly draft: string;
   /** A turn of the conversation runs. */
   readonly isBusy: boolean;
@@ -28,14 +29,14 @@ interface ChatBoxProps {
   readonly isReply?: boolean;
 }
 
-/** Enter sends, Shift and Enter begins a line. The text stays here until the service has it. */
+/** The message box. Enter sends, Shift+Enter starts a line. The text stays until the daemon has stored it. */
 export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = false }: ChatBoxProps) {
   const { api, live } = useServices();
   const state = useCell(live.state);
   const picked = useMemo(() => new PickedFiles(api, draft), [api, draft]);
   const files = useCell(picked.files);
   const [text, show] = useState(() => remembered(`draft.${draft}`) ?? "");
-  // At once: the page may be left before it is drawn.
+  // Synchronously: the page may be closed before the next render.
   const setText = (next: string): void => {
     remember(`draft.${draft}`, next);
     show(next);
@@ -70,7 +71,7 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
   const send = (): void => {
     if (!isBlank && !isHeld && !sending.isRunning) void sending.run();
   };
-  // Without a connection it is sent when there is one: pressed once, it was said.
+  // Without a connection it is sent on reconnect; the user need not press again.
   const isWanted = sending.error?.code === "UNREACHABLE";
   useEffect(() => {
     if (isWanted && state === "open") send();
@@ -81,14 +82,14 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
   };
   const press = (event: KeyboardEvent): void => {
     if (menu.press(event)) return event.preventDefault();
-    // In the middle of composing a character, Enter is the input method's.
+    // During composition Enter belongs to the input method.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     send();
   };
   const paste = (event: ClipboardEvent): void => {
     const pasted = filesIn(event.clipboardData);
-    // What has words as well is pasted as words: office programs add a picture of them.
+    // Prefer text: office programs add a picture of the copied text.
     if (pasted.length === 0 || event.clipboardData?.getData("text/plain") !== "") return;
     event.preventDefault();
     picked.add(pasted);
@@ -181,17 +182,17 @@ function hintOf(isReply: boolean, isBusy: boolean): string {
   return t("sessions.enter-sends-shift-enter-starts");
 }
 
-/** Not `randomUUID`: a page that came by plain HTTP does not have it. */
+/** Not `randomUUID`, which a page over plain HTTP lacks. */
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** As high as its text; the style says how high at most. */
+/** Fits the height to the text; the style sheet limits it. */
 function fit(box: HTMLTextAreaElement): void {
   box.style.height = "auto";
   box.style.height = `${box.scrollHeight + box.offsetHeight - box.clientHeight}px`;
 }
 
-/** Completion of commands in the message box: a list above it while a command is typed, as the service tells which there are. */
+/** Command completion: a list above the message box while a command is typed. */
 interface Command {
   readonly usage: string;
   readonly summary: string;
@@ -202,9 +203,9 @@ interface SlashMenu {
   readonly found: readonly Command[];
   readonly chosen: number;
   readonly choose: (index: number) => void;
-  /** True: the key was for the list. */
+  /** True: the list has handled the key. */
   readonly press: (event: KeyboardEvent) => boolean;
-  /** Of the message box. */
+  /** Attributes of the message box. */
   readonly attributes: {
     readonly "aria-autocomplete": "list";
     readonly "aria-controls": string;
@@ -216,7 +217,7 @@ function useSlashMenu(text: string, setText: (text: string) => void): SlashMenu 
   const { data } = useList<{ readonly commands: readonly Command[] }>("/api/commands", []);
   const id = useId();
   const [at, setAt] = useState(0);
-  /** The text for which the list was put away. */
+  /** The text for which the list was dismissed. */
   const [closed, setClosed] = useState<string>();
   const found = closed === text ? [] : matching(data?.commands ?? [], text);
   const chosen = Math.min(at, Math.max(0, found.length - 1));
@@ -254,7 +255,7 @@ function useSlashMenu(text: string, setText: (text: string) => void): SlashMenu 
   };
 }
 
-/** A message that begins with a slash and goes on is a message. */
+/** A text with a slash and further words is a message, not a command. */
 function matching(commands: readonly Command[], text: string): readonly Command[] {
   if (!/^\/[a-z]*$/i.test(text)) return [];
   return commands.filter(({ usage }) => usage.startsWith(text.toLowerCase()));

@@ -1,3 +1,4 @@
+/** One conversation: heading, thread and message box. */
 import { useEffect, useState } from "preact/hooks";
 import type { Conversation as Info, Conversation as Chat, Message } from "../../api/shapes.ts";
 import { path } from "../../client/api.ts";
@@ -46,7 +47,7 @@ function Known({ info }: { readonly info: Info }) {
   const isFresh = route.value.query["from"] === "chat";
   const canWrite = mayOperate && info.kind !== "procedure";
   const isReply = info.kind === "channel";
-  // What waits on a channel can be answered by hand; there only an answer that runs is stopped.
+  // In a channel's conversation only a running answer can be stopped; a waiting one may be answered by hand.
   const isOn = ({ state }: Message): boolean => state === "running" || (!isReply && state === "waiting");
   const isBusy = shown.transcript?.messages.some(isOn) ?? info.running;
   const stop = (): Promise<unknown> => api.call(path`/api/sessions/${info.id}/cancel`, { method: "POST" });
@@ -96,7 +97,7 @@ function Known({ info }: { readonly info: Info }) {
   );
 }
 
-/** Where one can write, what runs is stopped in the message box. */
+/** For conversations without a message box, which has its own stop button. */
 function Stop({ info }: { readonly info: Info }) {
   const { api } = useServices();
   const stop = useAction(() => api.call(path`/api/sessions/${info.id}/cancel`, { method: "POST" }));
@@ -110,11 +111,10 @@ function Stop({ info }: { readonly info: Info }) {
   );
 }
 
-// Leads to a message that was searched for, however far up it is.
-
-/** Marked until the reader goes elsewhere. */
+/** Highlighted until the reader leaves. */
 const FOUND = "found-message";
 
+/** Scrolls to a message that was searched for, loading earlier pages if needed. */
 function useJump({ transcript, earlier }: ShownTranscript): void {
   const { turn } = useCell(useServices().route).query;
   const [done, setDone] = useState<string>();
@@ -139,7 +139,7 @@ function show(turn: string): void {
   requestAnimationFrame(() => requestAnimationFrame(scroll));
 }
 
-/** A conversation that is open in a visible page counts as read, on all devices of the person. */
+/** Marks a conversation as read while it is open in a visible page. */
 function useMarkRead({ id, turns, unread }: Pick<Chat, "id" | "turns" | "unread">): void {
   const { api, live } = useServices();
   const mayOperate = useMayOperate();
@@ -149,7 +149,7 @@ function useMarkRead({ id, turns, unread }: Pick<Chat, "id" | "turns" | "unread"
       if (document.visibilityState !== "visible") return;
       document.removeEventListener("visibilitychange", mark);
       const marked = api.call(path`/api/sessions/${id}/read`, { method: "POST", body: { turns } });
-      // When it fails it stays unread, and is marked with the next turn.
+      // On failure it stays unread until the next turn.
       void marked.then(() => live.markStale(["sessions"])).catch(() => {});
     };
     document.addEventListener("visibilitychange", mark);

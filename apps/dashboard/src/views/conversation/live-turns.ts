@@ -1,7 +1,95 @@
-/** Turns that run in a conversation, piece by piece. What was said before we looked, and what has ended, is read from the service. */
+/** Running turns, built from live events. Earlier text and ended turns are read from the API. */
 import type { Message } from "../../api/shapes.ts";
 import type { Live, LiveEvent } from "../../client/live.ts";
 import { Cell } from "../../state/cell.ts";
+
+/** An ended turn stays until its conversation is opened; many never are. */
+const MAX_CONVERSATIONS = 50;
+
+const NONE: readonly LiveTurn[] = [];
+
+/** Running turns of all conversations, so that a view that opens shows their text so far. */
+export class TurnBook {
+  /** Changes when the display must render again. */
+  readonly changes = new Cell(0);
+  readonly #turns = new Map<string, readonly LiveTurn[]>();
+  readonly #frame: (draw: () => void) => void;
+  #isDue = false;
+
+  /** `frame`: calls back when the next render may start. */
+  constructor(live: Pick<Live, "listen">, frame: (draw: () => void) => void = nextFrame()) {
+    this.#frame = frame;
+    live.listen({
+      event: (event) => {
+        // The text has gaps now, or belongs to an earlier daemon process.
+        if (event.type === "events-dropped") return this.clear();
+        const id = event.payload["conversation_id"];
+        // Deltas arrive faster than a reader can follow.
+        const isPiece = event.type === "text-delta";
+        if (typeof id === "string") this.#change(id, (turns) => grown(turns, event), isPiece);
+      },
+    });
+  }
+
+  of(conversation: string): readonly LiveTurn[] {
+    return this.#turns.get(conversation) ?? NONE;
+  }
+
+  /** Drops turns that the read messages contain. */
+  settle(conversation: string, messages: readonly Message[]): void {
+    this.#change(conversation, (turns) => withoutEnded(turns, messages), false);
+  }
+
+  clear(): void {
+    this.#turns.clear();
+    this.#draw();
+  }
+
+  #change(conversation: string, change: (turns: readonly LiveTurn[]) => readonly LiveTurn[], mayWait: boolean): void {
+    const before = this.of(conversation);
+    const after = change(before);
+    if (after === before) return;
+    if (after.length === 0) this.#turns.delete(conversation);
+    else this.#turns.set(conversation, after);
+    for (const oldest of this.#turns.keys()) {
+      if (this.#turns.size <= MAX_CONVERSATIONS) break;
+      this.#turns.delete(oldest);
+    }
+    if (!mayWait) return this.#draw();
+    if (this.#isDue) return;
+    this.#isDue = true;
+    this.#frame(() => {
+      if (this.#isDue) this.#draw();
+    });
+  }
+
+  #draw(): void {
+    this.#isDue = false;
+    this.changes.set(this.changes.value + 1);
+  }
+}
+
+/** At most once per frame and half of the time: rendering a long answer takes longer than a frame. */
+function nextFrame(): (draw: () => void) => void {
+  let freeAtMs = 0;
+  const frame = (draw: () => void): void => {
+    requestAnimationFrame((startMs) => {
+      draw();
+      // After the paint of this frame.
+      setTimeout(() => {
+        const nowMs = performance.now();
+        freeAtMs = nowMs + Math.max(0, nowMs - startMs - FRAME_MS);
+      });
+    });
+  };
+  return (draw) => {
+    const waitMs = freeAtMs - performance.now();
+    if (waitMs > 0) setTimeout(() => frame(draw), waitMs);
+    else frame(draw);
+  };
+}
+
+const FRAME_MS = 16;
 
 export interface LiveTurn {
   readonly id: string;
@@ -9,7 +97,7 @@ export interface LiveTurn {
   readonly parts: readonly LivePart[];
   /** Set while the turn waits to retry the model; undefined while it works. */
   readonly waiting?: Waiting | undefined;
-  /** False: its beginning was missed. */
+  /** False: events of its start were missed. */
   readonly isWhole: boolean;
   readonly isOver: boolean;
 }
@@ -18,7 +106,7 @@ export interface Waiting {
   readonly message: string;
   /** By this browser's clock. */
   readonly untilMs: number;
-  /** The next try, from 2. */
+  /** Number of the next attempt, from 2. */
   readonly attempt: number;
   readonly attempts: number;
 }
@@ -26,7 +114,7 @@ export interface Waiting {
 export type LivePart =
   /** `offset`: characters of the answer before it. */
   | { readonly kind: "text"; readonly text: string; readonly offset: number }
-  /** `ok`: undefined while it runs, or waits for a yes. */
+  /** `ok`: undefined while it runs or awaits approval. */
   | {
       readonly kind: "call";
       readonly callId: string;
@@ -53,17 +141,17 @@ export function grown(
   return known ? turns.map((one) => (one === known ? next : one)) : [...turns, next];
 }
 
-/** A turn stays until the conversation has its end: of those that are over, and those that it does not have any more, none is left. */
+/** Turns whose end is not in the messages yet. Turns that ended or were removed are dropped. */
 export function withoutEnded(turns: readonly LiveTurn[], messages: readonly Message[]): readonly LiveTurn[] {
   const running = new Set(messages.filter(isOpen).map(({ turn_id: id }) => id));
-  const kept = new Set(messages.map(({ turn_id: id }) => id));
-  const isGone = ({ id, isOver }: LiveTurn): boolean => (kept.has(id) ? !running.has(id) : isOver);
+  const stored = new Set(messages.map(({ turn_id: id }) => id));
+  const isGone = ({ id, isOver }: LiveTurn): boolean => (stored.has(id) ? !running.has(id) : isOver);
   return turns.some(isGone) ? turns.filter((turn) => !isGone(turn)) : turns;
 }
 
 const isOpen = ({ state }: Message): boolean => state === "running" || state === "waiting";
 
-/** The display of a running turn: the daemon's state when it was read, plus later events. */
+/** The parts of a running turn: the state that was read, plus later events. */
 export function partsOf(read: readonly Message[], live: LiveTurn | undefined): readonly LivePart[] {
   if (live?.isWhole) return live.parts;
   let parts: readonly LivePart[] = [];
@@ -73,6 +161,7 @@ export function partsOf(read: readonly Message[], live: LiveTurn | undefined): r
 }
 
 type Call = Extract<LivePart, { kind: "call" }>;
+
 type Text = Extract<LivePart, { kind: "text" }>;
 
 const isSame = (one: LivePart, { callId }: Call): boolean => one.kind === "call" && one.callId === callId;
@@ -82,7 +171,7 @@ function withCall(parts: readonly LivePart[], call: Call): readonly LivePart[] {
   return isThere ? parts.map((one) => (isSame(one, call) ? call : one)) : [...parts, call];
 }
 
-/** What of it is news. */
+/** The part of the text that is new. */
 function withText(parts: readonly LivePart[], { text, offset }: Text): readonly LivePart[] {
   const length = lengthOf(parts);
   const rest = text.slice(Math.max(0, length - offset));
@@ -91,7 +180,7 @@ function withText(parts: readonly LivePart[], { text, offset }: Text): readonly 
 
 function withMessage(parts: readonly LivePart[], { text, calls }: Message): readonly LivePart[] {
   const said = text === "" ? parts : [...parts, { kind: "text", text, offset: lengthOf(parts) } as const];
-  // One without an output has not ended.
+  // Without an output it has not ended.
   const done = calls.map(({ call_id: callId, tool, ok, output }) => {
     return { kind: "call", callId, tool, ok: !ok && output === null ? undefined : ok } as const;
   });
@@ -143,92 +232,3 @@ function longer(parts: readonly LivePart[], text: string, offset: number): reado
     ? [...parts.slice(0, -1), { ...last, text: last.text + text }]
     : [...parts, { kind: "text", text, offset }];
 }
-
-// Running turns of all conversations: a page that opens one shows its text so far.
-
-/** A turn that has ended stays until its conversation is opened, and many never are. */
-const MAX_CONVERSATIONS = 50;
-
-export class TurnBook {
-  /** Changes when the display must render again. */
-  readonly changes = new Cell(0);
-  readonly #turns = new Map<string, readonly LiveTurn[]>();
-  readonly #frame: (draw: () => void) => void;
-  #isDue = false;
-
-  /** `frame`: calls back when the next drawing may begin. */
-  constructor(live: Pick<Live, "listen">, frame: (draw: () => void) => void = nextFrame()) {
-    this.#frame = frame;
-    live.listen({
-      event: (event) => {
-        // What was put together of pieces has a hole now, or belongs to a process that is gone.
-        if (event.type === "events-dropped") return this.clear();
-        const id = event.payload["conversation_id"];
-        // Deltas arrive faster than a reader can follow.
-        const isPiece = event.type === "text-delta";
-        if (typeof id === "string") this.#change(id, (turns) => grown(turns, event), isPiece);
-      },
-    });
-  }
-
-  of(conversation: string): readonly LiveTurn[] {
-    return this.#turns.get(conversation) ?? NONE;
-  }
-
-  /** The conversation was read. */
-  settle(conversation: string, messages: readonly Message[]): void {
-    this.#change(conversation, (turns) => withoutEnded(turns, messages), false);
-  }
-
-  clear(): void {
-    this.#turns.clear();
-    this.#draw();
-  }
-
-  #change(conversation: string, change: (turns: readonly LiveTurn[]) => readonly LiveTurn[], mayWait: boolean): void {
-    const before = this.of(conversation);
-    const after = change(before);
-    if (after === before) return;
-    if (after.length === 0) this.#turns.delete(conversation);
-    else this.#turns.set(conversation, after);
-    for (const oldest of this.#turns.keys()) {
-      if (this.#turns.size <= MAX_CONVERSATIONS) break;
-      this.#turns.delete(oldest);
-    }
-    if (!mayWait) return this.#draw();
-    if (this.#isDue) return;
-    this.#isDue = true;
-    this.#frame(() => {
-      if (this.#isDue) this.#draw();
-    });
-  }
-
-  #draw(): void {
-    this.#isDue = false;
-    this.changes.set(this.changes.value + 1);
-  }
-}
-
-/** Once a frame, and no more than half of the time: a long answer costs more to draw than a frame lasts. */
-function nextFrame(): (draw: () => void) => void {
-  let freeAtMs = 0;
-  const frame = (draw: () => void): void => {
-    requestAnimationFrame((startMs) => {
-      draw();
-      // Behind the drawing of this frame.
-      setTimeout(() => {
-        const nowMs = performance.now();
-        freeAtMs = nowMs + Math.max(0, nowMs - startMs - FRAME_MS);
-      });
-    });
-  };
-  return (draw) => {
-    const waitMs = freeAtMs - performance.now();
-    if (waitMs > 0) setTimeout(() => frame(draw), waitMs);
-    else frame(draw);
-  };
-}
-
-const FRAME_MS = 16;
-
-const NONE: readonly LiveTurn[] = [];

@@ -1,4 +1,4 @@
-/** What came with a message: pictures as such, everything else as a chip that saves it. */
+/** Files of a message: pictures are shown, other files are chips that download them. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { FileInfo } from "../../api/shapes.ts";
 import { path, saveFile } from "../../client/api.ts";
@@ -33,7 +33,7 @@ interface FileProps {
   readonly address: string;
 }
 
-/** What the service shows as a picture. */
+/** Types that the daemon serves as pictures. */
 const PICTURES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"]);
 
 function MessageFile({ file, address }: FileProps) {
@@ -66,7 +66,7 @@ function MessageFile({ file, address }: FileProps) {
   );
 }
 
-/** Read when it comes into sight: with the page's own secret, which an address in `src` can't bring along. */
+/** Fetched when it becomes visible, with the csrf value that an address in `src` can't send. */
 function Picture({ file, address }: FileProps) {
   const { api } = useServices();
   const frame = useRef<HTMLSpanElement>(null);
@@ -77,7 +77,7 @@ function Picture({ file, address }: FileProps) {
     let isOver = false;
     const read = async (): Promise<void> => {
       const { bytes } = await api.file(address);
-      // The page's own word for it: what else it may be is not run.
+      // The type is set by the page, so that other content is never executed.
       if (!isOver) setSource((shown = URL.createObjectURL(new Blob([bytes], { type: file.type }))));
     };
     const watch = new IntersectionObserver((entries) => {

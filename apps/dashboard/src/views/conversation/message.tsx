@@ -1,6 +1,7 @@
+/** One message, stored or growing. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { Author, Message as Kept, ToolCall } from "../../api/shapes.ts";
+import type { Author, Message as StoredMessage, ToolCall } from "../../api/shapes.ts";
 import { Markdown } from "../../components/markdown.tsx";
 import { Name, Prose, ServiceText } from "../../components/text.tsx";
 import { Ago, Badge, Json } from "../../components/values.tsx";
@@ -10,7 +11,7 @@ import { rich, t } from "../../texts/texts.ts";
 import type { LivePart, Waiting } from "./live-turns.ts";
 import { MessageFiles } from "./message-files.tsx";
 
-export function Message({ message, conversation }: { readonly message: Kept; readonly conversation: string }) {
+export function Message({ message, conversation }: { readonly message: StoredMessage; readonly conversation: string }) {
   const { turn_id: turn, role, text, files, at, calls, kind, author, state } = message;
   const aside = state === "waiting" ? t("sessions.queued-behind-the-current-answer") : <Ago at={at} />;
   if (kind === "continue" && role === "user") {
@@ -35,7 +36,7 @@ export function Message({ message, conversation }: { readonly message: Kept; rea
   );
 }
 
-/** Who wrote a message. Of messages that an older version kept it is not known. */
+/** The author of a message; unknown for messages of older versions. */
 function Writer({ author }: { readonly author: Author | null }) {
   const current = useDevice();
   if (author === null) return <>{t("common.person")}</>;
@@ -57,9 +58,9 @@ function Writer({ author }: { readonly author: Author | null }) {
 }
 
 interface BubbleProps {
-  readonly role: Kept["role"];
+  readonly role: StoredMessage["role"];
   readonly writer: ComponentChildren;
-  /** By which it is found again. */
+  /** Anchor for links. */
   readonly turn?: string;
   readonly aside: ComponentChildren;
   readonly children: ComponentChildren;
@@ -85,7 +86,7 @@ function Call({ call: { tool, outcome, input, output } }: { readonly call: ToolC
   );
 }
 
-/** An answer that is being given. */
+/** A running answer. */
 export function Answering({
   parts,
   waiting,
@@ -116,7 +117,7 @@ function LiveCall({ call: { tool, ok, isRejected } }: { readonly call: Extract<L
   );
 }
 
-/** A turn whose model call failed in a way that may pass: why, and how long until the next try. */
+/** The model call failed temporarily: the reason, and the time until the next attempt. */
 const TICK_MS = 250;
 
 function WaitingNote({ waiting }: { readonly waiting: Waiting }) {

@@ -28,7 +28,7 @@ export function NewChat() {
     const { sessions } = await api.get<{ readonly sessions: readonly Conversation[] }>("/api/sessions", { limit: 50 });
     return sessions.find(({ session_id: other }) => other === name)?.id;
   };
-  // Put into the box, not sent: it is a beginning to change.
+  // Fills the box without sending, so that it can be edited.
   const suggest = (text: string): void => {
     remember("draft.new", text);
     setSuggested((count) => count + 1);
@@ -51,7 +51,7 @@ export function NewChat() {
   );
 }
 
-/** What a first message can be: about the service, the workspace, and a command. */
+/** Suggested first messages. */
 const SUGGESTIONS = [
   "sessions.what-can-you-do-here",
   "sessions.which-files-are-in-my",
@@ -70,7 +70,7 @@ function newName(): string {
   return `page-${new Date().toISOString().slice(0, 10)}-${random}`;
 }
 
-/** Beside the list: a new chat at once. On a phone, the list itself. */
+/** The home view: a new chat beside the list; on a phone the list itself. */
 export function Home() {
   const isPhone = usePhone();
   const mayOperate = useMayOperate();

@@ -13,28 +13,28 @@ import type { LiveTurn } from "./live-turns.ts";
 import { type FollowUp, type ShownTranscript, turnsOf } from "./transcript.ts";
 import { Turn } from "./turn.tsx";
 
-interface NONEProps {
+interface ThreadProps {
   readonly conversation: string;
   readonly shown: ShownTranscript;
   readonly turns: readonly LiveTurn[];
-  /** Stays in sight below the messages. */
+  /** Stays visible below the messages. */
   readonly children: ComponentChildren;
 }
 
 const NONE: readonly Message[] = [];
 const NO_WAYS: readonly FollowUp[] = [];
 
-export function Thread({ conversation, shown, turns, children }: NONEProps) {
+export function Thread({ conversation, shown, turns, children }: ThreadProps) {
   const mayOperate = useMayOperate();
   const { query } = useServices().route.value;
   const messages = shown.transcript?.messages ?? NONE;
   const newest = shown.transcript?.newest ?? null;
   const first = messages[0] && `${messages[0].turn_id} ${messages[0].role} ${messages[0].text}`;
   const { isAway, toEnd } = useFollow(first, query["turn"] !== undefined);
-  const kept = useMemo(() => turnsOf(messages), [messages]);
-  const last = kept.at(-1)?.id;
-  const isOwn = kept.at(-1)?.messages[0]?.role === "user";
-  // Who sends wants to see what comes of it.
+  const stored = useMemo(() => turnsOf(messages), [messages]);
+  const last = stored.at(-1)?.id;
+  const isOwn = stored.at(-1)?.messages[0]?.role === "user";
+  // After sending, show the answer.
   useEffect(() => {
     if (isOwn && shown.hasSent.current) toEnd();
     shown.hasSent.current = false;
@@ -51,7 +51,7 @@ export function Thread({ conversation, shown, turns, children }: NONEProps) {
       )}
       <Problem error={shown.earlier.error} />
       <ol class="thread" aria-label={t("common.messages")}>
-        {kept.map((turn) => (
+        {stored.map((turn) => (
           <Turn
             key={`${turn.id} ${turn.messages[0]?.replaced}`}
             turn={turn}
@@ -75,20 +75,19 @@ export function Thread({ conversation, shown, turns, children }: NONEProps) {
   );
 }
 
-// Keeps the end of a conversation in sight, unless the reader went up to read.
-
-/** So near, the reader is at the end. */
+/** Distance at which the reader counts as at the end. */
 const NEAR_PX = 96;
 
 interface Follow {
-  /** The reader is further up. */
+  /** The reader has scrolled up. */
   readonly isAway: boolean;
   toEnd(): void;
 }
 
 /**
- * @param first What the list begins with: when it changes, older messages came above and the reader stays.
- * @param startsAway The reader was led to an older message.
+ * Keeps the end of a conversation visible unless the reader has scrolled up.
+ * @param first Start of the list: when it changes, older messages were added above and the reader stays.
+ * @param startsAway The view was opened at an older message.
  */
 function useFollow(first: string | undefined, startsAway = false): Follow {
   const isFollowing = useRef(!startsAway);
@@ -133,7 +132,7 @@ function useFollow(first: string | undefined, startsAway = false): Follow {
     }
   }, [first]);
   useLayoutEffect(() => {
-    // It is laid out for this: not at each piece of an answer that is followed.
+    // This forces a layout, so not for each delta while the end is followed.
     if (!isFollowing.current) height.current = document.documentElement.scrollHeight;
   });
   return { isAway, toEnd };
@@ -149,9 +148,7 @@ function isAtEnd(): boolean {
   return scrollHeight - clientHeight - scrollTop < NEAR_PX;
 }
 
-// A pending approval of a tool call also shows inside its turn.
-
-/** `ids`: of the turns that run. */
+/** Pending approvals of running turns. */
 function TurnApprovals({ ids }: { readonly ids: readonly string[] }) {
   const mayOperate = useMayOperate();
   return mayOperate && ids.length > 0 ? <OfTurns ids={ids} /> : null;

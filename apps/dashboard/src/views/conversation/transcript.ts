@@ -1,3 +1,4 @@
+/** The stored messages of a conversation, read page by page from the end, and its running turns. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Message } from "../../api/shapes.ts";
 import { path } from "../../client/api.ts";
@@ -13,7 +14,7 @@ export interface ShownTranscript {
   readonly transcript: Transcript | undefined;
   readonly read: Read<Transcript>;
   readonly earlier: Action<[]>;
-  /** Something was sent: reads it again. */
+  /** Call after sending: reads the transcript again. */
   readonly sent: () => Promise<void>;
   readonly hasSent: { current: boolean };
 }

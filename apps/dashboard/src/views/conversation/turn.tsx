@@ -10,10 +10,10 @@ import { useAction } from "../../state/use-action.ts";
 import { language, rich, t, wordOf } from "../../texts/texts.ts";
 import { type LiveTurn, partsOf } from "./live-turns.ts";
 import { Answering, Message } from "./message.tsx";
-import type { FollowUp, Turn as Kept } from "./transcript.ts";
+import type { FollowUp, Turn as StoredTurn } from "./transcript.ts";
 
 interface Props {
-  readonly turn: Kept;
+  readonly turn: StoredTurn;
   readonly live: LiveTurn | undefined;
   /** None: nothing can be done, or not by this device. */
   readonly ways: readonly FollowUp[];

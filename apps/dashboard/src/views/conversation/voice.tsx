@@ -7,6 +7,58 @@ import { useServices } from "../../services.ts";
 import { useList } from "../../state/use-reader.ts";
 import { t } from "../../texts/texts.ts";
 
+export function MicrophoneButton({ voice }: { readonly voice: Voice }) {
+  if (voice.state === "off") return null;
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={t("sessions.speak-a-message")}
+      title={t("sessions.speak-a-message")}
+      disabled={voice.state !== "idle"}
+      onClick={voice.start}
+    >
+      <Icon name="mic" />
+    </button>
+  );
+}
+
+export function VoiceBar({ voice: { state, seconds, finish, retry, cancel } }: { readonly voice: Voice }) {
+  if (state === "off" || state === "idle") return null;
+  const press = (event: KeyboardEvent): void => {
+    if (event.key === "Escape") cancel();
+  };
+  return (
+    <div class="voice-bar" onKeyDown={press}>
+      <span class={`voice-state ${state}`} role="status">
+        {t(STATES[state])}
+      </span>
+      {state === "recording" && <span class="hint">{clockText(seconds)}</span>}
+      {state === "recording" && (
+        <Button kind="main" onPress={finish}>
+          {t("common.done")}
+        </Button>
+      )}
+      {state === "failed" && (
+        <Button kind="main" onPress={retry}>
+          {t("common.try-again")}
+        </Button>
+      )}
+      <Button onPress={cancel}>{state === "failed" ? t("common.discard") : t("common.cancel")}</Button>
+    </div>
+  );
+}
+
+const STATES = {
+  asking: "sessions.allow-the-microphone-in-the",
+  recording: "sessions.recording",
+  writing: "sessions.transcribing",
+  failed: "sessions.not-transcribed-the-recording-is",
+} as const;
+
+/** `1:05`. */
+const clockText = (seconds: number): string => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+
 /**
  * Speech as text: the microphone is recorded, and the service transcribes the recording. A recording that could not be transcribed stays in
  * the tab until it is tried again or discarded; nothing else keeps it.
@@ -28,7 +80,7 @@ interface Voice {
   readonly cancel: () => void;
 }
 
-/** A message, not a lecture: the service takes 25 MiB. */
+/** The API accepts 25 MiB. */
 const MAX_SECONDS = 300;
 
 export function useVoice(onText: (text: string) => void): Voice {
@@ -103,7 +155,7 @@ export function useVoice(onText: (text: string) => void): Voice {
 }
 
 interface Telling {
-  /** It runs; the call ends it. */
+  /** The recording has started; call the argument to end it. */
   readonly onStart: (finish: () => void) => void;
   readonly onSecond: (seconds: number) => void;
 }
@@ -164,55 +216,3 @@ function refusal(cause: unknown): ApiError {
   }
   return new ApiError("NO_MICROPHONE", t("sessions.the-microphone-cant-be-used"));
 }
-
-/** `1:05`. */
-const clockText = (seconds: number): string => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-
-export function MicrophoneButton({ voice }: { readonly voice: Voice }) {
-  if (voice.state === "off") return null;
-  return (
-    <button
-      type="button"
-      class="icon-button"
-      aria-label={t("sessions.speak-a-message")}
-      title={t("sessions.speak-a-message")}
-      disabled={voice.state !== "idle"}
-      onClick={voice.start}
-    >
-      <Icon name="mic" />
-    </button>
-  );
-}
-
-export function VoiceBar({ voice: { state, seconds, finish, retry, cancel } }: { readonly voice: Voice }) {
-  if (state === "off" || state === "idle") return null;
-  const press = (event: KeyboardEvent): void => {
-    if (event.key === "Escape") cancel();
-  };
-  return (
-    <div class="voice-bar" onKeyDown={press}>
-      <span class={`voice-state ${state}`} role="status">
-        {t(STATES[state])}
-      </span>
-      {state === "recording" && <span class="hint">{clockText(seconds)}</span>}
-      {state === "recording" && (
-        <Button kind="main" onPress={finish}>
-          {t("common.done")}
-        </Button>
-      )}
-      {state === "failed" && (
-        <Button kind="main" onPress={retry}>
-          {t("common.try-again")}
-        </Button>
-      )}
-      <Button onPress={cancel}>{state === "failed" ? t("common.discard") : t("common.cancel")}</Button>
-    </div>
-  );
-}
-
-const STATES = {
-  asking: "sessions.allow-the-microphone-in-the",
-  recording: "sessions.recording",
-  writing: "sessions.transcribing",
-  failed: "sessions.not-transcribed-the-recording-is",
-} as const;

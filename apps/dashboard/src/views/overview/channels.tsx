@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<Channel>[] = [
   },
 ];
 
-/** The newer error, of the channel itself or of a message. The channel's stays after it has recovered. */
+/** The newer error of the channel or of a message. The channel's stays after a recovery. */
 function LastError({ last_failure: failure, last_error: error }: Channel) {
   if (failure && failure.at > (error?.at ?? "")) {
     return (
@@ -69,9 +69,7 @@ export function Channels({ channels }: { readonly channels: readonly Channel[] }
   );
 }
 
-// The microphone's current state, and its cost in the last hour.
-
-/** Feature and channel that listens. */
+/** Feature and channel of the microphone. */
 const FEATURE = "voice-wake";
 const CHANNEL = "voice_wake";
 
@@ -82,6 +80,7 @@ interface Microphone {
   readonly cost_usd: number | null;
 }
 
+/** State of the microphone, and its cost in the last hour. */
 function MicrophoneState({ channel }: { readonly channel: string }) {
   const running = useRunningFeatures();
   return channel === CHANNEL && running.has(FEATURE) ? <Listening /> : null;

@@ -1,4 +1,4 @@
-/** Links an account of the platform with the service: the phone scans a code, or is given one to type. */
+/** Links a platform account: the phone scans a QR code or gets a code to type. */
 import { useRef, useState } from "preact/hooks";
 import type { Feature } from "../../api/shapes.ts";
 import { Button } from "../../components/button.tsx";
@@ -11,7 +11,7 @@ import { useList } from "../../state/use-reader.ts";
 import { useTick } from "../../state/use-window.ts";
 import { rich, t } from "../../texts/texts.ts";
 
-/** Feature and channel that has such a device. */
+/** Feature and channel with such a device. */
 const FEATURE = "provider-a-web";
 const CHANNEL = "provider_a";
 const PATH = "/api/provider-a-web/link";

@@ -1,4 +1,4 @@
-/** Whether all is well, and what wants a person. */
+/** Health of the service, and what needs a person. */
 import type { Minute, Status } from "../../api/shapes.ts";
 import { Facts, Heading, Section } from "../../components/layout.tsx";
 import { Shown } from "../../components/shown.tsx";
@@ -27,7 +27,7 @@ export function Overview() {
         {(shown) => (
           <>
             <Health status={shown} />
-            {mayOperate && <Wanting messages={shown.messages} />}
+            {mayOperate && <NeedsAttention messages={shown.messages} />}
             <Channels channels={shown.channels} />
             {shown.activity && <Throughput minutes={shown.activity.minutes} />}
             <Service status={shown} />
@@ -77,12 +77,12 @@ function Health({ status }: { readonly status: Status }) {
 
 interface Trouble {
   readonly text: string;
-  /** What to do about it, as the words of a link. */
+  /** Text of the link to the fix. */
   readonly fix: string;
   readonly href: string;
 }
 
-/** Each part that is not as it should be, with the place where that is put right. */
+/** Each problem, with a link to the view that fixes it. */
 function troublesOf({ features, channels, database, unsigned, warnings, sandbox }: Status): Trouble[] {
   const checks = { fix: t("overview.run-the-checks"), href: hrefOf("doctor") };
   return [
@@ -150,7 +150,7 @@ function Service({ status }: { readonly status: Status }) {
   );
 }
 
-/** An address that came from outside: a link only when it can be nothing but a page. `javascript:` stays text. */
+/** A link only for http and https: an address from outside may be `javascript:`. */
 function SafeLink({ url }: { readonly url: string }) {
   return isPage(url) ? (
     <a href={url} rel="noopener noreferrer" target="_blank">
@@ -165,8 +165,8 @@ function isPage(url: string): boolean {
   return URL.canParse(url) && ["http:", "https:"].includes(new URL(url).protocol);
 }
 
-/** What waits for a person: approvals, and messages that did not get through. */
-function Wanting({ messages }: { readonly messages: Status["messages"] }) {
+/** Pending approvals and failed messages. */
+function NeedsAttention({ messages }: { readonly messages: Status["messages"] }) {
   const { dead, failed, waiting, outgoing, oldest_waiting_secs: oldest } = messages;
   return (
     <div class="pair">
@@ -207,7 +207,7 @@ function Figure({ n, what, state, alarming = false }: FigureProps) {
   );
 }
 
-/** The last hour, a column a minute: answers above the line, failures below it, and the messages that came in as dots. */
+/** The last hour, one column per minute: answers above the line, failures below, incoming messages as dots. */
 const WIDTH = 10;
 const ABOVE = 72;
 const BELOW = 24;

@@ -10,7 +10,7 @@ import { useList, useRunningFeatures } from "../../state/use-reader.ts";
 import { useTick } from "../../state/use-window.ts";
 import { rich, t } from "../../texts/texts.ts";
 
-/** Feature and channel that has such a device. */
+/** Feature and channel with such a device. */
 const FEATURE = "channel-federated";
 const CHANNEL = "federated";
 const PATH = "/api/federated/verification";

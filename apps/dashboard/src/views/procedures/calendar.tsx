@@ -1,4 +1,4 @@
-/** The next starts by cron, by day. */
+/** The next cron starts, by day. */
 import { useState } from "preact/hooks";
 import { Choice } from "../../components/fields.tsx";
 import { Empty, Heading, Section } from "../../components/layout.tsx";
@@ -27,7 +27,7 @@ export function Calendar() {
   );
 }
 
-/** @param sop Of one procedure alone. */
+/** @param sop Only of this procedure. */
 export function Times({ days, sop }: { readonly days: string; readonly sop?: string }) {
   const calendar = useList<Answer>("/api/sop-calendar", ["procedures"], { days, sop });
   return (
@@ -69,7 +69,7 @@ interface Start {
   readonly sop: string;
   readonly expression: string;
   readonly timezone: string | null;
-  /** The last that is listed of many. */
+  /** The last listed start; more follow. */
   readonly more: boolean;
 }
 

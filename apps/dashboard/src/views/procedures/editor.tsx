@@ -14,7 +14,7 @@ import { rich, t } from "../../texts/texts.ts";
 import type { FormEdit, OnEdit, SopDraft, SopEdit, SopProblem, SopSource, SopText } from "./shapes.ts";
 import { SopFields } from "./sop-form.tsx";
 
-/** One that there is. */
+/** The editor of an existing procedure. */
 export function ProcedureEditor({ id: name }: { readonly id: string }) {
   const read = useReader<SopSource>(`sop-source ${name}`, [], (api, signal) =>
     api.get<SopSource>(path`/api/sops/${name}`, undefined, signal),
@@ -31,7 +31,7 @@ export function ProcedureEditor({ id: name }: { readonly id: string }) {
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
-/** A new one: its name first, since its folder is called so. */
+/** The editor of a new procedure: its name first, which is also its folder. */
 export function NewProcedure() {
   const { api } = useServices();
   const [typed, setTyped] = useState("");
@@ -109,7 +109,7 @@ interface EditorProps {
 function Editor({ source, isNew = false, onReload }: EditorProps) {
   const draft = useDraft(source);
   const { text, report, isChecking, isChanged, refused, save } = draft;
-  /** On a phone one of the two is shown. */
+  /** On a phone one of the two panes is shown. */
   const [side, setSide] = useState<"form" | "source">("form");
   const [file, setFile] = useState<FileName>("SOP.toml");
   const [jump, setJump] = useState<{ readonly line: number; readonly at: number }>();
@@ -121,7 +121,7 @@ function Editor({ source, isNew = false, onReload }: EditorProps) {
     setFile(where === "SOP.md" ? "SOP.md" : "SOP.toml");
     setJump({ line: line ?? 1, at: Date.now() });
   };
-  /** The source shows the file that is edited. */
+  /** The file that the source pane shows. */
   const edit: OnEdit = (asked) => {
     const isStep = typeof asked === "function" || "step" in asked;
     setFile(isStep && report?.form?.steps_in === "SOP.md" ? "SOP.md" : "SOP.toml");
@@ -234,22 +234,22 @@ function ProblemList({ problems, kind, onShow }: ProblemListProps) {
   );
 }
 
-/** The two files of a procedure as text, with the lines that are wrong marked. */
+/** The two files of a procedure as text, with marked error lines. */
 type FileName = "SOP.toml" | "SOP.md";
 const FILES: readonly FileName[] = ["SOP.toml", "SOP.md"];
 
-interface FILESProps {
+interface SourcePaneProps {
   readonly text: SopText;
   readonly file: FileName;
   readonly onFile: (file: FileName) => void;
   readonly problems: readonly SopProblem[];
-  /** A line that is to be shown; another `at`: again. */
+  /** The line to scroll to; a new `at` scrolls again. */
   readonly jump: { readonly line: number; readonly at: number } | undefined;
   readonly isReadOnly: boolean;
   readonly onWrite: (text: Partial<SopText>) => void;
 }
 
-function SourcePane({ text, file, onFile, problems, jump, isReadOnly, onWrite }: FILESProps) {
+function SourcePane({ text, file, onFile, problems, jump, isReadOnly, onWrite }: SourcePaneProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const gutter = useRef<HTMLPreElement>(null);
   const shown = file === "SOP.toml" ? text.toml : (text.markdown ?? "");
@@ -267,7 +267,7 @@ function SourcePane({ text, file, onFile, problems, jump, isReadOnly, onWrite }:
   }, [jump?.at]);
   const write = (value: string): void => {
     if (file === "SOP.toml") onWrite({ toml: value });
-    // Blank is as good as none, and there may be steps in SOP.toml.
+    // A blank SOP.md counts as none; the steps may be in SOP.toml.
     else onWrite({ markdown: value === "" ? null : value });
   };
   return (
@@ -315,10 +315,10 @@ interface Draft {
   readonly text: SopText;
   /** The report on the current text; undefined until its first check ends. */
   readonly report: SopDraft | undefined;
-  /** The report is of an older text. */
+  /** The report is about an older text. */
   readonly isChecking: boolean;
   readonly isChanged: boolean;
-  /** What an edit of the form was refused with. */
+  /** Error of the last form edit. */
   readonly refused: ApiError | undefined;
   readonly write: (text: Partial<SopText>) => void;
   readonly edit: (edit: FormEdit) => void;
@@ -327,9 +327,9 @@ interface Draft {
   readonly discard: () => void;
 }
 
-const SOON_MS = 300;
+const DEBOUNCE_MS = 300;
 
-/** `source`: the files as they are; of a new one its template, with a blank revision. */
+/** `source`: the current files; for a new procedure its template with a blank revision. */
 function useDraft(source: SopSource): Draft {
   const { api, live, announcer } = useServices();
   const key = `sop-draft:${source.name}`;
@@ -373,14 +373,14 @@ function useDraft(source: SopSource): Draft {
         // Saving reports connection errors.
         () => undefined,
       );
-    }, SOON_MS);
+    }, DEBOUNCE_MS);
     return () => {
       clearTimeout(timer);
       call.abort();
     };
   }, [text]);
 
-  /** One after the other, each on what the one before has made. What was typed meanwhile is edited too. */
+  /** Applies edits in order, each to the result of the one before and to text typed meanwhile. */
   const edit = (asked: FormEdit): void => {
     edits.current = edits.current.then(async () => {
       try {
@@ -430,11 +430,11 @@ function useDraft(source: SopSource): Draft {
 
 const textOf = ({ toml, markdown }: SopText): SopText => ({ toml, markdown });
 
-/** Of the same files alone: what others wrote meanwhile is not written over. */
+/** The remembered draft, if the files are unchanged since: changes of others must not be overwritten. */
 function keptText(key: string, { revision }: SopSource): SopText | undefined {
   try {
-    const kept = JSON.parse(remembered(key) ?? "null") as (SopText & { revision: string }) | null;
-    return kept?.revision === revision ? textOf(kept) : undefined;
+    const stored = JSON.parse(remembered(key) ?? "null") as (SopText & { revision: string }) | null;
+    return stored?.revision === revision ? textOf(stored) : undefined;
   } catch {
     return undefined;
   }

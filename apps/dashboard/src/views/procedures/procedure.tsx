@@ -1,3 +1,4 @@
+/** One procedure: definition, actions, manual and test runs, past runs. */
 import { useId, useState } from "preact/hooks";
 import type { Procedure as Defined, Procedures, Trigger } from "../../api/governed-shapes.ts";
 import { ApiError, path } from "../../client/api.ts";
@@ -158,7 +159,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Tries a procedure with an event that one makes up. */
+/** Starts a test run with a given event. */
 function TestRun({ procedure: { name, triggers } }: { readonly procedure: Defined }) {
   const { api } = useServices();
   const [trigger, setTrigger] = useState("");
@@ -292,7 +293,7 @@ interface NameDialogProps {
   readonly first: string;
   /** Takes `{"name"}`. */
   readonly path: string;
-  /** Shown with the new name then. */
+  /** Opens the procedure with the new name. */
   readonly view: string;
   readonly onClose: () => void;
 }

@@ -1,4 +1,4 @@
-/** A run, drawn as a line of steps: where it is, where it waits, how long each took. */
+/** A run as a line of steps: status, pending approval and duration of each. */
 import { useState } from "preact/hooks";
 import type { RunDetail, RunStep } from "../../api/governed-shapes.ts";
 import { path } from "../../client/api.ts";
@@ -97,7 +97,7 @@ function About({ run }: { readonly run: RunDetail }) {
 
 function RunLine({ run: { id, ended_at: endedAt, steps } }: { readonly run: RunDetail }) {
   const mayOperate = useMayOperate();
-  // Results are taken over up to the first that is missing.
+  // Results are reused up to the first missing one.
   const done = steps.findIndex(({ status }) => status !== "completed");
   const last = done < 0 ? steps.length : done + 1;
   const mayRetry = (number: number): boolean => mayOperate && endedAt !== null && number <= last;
@@ -115,7 +115,7 @@ function Step({
   retryOf,
 }: {
   readonly step: RunStep;
-  /** The run, where it can be retried from this step. */
+  /** Set if the run can be retried from this step. */
   readonly retryOf: string | undefined;
 }) {
   const isNow = status === "running" || status === "waiting_approval";
@@ -153,7 +153,7 @@ function Output({ output }: Pick<RunStep, "output">) {
   );
 }
 
-/** A run that has ended is done again from one of its steps. */
+/** Retries an ended run from one of its steps. */
 interface RetryStepProps {
   readonly runId: string;
   readonly step: number;

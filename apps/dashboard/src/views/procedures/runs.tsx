@@ -1,3 +1,4 @@
+/** Past and running runs, filtered, a page at a time. */
 import { useState } from "preact/hooks";
 import type { Run } from "../../api/governed-shapes.ts";
 import { Choice } from "../../components/fields.tsx";
@@ -38,7 +39,7 @@ const COLUMNS: readonly Column<Run>[] = [
   { label: "common.took", cell: ({ started_at: from, ended_at: to }) => <Took from={from} to={to} />, narrow: true },
 ];
 
-/** @param sop Of one procedure alone. */
+/** @param sop Only of this procedure. */
 export function Runs({ sop }: { readonly sop?: string }) {
   const [status, setStatus] = useState<(typeof STATES)[number]>("");
   const [source, setSource] = useState<(typeof SOURCES)[number]>("");

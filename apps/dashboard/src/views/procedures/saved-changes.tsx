@@ -1,4 +1,4 @@
-/** Changes of procedures that were saved, deletions too. */
+/** Saved changes of procedures, deletions included. */
 import {
   type DiffLine,
   type SavedChange,

@@ -107,9 +107,7 @@ function About({ sop, onEdit }: { readonly sop: SopForm["sop"]; readonly onEdit:
 /** Text that is no number is sent unchanged: the daemon reports the error. */
 const numberOf = (text: string): unknown => (text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text);
 
-// The steps of a procedure, as fields.
-
-/** As they are typed. */
+/** Examples of arguments. */
 const ARGUMENTS = '{"path": "$.file"}';
 
 interface ToolList {
@@ -118,6 +116,7 @@ interface ToolList {
 
 const NEW_STEP = { body: "", kind: "execute", tools: [], requires_confirmation: false } as const;
 
+/** The steps of a procedure as fields. */
 function StepFields({ form, onEdit }: { readonly form: SopForm; readonly onEdit: OnEdit }) {
   const tools = useList<ToolList>("/api/tools", []);
   const names = tools.data?.tools.map(({ name }) => name) ?? [];
@@ -153,7 +152,7 @@ interface StepProps {
 
 function Step({ step, number, of, file, tools, onEdit }: StepProps) {
   const { title, body, kind, requires_confirmation: asks } = step;
-  // Of the step as it is by then: another field of it may be on its way.
+  // From the current step: an edit of another field may be pending.
   const change = (more: Partial<Omit<StepForm, "tool" | "args" | "trusted_input">>): void =>
     onEdit(({ steps }) => {
       const now = steps[number - 1];
@@ -323,7 +322,7 @@ function ToolCall({ step, number, tools, onEdit }: Pick<StepProps, "step" | "num
   );
 }
 
-/** What starts a procedure, as fields. */
+/** The triggers of a procedure as fields. */
 const TRIGGERS: Readonly<Record<string, { readonly name: PlainKey; readonly keys: readonly string[] }>> = {
   manual: { name: "procedures.a-person", keys: [] },
   cron: { name: "procedures.the-clock", keys: ["expression", "timezone"] },
@@ -375,7 +374,7 @@ function Trigger({ trigger, index, onEdit }: TriggerProps) {
   const keys = [...(TRIGGERS[type]?.keys ?? []), ...(type === "cron" ? [] : ["condition"])];
   const set = (key: string, value: string): void =>
     onEdit(value === "" ? { path: ["triggers", index, key], remove: true } : { path: ["triggers", index, key], value });
-  /** One of another type needs other keys: the rest goes, the new ones are there to be filled in. */
+  /** A new type needs other keys: drops the old ones and adds empty new ones. */
   const become = (next: string): void => {
     const needed = TRIGGERS[next]?.keys.filter((key) => key !== "timezone") ?? [];
     for (const key of Object.keys(trigger)) {
@@ -447,7 +446,7 @@ interface CheckProps {
   readonly onChange: (value: boolean) => void;
 }
 
-/** It shows what was chosen at once; what comes back decides. */
+/** Shows the choice at once; the answer of the daemon decides. */
 function Check({ label, value, onChange }: CheckProps) {
   const [chosen, setChosen] = useState(value);
   useEffect(() => setChosen(value), [value]);
@@ -462,7 +461,7 @@ function Check({ label, value, onChange }: CheckProps) {
   );
 }
 
-const SOON_MS = 500;
+const DEBOUNCE_MS = 500;
 
 interface TextProps {
   readonly id: string;
@@ -495,7 +494,7 @@ function Text({ id, value, lines, mono = false, placeholder, list, onChange }: T
       const text = currentTarget.value;
       setTyped(text);
       clearTimeout(timer.current);
-      timer.current = setTimeout(() => latest.current(text), SOON_MS);
+      timer.current = setTimeout(() => latest.current(text), DEBOUNCE_MS);
     },
     onBlur: () => {
       if (typed !== undefined) tell(typed);

@@ -1,4 +1,4 @@
-/** Every section of the config as a form, found by typing; and the changes that were saved. */
+/** A form for every section of the config, with a search. */
 import { useState } from "preact/hooks";
 import { SearchField } from "../../components/fields.tsx";
 import { Command, Empty, Heading, Section } from "../../components/layout.tsx";
@@ -164,7 +164,7 @@ interface FormProps {
   readonly settings: Settings;
   readonly state: SettingsState;
   readonly section: SettingsSection;
-  /** Of its fields; without them all. */
+  /** Only these fields; by default all. */
   readonly only?: (field: Field) => boolean;
 }
 

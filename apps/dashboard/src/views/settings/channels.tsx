@@ -1,4 +1,4 @@
-/** Channels: how each is, and how one is set up step by step. */
+/** Channels: their state, and their set-up step by step. */
 import { useId, useState } from "preact/hooks";
 import type { Channel, Inbox } from "../../api/shapes.ts";
 import { Button, CopyButton } from "../../components/button.tsx";
@@ -12,7 +12,7 @@ import { hrefOf } from "../../state/route.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
 import { rich, t } from "../../texts/texts.ts";
-import { MAIL_COLUMNS } from "../inbox.tsx";
+import { MESSAGE_COLUMNS } from "../inbox.tsx";
 import { LinkDevice } from "../overview/link-device.tsx";
 import { VerifyDevice } from "../overview/verify-device.tsx";
 import { SectionForm } from "./all-settings.tsx";
@@ -198,7 +198,12 @@ function LastMessages({ channel }: { readonly channel: string }) {
           messages.length === 0 ? (
             <Empty title={t("common.no-message-has-come-or")} />
           ) : (
-            <Table label={t("channels.last-messages")} columns={MAIL_COLUMNS} rows={messages} keyOf={({ id }) => id} />
+            <Table
+              label={t("channels.last-messages")}
+              columns={MESSAGE_COLUMNS}
+              rows={messages}
+              keyOf={({ id }) => id}
+            />
           )
         }
       </Shown>
@@ -259,7 +264,7 @@ function Steps({ settings, state, section }: StepsProps) {
   );
 }
 
-/** "Send me a test" of a channel: whether the message came, and what to do when it did not. */
+/** Sends a test message to a channel and shows the result. */
 interface TestReport {
   readonly state: string;
   readonly error: string | null;

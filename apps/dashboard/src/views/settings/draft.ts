@@ -20,16 +20,16 @@ export interface Settings {
   readonly set: (path: Path, value: unknown) => void;
   readonly replace: (draft: Draft) => void;
   readonly discard: () => void;
-  /** Of the draft as it is; undefined while it is being checked. */
+  /** Preview of the current draft; undefined during the check. */
   readonly preview: Preview | undefined;
   readonly problems: readonly SettingsProblem[];
   readonly save: Action<[]>;
   readonly undo: Action<[]>;
-  /** What was saved last. */
+  /** Result of the last save. */
   readonly saved: Saved | undefined;
 }
 
-const SOON_MS = 250;
+const DEBOUNCE_MS = 250;
 
 export function useSettings(): Settings {
   const { api } = useServices();
@@ -48,7 +48,7 @@ export function useSettings(): Settings {
         .call<Preview>("/api/settings/preview", { method: "POST", body, signal: call.signal })
         // Saving reports connection errors.
         .then(setPreview, () => {});
-    }, SOON_MS);
+    }, DEBOUNCE_MS);
     return () => {
       clearTimeout(timer);
       call.abort();
@@ -85,7 +85,7 @@ export function useSettings(): Settings {
   };
 }
 
-/** Changes that are not saved yet, by path: what forms show is the file with these on top. */
+/** Unsaved changes by path. Forms show the file's values with these on top. */
 export class Draft {
   readonly #edits: ReadonlyMap<string, Edit>;
 
@@ -104,7 +104,7 @@ export class Draft {
     return [...all.filter((edit) => !("remove" in edit)), ...removed];
   }
 
-  /** Whether the path, or something around it, is changed. */
+  /** Whether the path or a parent of it is changed. */
   has(path: Path): boolean {
     return this.#around(path) !== undefined;
   }
@@ -116,7 +116,7 @@ export class Draft {
     return valueAt(around.value, path.slice(around.path.length));
   }
 
-  /** `undefined` removes. The same as in the file is no change. */
+  /** `undefined` removes the key. The file's own value is no change. */
   set(state: SettingsState, path: Path, value: unknown): Draft {
     const around = this.#around(path);
     if (around !== undefined && !("remove" in around) && around.path.length < path.length) {
@@ -134,7 +134,7 @@ export class Draft {
     return new Draft(edits);
   }
 
-  /** Items that are new, by their index. */
+  /** New items by index. */
   added(list: Path, from: number): number[] {
     const indexes = this.edits().flatMap((edit) => {
       const index = edit.path[list.length];

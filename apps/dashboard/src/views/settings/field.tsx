@@ -285,12 +285,12 @@ function useTyped<Field extends HTMLInputElement | HTMLTextAreaElement>(
       setTyped(undefined);
       take(currentTarget.value);
     },
-    // One that was typed back as it was is no change.
+    // Typing the old value again is no change.
     onBlur: () => setTyped(undefined),
   };
 }
 
-/** Tables that there can be several of: named ones, and those of a list. */
+/** Repeated tables: named ones and lists. */
 interface ItemProps extends Omit<FieldProps, "field"> {
   readonly item: Field;
   readonly field?: Field;

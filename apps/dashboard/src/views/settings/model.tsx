@@ -1,4 +1,4 @@
-/** Who answers: a provider, its key, one of its models, and whether that works. */
+/** The model: provider, key, model name, and a connection test. */
 import { useId, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Heading, Section } from "../../components/layout.tsx";
@@ -14,7 +14,7 @@ import { Problems, SaveBar } from "./save-bar.tsx";
 import type { SettingsState } from "./shapes.ts";
 
 interface Preset {
-  /** The provider's own; undefined: any other. */
+  /** Base address of the provider; undefined: any other. */
   readonly name?: string;
   readonly provider: "openai" | "anthropic" | "openai-compatible";
   readonly url?: string;
@@ -134,7 +134,7 @@ function Connection({ settings, state, preset }: Props & { readonly preset: Pres
   const section = state.sections.find(({ name }) => name === "model");
   const name = draft.value(state, at("name"));
   const list = useAction(async () => {
-    // A name is demanded before one can be chosen.
+    // The schema requires a name before one can be chosen.
     const edits = named(draft, state, name).edits();
     setModels(await api.call<Listed>("/api/settings/models", { method: "POST", body: { edits } }));
   });

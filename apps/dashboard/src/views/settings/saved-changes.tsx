@@ -1,4 +1,4 @@
-/** Changes of the config that were saved. */
+/** Saved changes of the config. */
 import {
   type DiffLine,
   type SavedChange,

@@ -1,4 +1,4 @@
-/** What a new service still needs, in order: each step says whether it is done, and leads to where it is done. */
+/** The set-up steps of a new service: whether each is done, and a link to its view. */
 import type { ComponentChildren } from "preact";
 import type { Status } from "../../api/shapes.ts";
 import { Button, CopyButton } from "../../components/button.tsx";

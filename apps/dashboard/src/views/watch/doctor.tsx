@@ -103,7 +103,7 @@ function Findings({ title, findings }: { readonly title: string; readonly findin
 }
 
 function Card({ finding: { id, level, message, fix } }: { readonly finding: Finding }) {
-  const place = placeOfFix(id, fix ?? "");
+  const link = fixLinkFor(id, fix ?? "");
   const command = commandIn(fix ?? "");
   return (
     <li class={`card finding ${level}`}>
@@ -119,9 +119,9 @@ function Card({ finding: { id, level, message, fix } }: { readonly finding: Find
         </p>
       )}
       <div class="buttons">
-        {place !== undefined && (
-          <a class="button" href={place.href}>
-            {t(place.label)}
+        {link !== undefined && (
+          <a class="button" href={link.href}>
+            {t(link.label)}
           </a>
         )}
         {command !== undefined && <CopyButton text={command}>{t("doctor.copy-the-command")}</CopyButton>}
@@ -130,19 +130,19 @@ function Card({ finding: { id, level, message, fix } }: { readonly finding: Find
   );
 }
 
-/** Where in the page the fix of a finding is made. */
-interface FixPlace {
+/** A link to the view that applies a fix. */
+interface FixLink {
   readonly href: string;
   readonly label: PlainKey;
 }
 
-const setting = (section: string): FixPlace => ({
+const setting = (section: string): FixLink => ({
   href: hrefOf("settings", section),
   label: "doctor.open-the-setting",
 });
 
-/** By a finding's id, where its text names no key. */
-const PLACES: Readonly<Record<string, FixPlace>> = {
+/** By the finding's id, for fixes that name no key. */
+const FIX_LINKS: Readonly<Record<string, FixLink>> = {
   sandbox: setting("security.sandbox"),
   "idle-tokens": { href: hrefOf("devices"), label: "common.devices" },
   devices: { href: hrefOf("devices"), label: "common.devices" },
@@ -152,20 +152,20 @@ const PLACES: Readonly<Record<string, FixPlace>> = {
   config: { href: hrefOf("settings"), label: "common.all-settings" },
 };
 
-/** Sections that the page has forms of, as they begin in a fix: `gateway.host`, `[channels_config.email]`. */
+/** Sections with a form, as a fix names them: `gateway.host`, `[channels_config.email]`. */
 const KEY =
   /(?<![\w./-])(channels_config\.\w+|security\.(?:policy|sandbox|net|webauthn)|gateway|model|agents?|prices|tools|approvals|sop|workspace|retention|delivery|daemon|observability|log|secrets|transcription|tts|browser|plugins)(?=[.\]])/;
 
-/** Undefined: it is nothing that the page can change. */
-export function placeOfFix(id: string, fix: string): FixPlace | undefined {
+/** Undefined: the page can't change it. */
+export function fixLinkFor(id: string, fix: string): FixLink | undefined {
   const section = KEY.exec(fix)?.[1];
-  if (section === undefined) return PLACES[id];
+  if (section === undefined) return FIX_LINKS[id];
   const channel = /^channels_config\.(\w+)$/.exec(section)?.[1];
   if (channel !== undefined) return { href: hrefOf("channels", channel), label: "doctor.open-the-channel" };
   return section === "model" ? { href: hrefOf("model"), label: "doctor.open-the-model" } : setting(section);
 }
 
-/** What a fix says to enter at a terminal: to the end of the sentence part. */
+/** The command in a fix, up to the end of its clause. */
 export function commandIn(fix: string): string | undefined {
   const command = /\bsvc [a-z][^;,\n]*/.exec(fix)?.[0].trim();
   return command === undefined || command.includes("…") ? undefined : command.replace(/\.$/, "");

@@ -1,4 +1,4 @@
-/** Tokens and cost: a column a day, split by model, agent or channel. */
+/** Tokens and cost: one column per day, split by model, agent or channel. */
 import { useState } from "preact/hooks";
 import { Choice } from "../../components/fields.tsx";
 import { Empty, Heading, Section } from "../../components/layout.tsx";
@@ -130,7 +130,7 @@ interface ChartProps {
 
 const WIDTH = 12;
 const HEIGHT = 120;
-/** Further ones share the last colour: more can't be told apart. */
+/** Further groups share the last colour: more are hard to distinguish. */
 const COLOURS = 6;
 
 function Chart({ days, usage, measure, split }: ChartProps) {
@@ -190,7 +190,7 @@ function Chart({ days, usage, measure, split }: ChartProps) {
   );
 }
 
-/** `2026-11-26`, a day of the service: UTC. */
+/** `2026-11-26`, in UTC. */
 const dayText = (day: string): string => dates({ dateStyle: "medium", timeZone: "UTC" }).format(Date.parse(day));
 
 /** The largest at the bottom. */
@@ -245,7 +245,7 @@ interface UsageLine {
   readonly day: string;
   readonly agent: string;
   readonly model: string;
-  /** Empty: no channel's. */
+  /** Empty: without a channel. */
   readonly channel: string;
   readonly turns: number;
   readonly input_tokens: number;
@@ -296,7 +296,7 @@ export function splitUsage(usage: readonly UsageLine[], split: Split) {
   return {
     parts: [...parts].map(([name, totals]) => ({ name, totals })),
     total,
-    /** Of all parts, or of one. */
+    /** Sums of all groups or of one. */
     byDay: (day: string, part?: string): Totals =>
       days.get(part === undefined ? day : JSON.stringify([day, part])) ?? NONE,
   };
@@ -304,7 +304,7 @@ export function splitUsage(usage: readonly UsageLine[], split: Split) {
 
 const DAY_MS = 86_400_000;
 
-/** Each day of a range, those without any usage too. */
+/** Each day of a range, days without usage included. */
 export function daysFrom(since: string, today: string): string[] {
   const days: string[] = [];
   for (let at = Date.parse(since); at <= Date.parse(today); at += DAY_MS) {
