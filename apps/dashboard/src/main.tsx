@@ -1,13 +1,16 @@
+/** The entry: signs in with a pairing code of the address, loads the language, renders the page. */
 import { render } from "preact";
-import { App } from "./app.tsx";
-import { takePairingCode } from "./session/session.ts";
+import { takePairingCode } from "./client/session.ts";
+import { ServicesProvider, followSession, makeServices, useServices } from "./services.ts";
+import { Shell } from "./shell/shell.tsx";
+import { useCell } from "./state/cell.ts";
 import { languageOf, showLanguage, shown } from "./texts/texts.ts";
-import { followSession, makeServices, ServicesProvider } from "./services.ts";
+import { SignIn, Unreachable } from "./views/sign-in.tsx";
 
 const root = document.getElementById("page");
 if (root !== null) {
   const code = takePairingCode(window);
-  // A link that is opened in a tab of ours loads nothing. Before the route is followed: a code is no place.
+  // A pairing link that is opened in this tab changes only the hash. Register before `followRoute`: a code is not a route.
   window.addEventListener("hashchange", () => void services.session.openLink(takePairingCode(window)));
   const services = makeServices(window);
   void services.session.openLink(code);
@@ -20,6 +23,20 @@ if (root !== null) {
       </ServicesProvider>,
       root,
     );
-  // Whose texts can't be loaded gets English ones.
+  // If the texts can't be loaded, the page stays English.
   void showLanguage(languageOf(window)).then(draw, draw);
+}
+
+function App() {
+  const state = useCell(useServices().session.state);
+  // Re-render everything after a change of the language.
+  useCell(shown);
+  switch (state.phase) {
+    case "starting":
+      return state.problem === undefined ? null : <Unreachable />;
+    case "out":
+      return <SignIn />;
+    default:
+      return <Shell />;
+  }
 }

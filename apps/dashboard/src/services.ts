@@ -1,21 +1,18 @@
-/** What all parts of the page share. Made once; the components find it by the context. */
+/** The objects that all components share, created once and provided by a context. */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import { Api } from "./api/client.ts";
-import { Live } from "./live/live.ts";
-import { watchForNewerPage } from "./live/newer-page.ts";
+import type { Device } from "./api/shapes.ts";
+import { Api } from "./client/api.ts";
+import { EventLog, Live, watchForNewerPage } from "./client/live.ts";
+import { Session } from "./client/session.ts";
 import { Notifier } from "./notify/notifier.ts";
-import { PagePush } from "./notify/page-push.ts";
-import { PageTitle } from "./notify/page-title.ts";
-import { Announcer } from "./parts/announcer.ts";
-import { followRoute } from "./route/follow-route.ts";
-import type { Route } from "./route/route.ts";
-import { Session } from "./session/session.ts";
-import { Cell } from "./state/cell.ts";
-import { applyTheme, type Theme } from "./parts/theme.ts";
+import { Announcer, PageTitle } from "./notify/page-signals.ts";
+import { PagePush } from "./notify/push.ts";
+import { Cell, useCell } from "./state/cell.ts";
+import { type Route, followRoute } from "./state/route.ts";
 import { forgetAll, remember, remembered } from "./state/tab-memory.ts";
-import { EventLog } from "./views/events/event-log.ts";
-import { TurnBook } from "./views/sessions/turn-book.ts";
+import { type Theme, applyTheme } from "./state/theme.ts";
+import { TurnBook } from "./views/conversation/live-turns.ts";
 
 export interface Services {
   readonly session: Session;
@@ -29,11 +26,11 @@ export interface Services {
   readonly notifier: Notifier;
   readonly push: PagePush;
   readonly theme: Cell<Theme>;
-  /** Single letters are shortcuts. */
+  /** Single-letter shortcuts are on. */
   readonly singleKeys: Cell<boolean>;
-  /** The service has another page than this one. */
+  /** The daemon serves a newer version of this page. */
   readonly hasNewerPage: Cell<boolean>;
-  /** Now and then, so that "2 minutes ago" becomes "3 minutes ago". */
+  /** Updated every few seconds, for relative times. */
   readonly nowMs: Cell<number>;
 }
 
@@ -106,3 +103,12 @@ export function useServices(): Services {
   if (services === undefined) throw new Error("There is no provider of the services above.");
   return services;
 }
+
+/** The device that is signed in. Undefined while the sign-in ends. */
+export function useDevice(): Device | undefined {
+  const state = useCell(useServices().session.state);
+  return state.phase === "in" ? state.device : undefined;
+}
+
+/** Whether the device may change things. The daemon decides; this only hides controls that it would refuse. */
+export const useMayOperate = (): boolean => useDevice()?.scope === "operator";

@@ -2,10 +2,17 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Conversation } from "../src/api/shapes.ts";
-import { brief } from "../src/text/time.ts";
-import { ChatList, type ConversationPage, withMore, withTop } from "../src/views/chats/chat-list.ts";
-import { plainPreview, sourceOf } from "../src/views/chats/chat-words.ts";
-import { heightOf, listRows, rowsInSight } from "../src/views/chats/list-rows.ts";
+import { brief } from "../src/texts/format.ts";
+import {
+  ChatList,
+  type ConversationPage,
+  heightOf,
+  listRows,
+  rowsInSight,
+  withMore,
+  withTop,
+} from "../src/views/chats/chat-list.ts";
+import { plainPreview, sourceOf } from "../src/views/chats/chat-name.tsx";
 
 const NOW = new Date(2026, 10, 23, 12).getTime();
 
@@ -104,7 +111,7 @@ describe("rows", () => {
 test("a source is the channel, the page, the terminal or the program that writes", () => {
   expect(sourceOf(chat("x", { channel: { channel: "email", id: "a@b", thread: null } }))).toEqual({
     name: "Email",
-    icon: "mail",
+    icon: "envelope",
   });
   expect(sourceOf(chat("page-1")).name).toBe("Page");
   expect(sourceOf(chat("terminal")).name).toBe("Terminal");

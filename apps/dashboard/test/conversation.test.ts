@@ -2,12 +2,10 @@
 // message is easily shown twice, or not at all.
 import { describe, expect, test } from "vitest";
 import type { Message } from "../src/api/shapes.ts";
-import type { LiveEvent } from "../src/live/frames.ts";
-import type { Listener } from "../src/live/live.ts";
-import { sentenceOf } from "../src/views/events/event-words.ts";
-import { grown, type LiveTurn, partsOf, withoutEnded } from "../src/views/sessions/live-turns.ts";
-import { TurnBook } from "../src/views/sessions/turn-book.ts";
-import { prepended, renewed, turnsOf } from "../src/views/sessions/transcript-pages.ts";
+import type { Listener, LiveEvent } from "../src/client/live.ts";
+import { sentenceOf } from "../src/views/events.tsx";
+import { type LiveTurn, TurnBook, grown, partsOf, withoutEnded } from "../src/views/conversation/live-turns.ts";
+import { prepended, renewed, turnsOf } from "../src/views/conversation/transcript.ts";
 
 const message = (turn: number, role: Message["role"] = "user", text = `text ${turn}`): Message => ({
   turn_id: `t-${turn}`,

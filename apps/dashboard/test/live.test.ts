@@ -2,9 +2,8 @@
 // and pages that all connect again at the same instant keep a service that has just started from getting up.
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Live, isNews, parseEventId } from "../src/live/live.ts";
-import type { LiveEvent } from "../src/live/frames.ts";
-import type { Topic } from "../src/live/topics.ts";
+import { Live, type LiveEvent, isNews, parseEventId } from "../src/client/live.ts";
+import type { Topic } from "../src/client/topics.ts";
 
 class FakeSocket extends EventTarget {
   readonly sent: unknown[] = [];

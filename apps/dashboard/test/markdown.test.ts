@@ -4,8 +4,8 @@ import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { Fragment } from "preact";
 import { describe, expect, test } from "vitest";
-import { highlighted } from "../src/parts/highlight.ts";
-import { markdownOf } from "../src/parts/markdown.tsx";
+import { highlighted } from "../src/components/highlight.ts";
+import { markdownOf } from "../src/components/markdown.tsx";
 
 interface Drawn {
   readonly type: string;

@@ -1,6 +1,6 @@
 // Where browsers use no passkeys, the page must say so before anybody presses a button that can't work, and say nothing elsewhere.
 import { expect, test } from "vitest";
-import { obstacleOn } from "../src/passkeys/obstacle.ts";
+import { obstacleOn } from "../src/components/passkey-obstacle.tsx";
 
 const on = (address: string, rest: { isSecureContext?: boolean; PublicKeyCredential?: unknown } = {}) =>
   obstacleOn({

@@ -1,6 +1,6 @@
 // A list that is read while it changes shows what it was before the change, and for good, unless it is read once more.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ApiError } from "../src/api/api-error.ts";
+import { ApiError } from "../src/client/api.ts";
 import { Reader } from "../src/state/reader.ts";
 
 beforeEach(() => vi.useFakeTimers());

@@ -3,7 +3,7 @@ import { cases } from "@svc/cases";
 import { type Block, readMarkdown } from "@svc/kit/markdown";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { segmentsOf } from "../src/parts/segments.ts";
+import { segmentsOf } from "../src/components/markdown.tsx";
 
 const PARAGRAPH = `${"Some words of an answer, with **bold** ones and _other_ ones. ".repeat(8)}\n`;
 

@@ -1,8 +1,7 @@
 // The page speaks the language that its browser asks for, and counts, dates and pays in it; a wrong plural or a lost value is the bug here.
 import { afterEach, describe, expect, test } from "vitest";
 import { dates, languageOf, number, rich, showLanguage, t, wordOf } from "../src/texts/texts.ts";
-import { brief, duration, relative } from "../src/text/time.ts";
-import { bytes, dollars } from "../src/text/words.ts";
+import { brief, bytes, dollars, duration, relative } from "../src/texts/format.ts";
 
 afterEach(() => showLanguage("en"));
 

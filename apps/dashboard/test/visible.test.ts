@@ -1,6 +1,6 @@
 // A command is approved by what it looks like: nothing in it may hide, turn round or move what is drawn.
 import { expect, test } from "vitest";
-import { visible } from "../src/text/visible.ts";
+import { visible } from "../src/components/text.tsx";
 
 test.each([
   ["plain words, tabs\tand\nlines", "plain words, tabs\tand\nlines"],

@@ -1,7 +1,7 @@
 // Where a fix leads to, and what usage adds up to: a link to the wrong setting, or a sum that misses a day, is the bug here.
 import { expect, test } from "vitest";
-import { commandIn, placeOfFix } from "../src/views/watch/fix-places.ts";
-import { daysFrom, splitUsage } from "../src/views/watch/usage-sums.ts";
+import { commandIn, fixLinkFor } from "../src/views/watch/doctor.tsx";
+import { daysFrom, splitUsage } from "../src/views/watch/usage.tsx";
 
 test.each([
   ["price", 'set input_per_million and output_per_million in [prices."m"]', "#/settings/prices"],
@@ -10,8 +10,8 @@ test.each([
   ["public-bind", "set security.net.allow_private", "#/settings/security.net"],
   ["model", "svc config set model.base_url http://127.0.0.1", "#/model"],
   ["devices", "revoke those that nobody uses", "#/devices"],
-])("the fix of %s leads to its place", (id, fix, href) => {
-  expect(placeOfFix(id, fix)?.href).toBe(href);
+])("the fix of %s links to the view that applies it", (id, fix, href) => {
+  expect(fixLinkFor(id, fix)?.href).toBe(href);
 });
 
 test.each([
@@ -19,7 +19,7 @@ test.each([
   ["database", "stop the daemon, then restore a backup: svc restore"],
   ["files", "chmod 600 /home/me/.svc/config.toml"],
 ])("the fix of %s is nothing that the page changes", (id, fix) => {
-  expect(placeOfFix(id, fix)).toBe(undefined);
+  expect(fixLinkFor(id, fix)).toBe(undefined);
 });
 
 test("of a fix only a whole command is copied", () => {

@@ -2,10 +2,9 @@
 // view, or none.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hrefOf, parseRoute } from "../src/route/route.ts";
-import { duration, relative } from "../src/text/time.ts";
-import { bytes } from "../src/text/words.ts";
-import { sectionsOf } from "../src/views/config/config-sections.ts";
+import { hrefOf, parseRoute } from "../src/state/route.ts";
+import { bytes, duration, relative } from "../src/texts/format.ts";
+import { sectionsOf } from "../src/views/config.tsx";
 
 describe("an address of the page", () => {
   test("leads back to what it was made of, whatever the id holds", () => {

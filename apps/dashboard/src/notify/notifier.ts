@@ -2,13 +2,12 @@
  * Opt-in browser notifications: they say that an approval is pending, but not for what. A locked screen shows them to anyone, so
  * they contain no command, file or name.
  */
-import { workerAddress } from "./worker.ts";
 import { Cell } from "../state/cell.ts";
 import { t } from "../texts/texts.ts";
 
-const WANTED = "svc.notifications";
+const STORAGE_KEY = "svc.notifications";
 
-/** `off`: not asked for. `blocked`: the browser refuses, and only its own settings change that. */
+/** `off`: not enabled. `blocked`: refused in the browser's settings. */
 export type NotifierState = "off" | "on" | "blocked" | "unsupported";
 
 export class Notifier {
@@ -20,11 +19,11 @@ export class Notifier {
     this.state = new Cell(this.#stateNow());
   }
 
-  /** Called by a click: browsers ask their person for nothing else. */
+  /** Call from a click: browsers show the permission prompt only then. */
   async turnOn(): Promise<void> {
     const { Notification, navigator } = this.#window;
     if ((await Notification.requestPermission()) === "granted") {
-      // Phones show notifications only of a worker. It keeps nothing and answers no request.
+      // Phones show notifications of workers only. This one caches nothing and answers no request.
       await navigator.serviceWorker?.register(workerAddress()).catch(() => undefined);
       this.#want(true);
     }
@@ -34,13 +33,13 @@ export class Notifier {
   async turnOff(): Promise<void> {
     this.#want(false);
     const registration = await this.#window.navigator.serviceWorker?.getRegistration("/");
-    // Push messages need the worker, too.
+    // Push messages need the worker too.
     if ((await registration?.pushManager?.getSubscription()) == null) await registration?.unregister();
     this.state.set(this.#stateNow());
   }
 
-  /** A yes is wanted. Nothing where the page is looked at. `tag`: another one of the same tag takes its place. */
-  async approvalWanted(tag: string): Promise<void> {
+  /** Notifies about a pending approval, unless the page has the focus. A notification replaces an earlier one with the same `tag`. */
+  async approvalRequested(tag: string): Promise<void> {
     const { document, navigator, Notification } = this.#window;
     if (this.state.value !== "on" || (document.visibilityState === "visible" && document.hasFocus())) return;
     const options = {
@@ -59,7 +58,7 @@ export class Notifier {
         shown.close();
       });
     } catch {
-      // A browser that shows them of a worker only, whose worker is not there yet.
+      // This browser shows notifications of workers only, and the worker is not active yet.
     }
   }
 
@@ -72,7 +71,7 @@ export class Notifier {
 
   #isWanted(): boolean {
     try {
-      return this.#window.localStorage.getItem(WANTED) === "on";
+      return this.#window.localStorage.getItem(STORAGE_KEY) === "on";
     } catch {
       return false;
     }
@@ -80,10 +79,17 @@ export class Notifier {
 
   #want(isWanted: boolean): void {
     try {
-      if (isWanted) this.#window.localStorage.setItem(WANTED, "on");
-      else this.#window.localStorage.removeItem(WANTED);
+      if (isWanted) this.#window.localStorage.setItem(STORAGE_KEY, "on");
+      else this.#window.localStorage.removeItem(STORAGE_KEY);
     } catch {
-      // Switched off by the browser's settings: the choice ends with the page.
+      // Storage is disabled: the choice lasts until the page is closed.
     }
   }
 }
+
+/**
+ * Address of the worker that shows notifications. It runs without a page, so its address contains its texts, in the language of the page
+ * that registered it. Another language is another address, which replaces the worker.
+ */
+export const workerAddress = (): string =>
+  `/sw.js?${new URLSearchParams({ waiting: t("notify.an-approval-is-waiting"), works: t("notify.push-messages-work") })}`;

@@ -1,18 +1,16 @@
-/** The places: a rail at the left, tabs at the bottom of a phone. Views of one place are listed beside it. */
+/** The areas of the page: a rail at the left, tabs at the bottom of a phone. The views of one area are listed beside it. */
 import { useEffect, useRef } from "preact/hooks";
-import { Icon } from "../parts/icon.tsx";
-import { Name } from "../parts/name.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { ThemeSwitch } from "../parts/theme-switch.tsx";
-import { hrefOf } from "../route/route.ts";
-import { useServices } from "../services.ts";
-import { useDevice, useMayOperate } from "../session/use-device.ts";
+import { ThemeSwitch } from "../components/browser-settings.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Problem } from "../components/shown.tsx";
+import { Name } from "../components/text.tsx";
+import { useDevice, useMayOperate, useServices } from "../services.ts";
+import { hrefOf } from "../state/route.ts";
 import { useAction } from "../state/use-action.ts";
-import { usePhone } from "../state/use-media.ts";
-import { offeredViews, PLACES, placeOf } from "./places.tsx";
-import { useRunningFeatures } from "./use-running-features.ts";
-import { WaitingCount } from "./waiting-count.tsx";
+import { useList, useRunningFeatures } from "../state/use-reader.ts";
+import { usePhone } from "../state/use-window.ts";
 import { PRODUCT, t, wordOf } from "../texts/texts.ts";
+import { AREAS, offeredViews, areaOf } from "./views.tsx";
 
 export function Rail({ at }: { readonly at: string }) {
   const mayOperate = useMayOperate();
@@ -20,27 +18,23 @@ export function Rail({ at }: { readonly at: string }) {
   const isPhone = usePhone();
   const { session } = useServices();
   const signOut = useAction(() => session.signOut());
-  const current = placeOf(at);
+  const current = areaOf(at);
   return (
     <header class="rail">
       <a class="rail-mark" href={hrefOf("")} aria-label={PRODUCT}>
         <Icon name="mark" />
       </a>
-      <nav aria-label={t("shell.places")}>
+      <nav aria-label={t("shell.areas")}>
         <ul>
-          {PLACES.map((place) => {
-            const [first] = offeredViews(place, mayOperate, features);
+          {AREAS.map((area) => {
+            const [first] = offeredViews(area, mayOperate, features);
             if (first === undefined) return null;
             return (
-              <li key={place.id} class={`rail-${place.id}`}>
-                <a
-                  href={hrefOf(first.view)}
-                  title={t(place.label)}
-                  aria-current={place === current ? "true" : undefined}
-                >
-                  <Icon name={place.icon} />
-                  <span class="rail-label">{t(place.label)}</span>
-                  {place.id === "approvals" && <WaitingCount />}
+              <li key={area.id} class={`rail-${area.id}`}>
+                <a href={hrefOf(first.view)} title={t(area.label)} aria-current={area === current ? "true" : undefined}>
+                  <Icon name={area.icon} />
+                  <span class="rail-label">{t(area.label)}</span>
+                  {area.id === "approvals" && <WaitingCount />}
                 </a>
               </li>
             );
@@ -66,24 +60,24 @@ export function Rail({ at }: { readonly at: string }) {
   );
 }
 
-/** Nothing for a place of one view. */
-export function ViewsOfPlace({ at }: { readonly at: string }) {
+/** Draws nothing for an area with one view. */
+export function ViewsOfArea({ at }: { readonly at: string }) {
   const mayOperate = useMayOperate();
   const features = useRunningFeatures();
   const isPhone = usePhone();
   const list = useRef<HTMLUListElement>(null);
-  // On a phone they are in one row, and the row scrolls.
+  // On a phone they are one row that scrolls.
   useEffect(() => {
     list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [at, isPhone]);
-  const place = placeOf(at);
-  if (place === undefined || place.id === "chats") return null;
-  const views = offeredViews(place, mayOperate, features);
+  const area = areaOf(at);
+  if (area === undefined || area.id === "chats") return null;
+  const views = offeredViews(area, mayOperate, features);
   if (views.length < 2) return null;
   return (
     <div class="subnav">
-      <p class="subnav-title">{t(place.label)}</p>
-      <nav aria-label={t(place.label)}>
+      <p class="subnav-title">{t(area.label)}</p>
+      <nav aria-label={t(area.label)}>
         <ul ref={list}>
           {views.map(({ view, label }) => (
             <li key={view}>
@@ -94,12 +88,12 @@ export function ViewsOfPlace({ at }: { readonly at: string }) {
           ))}
         </ul>
       </nav>
-      {place.id === "settings" && !isPhone && <Foot at={at} />}
+      {area.id === "settings" && !isPhone && <Foot at={at} />}
     </div>
   );
 }
 
-/** On a phone it stands in the view of the appearance: above each view it would be in the way. */
+/** Device, theme and sign-out. On a phone they are in the appearance view. */
 function Foot({ at }: { readonly at: string }) {
   const device = useDevice();
   return (
@@ -109,5 +103,26 @@ function Foot({ at }: { readonly at: string }) {
         <Name>{device?.name ?? ""}</Name>, {wordOf(device?.scope ?? "")}
       </p>
     </div>
+  );
+}
+
+const MOST = 99;
+
+/** The number of pending approvals. Draws nothing for zero. */
+function WaitingCount() {
+  const query = { status: "waiting", limit: MOST + 1 };
+  const { data } = useList<{ readonly approvals: readonly unknown[] }>("/api/approvals", ["approvals"], query);
+  const { pageTitle } = useServices();
+  const waiting = data?.approvals.length ?? 0;
+  useEffect(() => {
+    pageTitle.waiting.set(waiting);
+    return () => pageTitle.waiting.set(0);
+  }, [waiting]);
+  if (waiting === 0) return null;
+  return (
+    <span class="count">
+      {waiting > MOST ? `${MOST}+` : waiting}
+      <span class="unseen"> {t("shell.waiting")}</span>
+    </span>
   );
 }

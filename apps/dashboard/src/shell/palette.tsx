@@ -1,18 +1,16 @@
-/** One field that leads everywhere: places, actions, conversations, and what was said. */
+/** The command palette: one field that finds views, actions, conversations and messages. */
+import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Conversation } from "../api/shapes.ts";
-import { Icon, type IconName } from "../parts/icon.tsx";
-import { THEMES } from "../parts/theme.ts";
-import { hrefOf } from "../route/route.ts";
-import { useServices } from "../services.ts";
-import { useMayOperate } from "../session/use-device.ts";
-import { useList } from "../state/use-reader.ts";
-import { titleOf } from "../views/chats/chat-words.ts";
-import { foundHref, Snippet, useSearch } from "../views/chats/search-results.tsx";
-import { offeredViews, PLACES } from "./places.tsx";
-import { useRunningFeatures } from "./use-running-features.ts";
-import type { ComponentChildren } from "preact";
+import { Icon, type IconName } from "../components/icon.tsx";
+import { useMayOperate, useServices } from "../services.ts";
+import { hrefOf } from "../state/route.ts";
+import { THEMES } from "../state/theme.ts";
+import { useList, useRunningFeatures } from "../state/use-reader.ts";
 import { language, t, wordOf } from "../texts/texts.ts";
+import { titleOf } from "../views/chats/chat-name.tsx";
+import { foundHref, Snippet, useSearch } from "../views/chats/search-results.tsx";
+import { offeredViews, AREAS } from "./views.tsx";
 
 interface Entry {
   readonly key: string;
@@ -32,7 +30,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const id = useId();
   const entries = useEntries(text.trim());
   const chosen = Math.min(at, entries.length - 1);
-  // Before the next key press can come: it is meant for the dialog.
+  // Synchronously: the next key press is meant for the dialog.
   useLayoutEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
@@ -110,14 +108,14 @@ function useEntries(text: string): readonly Entry[] {
     const go = (view: string) => (): void => {
       location.hash = hrefOf(view);
     };
-    const views = PLACES.flatMap((place) =>
-      offeredViews(place, mayOperate, features).map(({ view, label = place.label }) => ({
+    const views = AREAS.flatMap((area) =>
+      offeredViews(area, mayOperate, features).map(({ view, label = area.label }) => ({
         key: `view ${view}`,
-        icon: place.icon,
+        icon: area.icon,
         text: t(label),
         words: t(label),
         run: go(view),
-        ...(place.label !== label && { note: t(place.label) }),
+        ...(area.label !== label && { note: t(area.label) }),
       })),
     );
     const newChat = {

@@ -1,18 +1,17 @@
 /** The frame around every view. */
 import { useEffect, useState } from "preact/hooks";
-import { Announcements } from "../parts/announcements.tsx";
-import { useServices } from "../services.ts";
-import { useMayOperate } from "../session/use-device.ts";
+import { Button } from "../components/button.tsx";
+import { Heading } from "../components/layout.tsx";
+import { useMayOperate, useServices } from "../services.ts";
 import { useCell } from "../state/cell.ts";
-import { usePhone } from "../state/use-media.ts";
-import { Chats } from "../views/chats/chats.tsx";
-import { Connection } from "./connection.tsx";
-import { followKeys } from "./keys.ts";
-import { Rail, ViewsOfPlace } from "./navigation.tsx";
-import { Palette } from "./palette.tsx";
-import { placeOf } from "./places.tsx";
-import { View } from "./view.tsx";
+import { type Route, hrefOf } from "../state/route.ts";
+import { usePhone } from "../state/use-window.ts";
 import { t } from "../texts/texts.ts";
+import { Chats } from "../views/chats/chats.tsx";
+import { Rail, ViewsOfArea } from "./navigation.tsx";
+import { Palette } from "./palette.tsx";
+import { followKeys } from "./shortcuts.tsx";
+import { areaOf, viewOf } from "./views.tsx";
 
 export function Shell() {
   const { route, live, announcer, notifier, singleKeys } = useServices();
@@ -26,7 +25,7 @@ export function Shell() {
         event({ type, payload }) {
           if (type !== "human_approval_request") return;
           announcer.say(t("shell.approval-requested", { title: String(payload["title"]) }), String(payload["run_id"]));
-          if (mayOperate) void notifier.approvalWanted(`${String(payload["run_id"])} ${String(payload["step_id"])}`);
+          if (mayOperate) void notifier.approvalRequested(`${String(payload["run_id"])} ${String(payload["step_id"])}`);
         },
       }),
     [live, announcer, mayOperate],
@@ -36,24 +35,24 @@ export function Shell() {
     [singleKeys],
   );
   const skip = (event: Event): void => {
-    // The address is the route: it stays.
+    // The hash is the route and must not change.
     event.preventDefault();
     document.getElementById("main")?.focus();
   };
-  const place = placeOf(at.view)?.id ?? "none";
+  const area = areaOf(at.view)?.id ?? "none";
   return (
-    <div class={`shell at-${place}`}>
+    <div class={`shell at-${area}`}>
       <a class="skip" href="#main" onClick={skip}>
         {t("shell.skip-to-the-content")}
       </a>
       <Rail at={at.view} />
       <Connection />
-      {place === "chats" && !isPhone && (
+      {area === "chats" && !isPhone && (
         <aside class="side" aria-label={t("common.conversations")}>
           <Chats current={at.view === "sessions" ? at.id : undefined} />
         </aside>
       )}
-      <ViewsOfPlace at={at.view} />
+      <ViewsOfArea at={at.view} />
       <main id="main" tabIndex={-1}>
         <View key={`${at.view} ${at.id ?? ""}`} route={at} />
       </main>
@@ -62,3 +61,68 @@ export function Shell() {
     </div>
   );
 }
+
+function Announcements() {
+  const { announcer, route, turns } = useServices();
+  const said = useCell(announcer.said);
+  const { view, id } = useCell(route);
+  useCell(turns.changes);
+  const isInSight = (run: string): boolean =>
+    view === "approvals" || (view === "sessions" && turns.of(id ?? "").some((turn) => turn.id === run));
+  return (
+    <div class="announcements" role="status" aria-live="polite">
+      {said === undefined ? null : (
+        <p class={said.run !== undefined && isInSight(said.run) ? "unseen" : undefined}>
+          <bdi>{said.text}</bdi>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Warns while the shown data, or the page itself, may be outdated. */
+function Connection() {
+  const { live, hasNewerPage } = useServices();
+  const state = useCell(live.state);
+  const isOld = useCell(hasNewerPage);
+  return (
+    <div class="connection" role="status">
+      {state === "again" && (
+        <p>
+          {t("shell.connection-lost-connecting-again-this")}{" "}
+          <Button onPress={() => live.reconnect()}>{t("shell.connect-now")}</Button>
+        </p>
+      )}
+      {state !== "again" && isOld && (
+        <p>
+          {t("shell.the-service-was-upgraded-this")}{" "}
+          <Button onPress={() => location.reload()}>{t("shell.reload")}</Button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The view of the current route. */
+function View({ route: { view, id } }: { readonly route: Route }) {
+  const mayOperate = useMayOperate();
+  const found = viewOf(view);
+  if (found?.forOperators === true && !mayOperate) return <NotForReaders />;
+  if (id !== undefined && found?.Detail) return <found.Detail id={id} />;
+  if (id === undefined && found?.List) return <found.List />;
+  return (
+    <>
+      <Heading title={t("shell.nothing-is-here")} />
+      <p>
+        <a href={hrefOf("")}>{t("common.all-conversations")}</a>
+      </p>
+    </>
+  );
+}
+
+const NotForReaders = () => (
+  <>
+    <Heading title={t("shell.not-for-this-device")} />
+    <p>{t("shell.this-device-may-read-only")}</p>
+  </>
+);

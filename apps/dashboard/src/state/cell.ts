@@ -1,4 +1,4 @@
-/** A value that others follow. */
+/** An observable value. */
 import { useLayoutEffect, useReducer } from "preact/hooks";
 
 export class Cell<Value> {
@@ -19,20 +19,20 @@ export class Cell<Value> {
     for (const follow of this.#followers) follow();
   }
 
-  /** Call the result to end it. */
+  /** Returns a function that stops it. */
   follow(follower: () => void): () => void {
     this.#followers.add(follower);
     return () => this.#followers.delete(follower);
   }
 }
 
-/** The component is drawn again whenever the value changes. */
+/** Re-renders the component when the value changes. */
 export function useCell<Value>(cell: Cell<Value>): Value {
   const [, redraw] = useReducer<number, void>((count) => count + 1, 0);
   const drawn = cell.value;
   useLayoutEffect(() => {
     const end = cell.follow(() => redraw());
-    // It may have changed between the drawing and now.
+    // The value may have changed since the render.
     if (!Object.is(drawn, cell.value)) redraw();
     return end;
   }, [cell]);

@@ -1,18 +1,18 @@
-/** Something that is read from the service, shown, and read again when it has become stale. */
-import { asApiError, type ApiError } from "../api/api-error.ts";
+/** Data that is read from the daemon and read again once it is stale. */
+import { asApiError, type ApiError } from "../client/api.ts";
 import { Cell } from "./cell.ts";
 
 export interface Loaded<Data> {
-  /** Undefined: not read yet. What was read last stays while it is read again. */
+  /** Undefined: not read yet. The last data stays during a reload. */
   readonly data: Data | undefined;
-  /** Why the last reading failed. */
+  /** Error of the last read. */
   readonly error: ApiError | undefined;
   readonly isReading: boolean;
 }
 
-/** A burst of events is one reading, and a busy service is not asked all the time. */
-const SOON_MS = 60;
-const REST_MS = 700;
+/** A burst of events causes one read; a busy daemon gets a pause between two. */
+const DEBOUNCE_MS = 60;
+const MIN_PAUSE_MS = 700;
 
 export class Reader<Data> {
   readonly state = new Cell<Loaded<Data>>({ data: undefined, error: undefined, isReading: true });
@@ -27,7 +27,7 @@ export class Reader<Data> {
     this.#read = read;
   }
 
-  /** Reads; while it is being read, once more afterwards: what comes now may be older than what made it stale. */
+  /** Reads. During a read, reads once more afterwards: the running one may be older than the change. */
   async refresh(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -49,8 +49,8 @@ export class Reader<Data> {
   stale(): void {
     if (this.#isReading) this.#isStale = true;
     if (this.#isReading || this.#timer !== undefined || this.#stopped.signal.aborted) return;
-    const delayMs = REST_MS - (performance.now() - this.#endedAtMs);
-    this.#timer = setTimeout(() => void this.refresh(), Math.max(SOON_MS, delayMs));
+    const delayMs = MIN_PAUSE_MS - (performance.now() - this.#endedAtMs);
+    this.#timer = setTimeout(() => void this.refresh(), Math.max(DEBOUNCE_MS, delayMs));
   }
 
   stop(): void {

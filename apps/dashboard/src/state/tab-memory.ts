@@ -1,4 +1,4 @@
-/** What a tab remembers over a reload: drafts, what was sent and has no answer yet. It goes with the tab, and with a sign-out. */
+/** Data of a tab that survives a reload, such as drafts and unanswered messages. Ends with the tab or a sign-out. */
 const PREFIX = "svc.";
 
 export const remembered = (name: string): string | undefined => {
@@ -9,13 +9,13 @@ export const remembered = (name: string): string | undefined => {
   }
 };
 
-/** @param text Undefined or blank: nothing is remembered any more. */
+/** @param text Undefined or blank: removes the entry. */
 export function remember(name: string, text: string | undefined): void {
   try {
     if (text === undefined || text === "") sessionStorage.removeItem(PREFIX + name);
     else sessionStorage.setItem(PREFIX + name, text);
   } catch {
-    // Full, or switched off by the browser's settings: a reload forgets.
+    // Storage is full or disabled: a reload loses the value.
   }
 }
 

@@ -1,6 +1,6 @@
-/** Something that a button does: while it runs the button waits, and what went wrong is shown beside it. */
+/** The action of a button: its progress and its error. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type ApiError, asApiError } from "../api/api-error.ts";
+import { type ApiError, asApiError } from "../client/api.ts";
 
 export interface Action<Args extends readonly unknown[]> {
   readonly run: (...args: Args) => Promise<boolean>;
@@ -24,7 +24,7 @@ export function useAction<Args extends readonly unknown[]>(act: (...args: Args) 
   return {
     ...state,
     clear: () => show(IDLE),
-    /** Resolves with whether it went well; never rejects. */
+    /** Resolves with true on success; never rejects. */
     async run(...args) {
       show({ isRunning: true, error: undefined });
       try {

@@ -1,5 +1,5 @@
 /** The page's texts in German: the reader is addressed as du. */
-import type { Messages } from "./texts.ts";
+import type { Messages } from "./en.ts";
 
 export const de: Messages = {
   "actor.a-program-on-this-machine": "einem Programm auf diesem Rechner",
@@ -50,7 +50,7 @@ export const de: Messages = {
   "approvals.run-a-command": "Befehl ausführen?",
   "approvals.write-a-file": "Datei schreiben?",
   "approvals.what-is-asked": "Worum es geht: {title}",
-  "approvals.also-requested-in": "Auch angefragt in {places}",
+  "approvals.also-requested-in": "Auch angefragt in {channels}",
   "approvals.by": "{by}, per {via}, {when}",
   "approvals.for-this-conversation": ", für diese Unterhaltung",
   "approvals.waiting": "Offen",
@@ -1072,7 +1072,7 @@ export const de: Messages = {
   "shell.send-the-message": "Nachricht senden",
   "shell.begin-a-new-line": "Neue Zeile beginnen",
   "shell.close-what-is-open": "Offenes schließen",
-  "shell.places": "Bereiche",
+  "shell.areas": "Bereiche",
   "shell.command-palette": "Befehlspalette",
   "shell.go-to-search-or-do": "Öffnen, suchen oder ausführen",
   "shell.go-to-search-or-do-2": "Öffnen, suchen oder ausführen …",

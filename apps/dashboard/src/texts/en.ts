@@ -48,7 +48,7 @@ export const en = {
   "approvals.run-a-command": "Run a command?",
   "approvals.write-a-file": "Write a file?",
   "approvals.what-is-asked": "Request: {title}",
-  "approvals.also-requested-in": "Also requested in {places}",
+  "approvals.also-requested-in": "Also requested in {channels}",
   "approvals.by": "{by}, by {via}, {when}",
   "approvals.for-this-conversation": ", for this conversation",
   "approvals.waiting": "Waiting",
@@ -1053,7 +1053,7 @@ export const en = {
   "shell.send-the-message": "Send the message",
   "shell.begin-a-new-line": "Begin a new line",
   "shell.close-what-is-open": "Close the open panel",
-  "shell.places": "Places",
+  "shell.areas": "Areas",
   "shell.command-palette": "Command palette",
   "shell.go-to-search-or-do": "Go to, search or do",
   "shell.go-to-search-or-do-2": "Go to, search or do …",
@@ -1243,3 +1243,15 @@ export const en = {
   "word.critical": "critical",
   "word.skipped": "skipped",
 } as const;
+
+type Source = typeof en;
+export type MessageKey = keyof Source;
+
+/** By the category of `n`. Every language has `other`. */
+export interface Plural {
+  readonly one?: string;
+  readonly other: string;
+}
+
+/** The texts of a language. */
+export type Messages = { readonly [Key in MessageKey]: Source[Key] extends string ? string : Plural };

@@ -5,10 +5,10 @@
 import { Cell } from "../state/cell.ts";
 import { type Language, language } from "./texts.ts";
 
-export interface SettingTexts {
+interface SettingTexts {
   /** `max_parallel_turns` → its label. */
   readonly labels: Readonly<Record<string, string>>;
-  /** A sentence of the schema, or of what a feature says of itself → the same in the language. */
+  /** A sentence of a schema or a feature's summary → its translation. */
   readonly help: Readonly<Record<string, string>>;
 }
 
@@ -16,7 +16,7 @@ const NONE: SettingTexts = { labels: {}, help: {} };
 
 const shown = new Cell<{ readonly language: Language; readonly texts: SettingTexts }>({ language: "en", texts: NONE });
 
-/** Has them there. Without them the forms are English: no reason to show none. */
+/** Loads the texts. If that fails, the forms are English. */
 export async function loadSettingTexts(): Promise<void> {
   const wanted = language();
   if (shown.value.language === wanted) return;
@@ -35,7 +35,7 @@ async function textsOf(wanted: Language): Promise<SettingTexts> {
   }
 }
 
-/** `max_parallel_turns` → `Max parallel turns`, or what the language calls it. */
+/** `max_parallel_turns` → its label, by default `Max parallel turns`. */
 export function labelOf(name: string): string {
   const { labels } = shown.value.texts;
   const known = Object.hasOwn(labels, name) ? labels[name] : undefined;

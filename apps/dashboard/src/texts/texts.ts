@@ -1,59 +1,49 @@
 /**
- * The page's texts: English is in the first file that a browser loads, the others come when they are chosen. A text has places
+ * The page's texts: English is in the first file that a browser loads, the others come when they are chosen. A text has placeholders
  * for values and elements, `{name}`; one that counts has a form for each category of the language's plural rules.
  */
 import type { ComponentChildren } from "preact";
 import { Cell } from "../state/cell.ts";
-import { en } from "./en.ts";
+import { en, type MessageKey, type Messages, type Plural } from "./en.ts";
 
 /** A name, the same in every language. */
 export const PRODUCT = "svc";
 
 type Source = typeof en;
-export type MessageKey = keyof Source;
-
-/** By the category of `n`. Every language has `other`. */
-export interface Plural {
-  readonly one?: string;
-  readonly other: string;
-}
-
-/** What each language has. */
-export type Messages = { readonly [Key in MessageKey]: Source[Key] extends string ? string : Plural };
 
 type TextOf<Key extends MessageKey> = Source[Key] extends string
   ? Source[Key]
   : Source[Key] extends { readonly other: infer Other extends string }
     ? Other
     : never;
-type Places<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Places<Rest> : never;
+type Placeholders<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Placeholders<Rest> : never;
 type Counted<Key extends MessageKey> = Source[Key] extends string ? never : "n";
 
-type Values<Key extends MessageKey> = { readonly [Name in Places<TextOf<Key>> as Name]: string | number } & {
+type Values<Key extends MessageKey> = { readonly [Name in Placeholders<TextOf<Key>> as Name]: string | number } & {
   readonly [Name in Counted<Key>]: number;
 };
 type RichValues<Key extends MessageKey> = {
-  readonly [Name in Exclude<Places<TextOf<Key>>, Counted<Key>>]: ComponentChildren;
+  readonly [Name in Exclude<Placeholders<TextOf<Key>>, Counted<Key>>]: ComponentChildren;
 } & { readonly [Name in Counted<Key>]: number };
 
-/** Keys of texts without any place: what a table of labels may hold. */
+/** Keys of texts without placeholders: what a table of labels may hold. */
 export type PlainKey = {
-  [Key in MessageKey]: [Places<TextOf<Key>> | Counted<Key>] extends [never] ? Key : never;
+  [Key in MessageKey]: [Placeholders<TextOf<Key>> | Counted<Key>] extends [never] ? Key : never;
 }[MessageKey];
 
 interface Shown {
   readonly language: Language;
   readonly messages: Messages;
-  /** To make one takes longer than to use it a hundred times. */
+  /** Creating a formatter takes longer than using it a hundred times. */
   readonly formats: Map<string, Intl.NumberFormat | Intl.DateTimeFormat | Intl.PluralRules>;
 }
 
-/** The page is one person's: all of it is in one language. */
+/** The language of the whole page. */
 export const shown = new Cell<Shown>({ language: "en", messages: en, formats: new Map() });
 
 export const language = (): Language => shown.value.language;
 
-/** Loads the texts and shows them. Rejects when they can't be loaded: what was shown stays. */
+/** Loads the texts and shows them. Rejects if they can't be loaded; the language stays. */
 export async function showLanguage(wanted: Language): Promise<void> {
   shown.set({ language: wanted, messages: await messagesOf(wanted), formats: new Map() });
 }
@@ -69,7 +59,7 @@ async function messagesOf(wanted: Language): Promise<Messages> {
   }
 }
 
-/** The text in the chosen language, its values put in. Numbers are written as the language writes them. */
+/** The text in the chosen language with its values. Numbers are formatted for the language. */
 export function t<Key extends MessageKey>(
   key: Key,
   ...[values]: [keyof Values<Key>] extends [never] ? [] : [Values<Key>]
@@ -81,7 +71,7 @@ export function t<Key extends MessageKey>(
 /** The same with elements in it. */
 export function rich<Key extends MessageKey>(key: Key, values: RichValues<Key>): ComponentChildren {
   const given = values as Readonly<Record<string, ComponentChildren>>;
-  // Texts and names take turns.
+  // Texts and placeholder names alternate.
   const parts = template(key, given["n"]).split(/\{(\w+)\}/);
   return parts.map((part, index) => (index % 2 === 0 ? part : drawn(given[part])));
 }
@@ -89,11 +79,11 @@ export function rich<Key extends MessageKey>(key: Key, values: RichValues<Key>):
 function template(key: MessageKey, n: unknown): string {
   const message: string | Plural = shown.value.messages[key];
   if (typeof message === "string") return message;
-  const category = kept("plural", () => new Intl.PluralRules(language())).select(Number(n));
+  const category = cached("plural", () => new Intl.PluralRules(language())).select(Number(n));
   return (category === "one" ? message.one : undefined) ?? message.other;
 }
 
-function kept<Format extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.PluralRules>(
+function cached<Format extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.PluralRules>(
   name: string,
   make: () => Format,
 ): Format {
@@ -109,12 +99,12 @@ const written = (value: string | number | undefined): string =>
   typeof value === "number" ? number(value) : (value ?? "");
 
 export const number = (value: number, options: Intl.NumberFormatOptions = {}): string =>
-  kept(`number ${JSON.stringify(options)}`, () => new Intl.NumberFormat(language(), options)).format(value);
+  cached(`number ${JSON.stringify(options)}`, () => new Intl.NumberFormat(language(), options)).format(value);
 
-/** Whether the page has a text of a family, such as `word.`, for what the service says. */
+/** Whether a key that is built from a daemon's value, such as `word.<state>`, has a text. */
 export const isMessage = (key: string): key is PlainKey => Object.hasOwn(en, key);
 
-/** A word of the service, `waiting_approval`, as people read it. */
+/** The text of a daemon's identifier, such as `waiting_approval`. */
 export function wordOf(word: string): string {
   const key = `word.${word}`;
   return isMessage(key) ? t(key) : word.replaceAll(/[_-]/g, " ");
@@ -122,7 +112,7 @@ export function wordOf(word: string): string {
 
 /** Dates as the language writes them; English ones begin with the day. */
 export const dates = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
-  kept(`date ${JSON.stringify(options)}`, () => {
+  cached(`date ${JSON.stringify(options)}`, () => {
     return new Intl.DateTimeFormat(language() === "en" ? "en-GB" : language(), options);
   });
 
@@ -133,7 +123,7 @@ export type Language = (typeof LANGUAGES)[number];
 /** Each name in its own language: the reader may not understand the current one. */
 export const OWN_NAMES: Readonly<Record<Language, string>> = { en: "English", de: "Deutsch", "zh-Hans": "简体中文" };
 
-/** Kept per browser: the sign-in page has no device yet. */
+/** Stored per browser: the sign-in page has no device yet. */
 const CHOSEN = "svc.language";
 
 export function languageOf({ localStorage, navigator }: Pick<Window, "localStorage" | "navigator">): Language {
@@ -159,14 +149,14 @@ export function keepLanguage(storage: Pick<Storage, "setItem">, language: Langua
   try {
     storage.setItem(CHOSEN, language);
   } catch {
-    // Switched off by the browser's settings: the choice ends with the page.
+    // Storage is disabled: the choice lasts until the page is closed.
   }
 }
 
 function stored(storage: Pick<Storage, "getItem">): Language | undefined {
   try {
-    const kept = storage.getItem(CHOSEN);
-    return LANGUAGES.find((language) => language === kept);
+    const chosen = storage.getItem(CHOSEN);
+    return LANGUAGES.find((language) => language === chosen);
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 /** The page's texts in simplified Chinese. */
-import type { Messages } from "./texts.ts";
+import type { Messages } from "./en.ts";
 
 export const zhHans: Messages = {
   "actor.a-program-on-this-machine": "本机上的程序",
@@ -49,7 +49,7 @@ export const zhHans: Messages = {
   "approvals.run-a-command": "要运行命令吗？",
   "approvals.write-a-file": "要写入文件吗？",
   "approvals.what-is-asked": "请求内容：{title}",
-  "approvals.also-requested-in": "同时在 {places} 请求",
+  "approvals.also-requested-in": "同时在 {channels} 请求",
   "approvals.by": "{by}，通过{via}，{when}",
   "approvals.for-this-conversation": "，适用于此对话",
   "approvals.waiting": "待处理",
@@ -1013,7 +1013,7 @@ export const zhHans: Messages = {
   "shell.send-the-message": "发送消息",
   "shell.begin-a-new-line": "换行",
   "shell.close-what-is-open": "关闭已打开的内容",
-  "shell.places": "主导航",
+  "shell.areas": "主导航",
   "shell.command-palette": "命令面板",
   "shell.go-to-search-or-do": "前往、搜索或执行",
   "shell.go-to-search-or-do-2": "前往、搜索或执行…",

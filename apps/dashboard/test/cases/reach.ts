@@ -39,7 +39,7 @@ export function reachCases(scene: () => Scene): void {
         if (width > 360) wide.push(`${view}: ${width}`);
       }
       expect(wide).toEqual([]);
-      await page.getByRole("navigation", { name: "Places" }).getByRole("link", { name: "Settings" }).click();
+      await page.getByRole("navigation", { name: "Areas" }).getByRole("link", { name: "Settings" }).click();
       await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Devices" }).click();
       await page.getByRole("heading", { level: 1, name: "Devices" }).waitFor();
       // What looks and signs out the page stands in one view, not above each.

@@ -166,7 +166,7 @@ export function signInCases(scene: () => Scene): void {
         const links = page.getByRole("navigation", { name: place }).getByRole("link");
         await expect.poll(async () => (await links.allInnerTexts()).map((text) => text.trim())).toEqual(names);
       };
-      await offers("Places", ["Chats", "Procedures", "Activity", "Settings"]);
+      await offers("Areas", ["Chats", "Procedures", "Activity", "Settings"]);
       await page.getByRole("link", { name: "Activity" }).click();
       await offers("Activity", ["Overview", "Live events"]);
       await page.getByRole("link", { name: "Settings" }).click();

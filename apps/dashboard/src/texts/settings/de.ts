@@ -1,7 +1,5 @@
 /** Keys of the config in German: what each is called, its help by the English sentence of the schema, and features by their summary. */
-import type { SettingTexts } from "../setting-texts.ts";
-
-export const de: SettingTexts = {
+export const de = {
   labels: {
     max_agents: "Höchstzahl der Unteragenten",
     max_cost_usd: "Höchste Kosten (USD)",

@@ -1,7 +1,5 @@
 /** Keys of the config in simplified Chinese: what each is called, its help by the English sentence of the schema, and features by their summary. */
-import type { SettingTexts } from "../setting-texts.ts";
-
-export const zhHans: SettingTexts = {
+export const zhHans = {
   labels: {
     max_agents: "子智能体上限",
     max_cost_usd: "费用上限（美元）",

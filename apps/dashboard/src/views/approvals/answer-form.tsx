@@ -1,14 +1,15 @@
+/** The buttons of a pending approval: approve, reject, with a comment or for longer. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { ApiError } from "../../api/api-error.ts";
-import { path } from "../../api/client.ts";
 import type { Approval } from "../../api/governed-shapes.ts";
-import { Button } from "../../parts/button.tsx";
-import { Problem } from "../../parts/problem.tsx";
+import { ApiError, path } from "../../client/api.ts";
+import { Button } from "../../components/button.tsx";
+import { Problem } from "../../components/shown.tsx";
+import { visible } from "../../components/text.tsx";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
-import { relative } from "../../text/time.ts";
-import { visible } from "../../text/visible.ts";
-import { type MessageKey, rich, t } from "../../texts/texts.ts";
+import type { MessageKey } from "../../texts/en.ts";
+import { relative } from "../../texts/format.ts";
+import { rich, t } from "../../texts/texts.ts";
 
 type Holds = NonNullable<NonNullable<Approval["answer"]>["holds"]>;
 
@@ -35,7 +36,7 @@ export function AnswerForm({ approval }: { readonly approval: Approval }) {
       announcer.say(t(approved ? SAID[holds] : "approvals.said-no", { title }), run);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "APPROVAL_RESOLVED") throw error;
-      // Nothing went wrong. The card will show the answer in a moment; this says whose buttons were too late.
+      // Not a failure: another answer was first. The card shows it in a moment.
       announcer.say(tooLate(error));
     } finally {
       live.markStale(["approvals", "procedures", "rules"]);
@@ -96,7 +97,7 @@ interface LongerProps {
   readonly onChoose: (holds: Holds) => void;
 }
 
-/** What a longer yes would cover stands above its button, so that it is read before it is chosen. */
+/** A lasting approval. The pattern it covers is above its button, so that it is read first. */
 function Longer({ approval: { n, title, detail, offers }, busy, onChoose }: LongerProps) {
   const { conversation, always, reason } = offers;
   if (conversation === null && always === null) {

@@ -1,20 +1,20 @@
-/** What can be done with a conversation: name, pin, archive, save, delete. */
+/** Actions on a conversation: rename, pin, archive, export, delete, choose the agent. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { path } from "../../api/client.ts";
-import type { Conversation } from "../../api/shapes.ts";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Icon } from "../../parts/icon.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { saveFile } from "../../parts/save-file.ts";
-import { hrefOf } from "../../route/route.ts";
+import type { Conversation, Status } from "../../api/shapes.ts";
+import { path, saveFile } from "../../client/api.ts";
+import { Dialog } from "../../components/dialog.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Problem } from "../../components/shown.tsx";
 import { useServices } from "../../services.ts";
+import { hrefOf } from "../../state/route.ts";
 import { useAction } from "../../state/use-action.ts";
-import { titleOf } from "./chat-words.ts";
+import { useList } from "../../state/use-reader.ts";
 import { t } from "../../texts/texts.ts";
+import { titleOf } from "./chat-name.tsx";
 
 type Change = Partial<Pick<Conversation, "title" | "pinned" | "archived" | "agent" | "model">>;
 
-export function useChange(id: string) {
+function useChange(id: string) {
   const { api, live } = useServices();
   return useAction(async (change: Change) => {
     await api.call(path`/api/sessions/${id}`, { method: "PATCH", body: change });
@@ -173,3 +173,60 @@ function Delete({ chat, onClose }: AskProps) {
     </Dialog>
   );
 }
+
+/** Chooses the agent and model of a conversation. Draws nothing if there is no choice. */
+const AS_CONFIGURED = "";
+
+export function AgentPicker({ chat }: { readonly chat: Conversation }) {
+  const { data } = useList<Status>("/api/status", []);
+  const change = useChange(chat.id);
+  const agents = data?.agents ?? [];
+  const agent = agents.find(({ name }) => name === (chat.agent ?? "default")) ?? agents[0];
+  const models = agent?.models ?? [];
+  if (agents.length < 2 && models.length < 2) return null;
+  return (
+    <>
+      {agents.length > 1 && (
+        <Picker
+          label={t("common.agent")}
+          value={chat.agent}
+          options={agents.map(({ name }) => name)}
+          onPick={(name) => void change.run({ agent: name })}
+        />
+      )}
+      {models.length > 1 && (
+        <Picker
+          label={t("common.model")}
+          value={chat.model}
+          options={models}
+          onPick={(name) => void change.run({ model: name })}
+        />
+      )}
+      <Problem error={change.error} />
+    </>
+  );
+}
+
+interface PickerProps {
+  readonly label: string;
+  readonly value: string | null;
+  readonly options: readonly string[];
+  readonly onPick: (value: string | null) => void;
+}
+
+const Picker = ({ label, value, options, onPick }: PickerProps) => (
+  <select
+    class="chip"
+    aria-label={label}
+    title={label}
+    value={value ?? AS_CONFIGURED}
+    onChange={({ currentTarget }) => onPick(currentTarget.value === AS_CONFIGURED ? null : currentTarget.value)}
+  >
+    <option value={AS_CONFIGURED}>{t("chats.as-configured", { label })}</option>
+    {options.map((option) => (
+      <option key={option} value={option}>
+        {option}
+      </option>
+    ))}
+  </select>
+);

@@ -1,31 +1,31 @@
 /** The list of conversations beside the open one; on a phone a separate screen. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Conversation } from "../../api/shapes.ts";
-import { Empty } from "../../parts/empty.tsx";
-import { Icon } from "../../parts/icon.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { hrefOf } from "../../route/route.ts";
-import { useServices } from "../../services.ts";
-import { useDevice, useMayOperate } from "../../session/use-device.ts";
+import { Icon } from "../../components/icon.tsx";
+import { Empty } from "../../components/layout.tsx";
+import { Problem } from "../../components/shown.tsx";
+import { BriefAgo } from "../../components/values.tsx";
+import { useDevice, useMayOperate, useServices } from "../../services.ts";
 import { useCell } from "../../state/cell.ts";
+import { hrefOf } from "../../state/route.ts";
 import { remember, remembered } from "../../state/tab-memory.ts";
-import { ChatList } from "./chat-list.ts";
-import { ChatRow } from "./chat-row.tsx";
-import { heightOf, listRows, rowsInSight } from "./list-rows.ts";
+import { usePhone } from "../../state/use-window.ts";
+import { PRODUCT, language, t } from "../../texts/texts.ts";
+import { ChatList, heightOf, listRows, rowsInSight } from "./chat-list.ts";
+import { plainPreview, SourceIcon, sourceOf, titleOf } from "./chat-name.tsx";
 import { SearchResults } from "./search-results.tsx";
-import { language, PRODUCT, t } from "../../texts/texts.ts";
 
-interface Props {
-  /** Of the conversation that is open. */
+interface ChatsProps {
+  /** Id of the open conversation. */
   readonly current: string | undefined;
-  /** It is all that the screen shows. */
+  /** The list fills the screen. */
   readonly isAlone?: boolean;
 }
 
 /** Where shortcuts and the palette find the field. */
 export const SEARCH_FIELD = "chat-search";
 
-export function Chats({ current, isAlone = false }: Props) {
+export function Chats({ current, isAlone = false }: ChatsProps) {
   const { route } = useServices();
   const mayOperate = useMayOperate();
   const { query } = useCell(route);
@@ -152,11 +152,11 @@ function Nothing({ archived }: { readonly archived: boolean }) {
 }
 
 interface RowsProps {
-  /** Under which its place is remembered. */
+  /** Key of the remembered scroll position. */
   readonly name: string;
   readonly rows: ReturnType<typeof listRows>;
   readonly current: string | undefined;
-  /** The end comes into sight. */
+  /** The end becomes visible. */
   readonly onEnd: () => void;
 }
 
@@ -202,5 +202,49 @@ function VirtualRows({ name, rows, current, onEnd }: RowsProps) {
   );
 }
 
-/** So far before its end the next page is read. */
+/** Distance from the end at which the next page is read. */
 const END_PX = 1200;
+
+interface ChatRowProps {
+  readonly chat: Conversation;
+  readonly isCurrent: boolean;
+}
+
+function ChatRow({ chat, isCurrent }: ChatRowProps) {
+  const { id, preview, unread, pinned, running, updated_at: at } = chat;
+  return (
+    <a
+      class={unread > 0 ? "chat-row unread" : "chat-row"}
+      href={hrefOf("sessions", id)}
+      aria-current={isCurrent ? "page" : undefined}
+    >
+      <SourceIcon source={sourceOf(chat)} />
+      <bdi class="chat-title">{titleOf(chat)}</bdi>
+      <span class="chat-time">
+        <BriefAgo at={at} />
+      </span>
+      <span class="chat-preview" dir="auto">
+        {running ? <span class="working">{t("chats.answering")}</span> : plainPreview(preview)}
+      </span>
+      <span class="chat-marks">
+        {pinned && <Icon name="pin" label={t("chats.pinned")} />}
+        {unread > 0 && (
+          <span class="unread-count">
+            {unread > 99 ? "99+" : unread}
+            <span class="unseen"> {t("chats.unread")}</span>
+          </span>
+        )}
+      </span>
+    </a>
+  );
+}
+
+/** A link to the list, on a phone only: there it is another screen. */
+export function BackToChats() {
+  if (!usePhone()) return null;
+  return (
+    <a class="icon-button" href={hrefOf("")} aria-label={t("common.back-to-chats")}>
+      <Icon name="back" />
+    </a>
+  );
+}

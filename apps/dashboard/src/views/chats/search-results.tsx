@@ -1,16 +1,15 @@
-/** What was said with these words, in all conversations. */
+/** Full-text search over all conversations. */
 import { useEffect, useState } from "preact/hooks";
-import { type ApiError, asApiError } from "../../api/api-error.ts";
 import type { Conversation } from "../../api/shapes.ts";
-import { Button } from "../../parts/button.tsx";
-import { Empty } from "../../parts/empty.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { BriefAgo } from "../../parts/time.tsx";
-import { hrefOf } from "../../route/route.ts";
+import { type ApiError, asApiError } from "../../client/api.ts";
+import { Button } from "../../components/button.tsx";
+import { Empty } from "../../components/layout.tsx";
+import { Problem } from "../../components/shown.tsx";
+import { BriefAgo } from "../../components/values.tsx";
 import { useServices } from "../../services.ts";
-import { sourceOf, titleOf } from "./chat-words.ts";
-import { SourceIcon } from "./source-icon.tsx";
+import { hrefOf } from "../../state/route.ts";
 import { t } from "../../texts/texts.ts";
+import { SourceIcon, sourceOf, titleOf } from "./chat-name.tsx";
 
 export interface Found {
   readonly session: Conversation;
@@ -25,7 +24,7 @@ export interface FoundPage {
   readonly before: string | null;
 }
 
-/** A person who types is not searched for after each letter. */
+/** Delay after the last key press. */
 const PAUSE_MS = 120;
 const LIMIT = 30;
 
@@ -110,3 +109,5 @@ export function SearchResults({ query }: { readonly query: string }) {
     </div>
   );
 }
+
+/** The source's icon or first letter. Screen readers get its name. */

@@ -1,16 +1,14 @@
 import type { Channel } from "../../api/shapes.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { Empty } from "../../parts/empty.tsx";
-import { Name } from "../../parts/name.tsx";
-import { Section } from "../../parts/section.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Ago } from "../../parts/time.tsx";
-import { hrefOf } from "../../route/route.ts";
+import { Empty, Section } from "../../components/layout.tsx";
+import { type Column, Table } from "../../components/table.tsx";
+import { Name, ServiceText } from "../../components/text.tsx";
+import { Ago, Badge } from "../../components/values.tsx";
+import { hrefOf } from "../../state/route.ts";
+import { useList, useRunningFeatures } from "../../state/use-reader.ts";
+import { dollars } from "../../texts/format.ts";
+import { number, t } from "../../texts/texts.ts";
 import { LinkDevice } from "./link-device.tsx";
-import { MicrophoneState } from "./microphone-state.tsx";
 import { VerifyDevice } from "./verify-device.tsx";
-import { t } from "../../texts/texts.ts";
-import { ServiceText } from "../../parts/service-text.tsx";
 
 const COLUMNS: readonly Column<Channel>[] = [
   {
@@ -40,7 +38,7 @@ const COLUMNS: readonly Column<Channel>[] = [
   },
 ];
 
-/** The newer error, of the channel itself or of a message. The channel's stays after it has recovered. */
+/** The newer error of the channel or of a message. The channel's stays after a recovery. */
 function LastError({ last_failure: failure, last_error: error }: Channel) {
   if (failure && failure.at > (error?.at ?? "")) {
     return (
@@ -68,5 +66,34 @@ export function Channels({ channels }: { readonly channels: readonly Channel[] }
         <Table label={t("common.channels")} columns={COLUMNS} rows={channels} keyOf={({ id }) => id} />
       )}
     </Section>
+  );
+}
+
+/** Feature and channel of the microphone. */
+const FEATURE = "voice-wake";
+const CHANNEL = "voice_wake";
+
+interface Microphone {
+  readonly state: string;
+  readonly transcriptions: number;
+  readonly limit: number;
+  readonly cost_usd: number | null;
+}
+
+/** State of the microphone, and its cost in the last hour. */
+function MicrophoneState({ channel }: { readonly channel: string }) {
+  const running = useRunningFeatures();
+  return channel === CHANNEL && running.has(FEATURE) ? <Listening /> : null;
+}
+
+function Listening() {
+  const { data } = useList<Microphone>("/api/voice-wake", ["voice", "status"]);
+  if (!data) return null;
+  return (
+    <p role="status">
+      <Badge state={data.state} />{" "}
+      {t("overview.transcriptions", { count: number(data.transcriptions), limit: number(data.limit) })}
+      {data.cost_usd !== null && `, ${dollars(data.cost_usd)}`}
+    </p>
   );
 }

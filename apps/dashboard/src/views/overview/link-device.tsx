@@ -1,19 +1,17 @@
-/** Links an account of the platform with the service: the phone scans a code, or is given one to type. */
+/** Links a platform account: the phone scans a QR code or gets a code to type. */
 import { useRef, useState } from "preact/hooks";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Name } from "../../parts/name.tsx";
-import { QrCode } from "../../parts/qr-code.tsx";
-import { useServices } from "../../services.ts";
-import { useMayOperate } from "../../session/use-device.ts";
+import type { Feature } from "../../api/shapes.ts";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { QrCode } from "../../components/qr-code.tsx";
+import { Name, ServiceText } from "../../components/text.tsx";
+import { useMayOperate, useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
-import { useTick } from "../../state/use-tick.ts";
-import { ServiceText } from "../../parts/service-text.tsx";
+import { useTick } from "../../state/use-window.ts";
 import { rich, t } from "../../texts/texts.ts";
-import type { Feature } from "../../api/shapes.ts";
 
-/** Feature and channel that has such a device. */
+/** Feature and channel with such a device. */
 const FEATURE = "provider-a-web";
 const CHANNEL = "provider_a";
 const PATH = "/api/provider-a-web/link";

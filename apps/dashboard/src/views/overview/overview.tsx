@@ -1,22 +1,17 @@
-/** Whether all is well, and what wants a person. */
-import type { Status } from "../../api/shapes.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { Facts } from "../../parts/facts.tsx";
-import { Heading } from "../../parts/heading.tsx";
-import { Name } from "../../parts/name.tsx";
-import { SafeLink } from "../../parts/safe-link.tsx";
-import { Section } from "../../parts/section.tsx";
-import { Shown } from "../../parts/shown.tsx";
-import { useMayOperate } from "../../session/use-device.ts";
+/** Health of the service, and what needs a person. */
+import type { Minute, Status } from "../../api/shapes.ts";
+import { Facts, Heading, Section } from "../../components/layout.tsx";
+import { Shown } from "../../components/shown.tsx";
+import { Name } from "../../components/text.tsx";
+import { Badge } from "../../components/values.tsx";
+import { useMayOperate } from "../../services.ts";
+import { hrefOf } from "../../state/route.ts";
 import { useList } from "../../state/use-reader.ts";
-import { hrefOf } from "../../route/route.ts";
-import { bytes, dollars } from "../../text/words.ts";
-import { duration } from "../../text/time.ts";
-import { useTick } from "../../state/use-tick.ts";
+import { useTick } from "../../state/use-window.ts";
+import { bytes, dollars, duration, exact } from "../../texts/format.ts";
+import { number, t, wordOf } from "../../texts/texts.ts";
+import { WaitingApprovals } from "../approvals/approvals.tsx";
 import { Channels } from "./channels.tsx";
-import { Throughput } from "./throughput.tsx";
-import { Wanting } from "./wanting.tsx";
-import { t } from "../../texts/texts.ts";
 
 /** Uptime, memory and the picture change without an event. */
 const AGAIN_MS = 15_000;
@@ -32,7 +27,7 @@ export function Overview() {
         {(shown) => (
           <>
             <Health status={shown} />
-            {mayOperate && <Wanting messages={shown.messages} />}
+            {mayOperate && <NeedsAttention messages={shown.messages} />}
             <Channels channels={shown.channels} />
             {shown.activity && <Throughput minutes={shown.activity.minutes} />}
             <Service status={shown} />
@@ -82,12 +77,12 @@ function Health({ status }: { readonly status: Status }) {
 
 interface Trouble {
   readonly text: string;
-  /** What to do about it, as the words of a link. */
+  /** Text of the link to the fix. */
   readonly fix: string;
   readonly href: string;
 }
 
-/** Each part that is not as it should be, with the place where that is put right. */
+/** Each problem, with a link to the view that fixes it. */
 function troublesOf({ features, channels, database, unsigned, warnings, sandbox }: Status): Trouble[] {
   const checks = { fix: t("overview.run-the-checks"), href: hrefOf("doctor") };
   return [
@@ -152,5 +147,136 @@ function Service({ status }: { readonly status: Status }) {
         ]}
       />
     </Section>
+  );
+}
+
+/** A link only for http and https: an address from outside may be `javascript:`. */
+function SafeLink({ url }: { readonly url: string }) {
+  return isPage(url) ? (
+    <a href={url} rel="noopener noreferrer" target="_blank">
+      {url}
+    </a>
+  ) : (
+    <span class="url">{url}</span>
+  );
+}
+
+function isPage(url: string): boolean {
+  return URL.canParse(url) && ["http:", "https:"].includes(new URL(url).protocol);
+}
+
+/** Pending approvals and failed messages. */
+function NeedsAttention({ messages }: { readonly messages: Status["messages"] }) {
+  const { dead, failed, waiting, outgoing, oldest_waiting_secs: oldest } = messages;
+  return (
+    <div class="pair">
+      <Section
+        title={t("overview.waiting-approvals")}
+        aside={<a href={hrefOf("approvals")}>{t("overview.all-approvals")}</a>}
+      >
+        <WaitingApprovals most={3} />
+      </Section>
+      <Section title={t("common.messages")} aside={<a href={hrefOf("inbox")}>{t("overview.the-inbox")}</a>}>
+        <ul class="figures">
+          <Figure n={dead} what={t("overview.could-not-be-delivered")} state="dead" alarming />
+          <Figure n={failed} what={t("overview.could-not-be-answered")} state="failed" alarming />
+          <Figure n={waiting + outgoing} what={t("overview.on-their-way")} state="waiting" />
+        </ul>
+        {oldest === null ? null : (
+          <p class="hint">{t("overview.the-oldest-has-waited-for", { duration: duration(oldest * 1000) })}</p>
+        )}
+      </Section>
+    </div>
+  );
+}
+
+interface FigureProps {
+  readonly n: number;
+  readonly what: string;
+  readonly state: string;
+  readonly alarming?: boolean;
+}
+
+function Figure({ n, what, state, alarming = false }: FigureProps) {
+  return (
+    <li class={alarming && n > 0 ? "figure alarming" : "figure"}>
+      <a href={hrefOf("inbox", undefined, { state })}>
+        <strong>{n}</strong> {what}
+      </a>
+    </li>
+  );
+}
+
+/** The last hour, one column per minute: answers above the line, failures below, incoming messages as dots. */
+const WIDTH = 10;
+const ABOVE = 72;
+const BELOW = 24;
+
+type Count = "received" | "answered" | "delivered" | "failed";
+
+function Throughput({ minutes }: { readonly minutes: readonly Minute[] }) {
+  const total = (key: Count): number => minutes.reduce((sum, minute) => sum + minute[key], 0);
+  const words = t("overview.minute-counts", {
+    received: total("received"),
+    answered: total("answered"),
+    delivered: total("delivered"),
+    failed: total("failed"),
+  });
+  const most = Math.max(1, ...minutes.map(({ received, answered, failed }) => Math.max(received, answered, failed)));
+  return (
+    <Section title={t("overview.the-last-hour")} aside={<Legend total={total} />}>
+      <svg
+        class="throughput"
+        viewBox={`0 0 ${minutes.length * WIDTH} ${ABOVE + BELOW}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={t("overview.the-last-hour-2", { words })}
+      >
+        <line class="axis" x1="0" x2={minutes.length * WIDTH} y1={ABOVE} y2={ABOVE} />
+        {minutes.map((minute, index) => (
+          <Column key={minute.at} minute={minute} x={index * WIDTH} most={most} />
+        ))}
+      </svg>
+      <p class="scale">
+        <span>{t("overview.an-hour-ago")}</span>
+        <span>{t("overview.at-most-a-minute", { most })}</span>
+        <span>{t("overview.now")}</span>
+      </p>
+    </Section>
+  );
+}
+
+function Column({ minute, x, most }: { readonly minute: Minute; readonly x: number; readonly most: number }) {
+  const { at, received, answered, delivered, failed } = minute;
+  const up = (answered / most) * (ABOVE - 4);
+  const down = (failed / most) * (BELOW - 2);
+  return (
+    <g>
+      <title>{`${exact(Date.parse(at))}: ${t("overview.minute-counts", { received, answered, delivered, failed })}`}</title>
+      <rect class="hover" x={x} y="0" width={WIDTH} height={ABOVE + BELOW} />
+      {up > 0 && <rect class="answered" x={x + 1.5} y={ABOVE - up} width={WIDTH - 3} height={up} />}
+      {down > 0 && <rect class="failed" x={x + 1.5} y={ABOVE + 1} width={WIDTH - 3} height={down} />}
+      {received > 0 && (
+        <rect
+          class="received"
+          x={x + 1.5}
+          y={ABOVE - (received / most) * (ABOVE - 4) - 1}
+          width={WIDTH - 3}
+          height="2"
+        />
+      )}
+    </g>
+  );
+}
+
+function Legend({ total }: { readonly total: (key: Count) => number }) {
+  return (
+    <ul class="legend">
+      {(["received", "answered", "delivered", "failed"] as const).map((key) => (
+        <li key={key} class={key}>
+          {number(total(key))} {wordOf(key)}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,18 +1,16 @@
 /** Verifies the Matrix device of the service: another device scans a code, or both show the same symbols. */
 import { useRef, useState } from "preact/hooks";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Name } from "../../parts/name.tsx";
-import { QrCode } from "../../parts/qr-code.tsx";
-import { useServices } from "../../services.ts";
-import { useMayOperate } from "../../session/use-device.ts";
-import { useRunningFeatures } from "../../shell/use-running-features.ts";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { QrCode } from "../../components/qr-code.tsx";
+import { Name } from "../../components/text.tsx";
+import { useMayOperate, useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
-import { useList } from "../../state/use-reader.ts";
-import { useTick } from "../../state/use-tick.ts";
+import { useList, useRunningFeatures } from "../../state/use-reader.ts";
+import { useTick } from "../../state/use-window.ts";
 import { rich, t } from "../../texts/texts.ts";
 
-/** Feature and channel that has such a device. */
+/** Feature and channel with such a device. */
 const FEATURE = "channel-federated";
 const CHANNEL = "federated";
 const PATH = "/api/federated/verification";

@@ -1,16 +1,14 @@
-/** The next starts by cron, by day. */
+/** The next cron starts, by day. */
 import { useState } from "preact/hooks";
-import { Choice } from "../../parts/choice.tsx";
-import { Empty } from "../../parts/empty.tsx";
-import { Heading } from "../../parts/heading.tsx";
-import { Name } from "../../parts/name.tsx";
-import { Section } from "../../parts/section.tsx";
-import { Shown } from "../../parts/shown.tsx";
-import { hrefOf } from "../../route/route.ts";
+import { Choice } from "../../components/fields.tsx";
+import { Empty, Heading, Section } from "../../components/layout.tsx";
+import { Shown } from "../../components/shown.tsx";
+import { Name } from "../../components/text.tsx";
+import { hrefOf } from "../../state/route.ts";
 import { useList } from "../../state/use-reader.ts";
-import { clockTime, exact } from "../../text/time.ts";
-import type { Calendar as Answer } from "./shapes.ts";
+import { clockTime, exact } from "../../texts/format.ts";
 import { dates, t } from "../../texts/texts.ts";
+import type { Calendar as Answer } from "./shapes.ts";
 
 const UTC = "UTC";
 const DAYS = ["1", "7", "14", "31"] as const;
@@ -29,7 +27,7 @@ export function Calendar() {
   );
 }
 
-/** @param sop Of one procedure alone. */
+/** @param sop Only of this procedure. */
 export function Times({ days, sop }: { readonly days: string; readonly sop?: string }) {
   const calendar = useList<Answer>("/api/sop-calendar", ["procedures"], { days, sop });
   return (
@@ -71,7 +69,7 @@ interface Start {
   readonly sop: string;
   readonly expression: string;
   readonly timezone: string | null;
-  /** The last that is listed of many. */
+  /** The last listed start; more follow. */
   readonly more: boolean;
 }
 

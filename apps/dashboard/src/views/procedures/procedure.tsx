@@ -1,22 +1,22 @@
-import type { Procedure as Defined, Procedures } from "../../api/governed-shapes.ts";
-import { Facts } from "../../parts/facts.tsx";
-import { Heading } from "../../parts/heading.tsx";
-import { Markdown } from "../../parts/markdown.tsx";
-import { Name } from "../../parts/name.tsx";
-import { Section } from "../../parts/section.tsx";
-import { Shown } from "../../parts/shown.tsx";
-import { hrefOf } from "../../route/route.ts";
-import { useMayOperate } from "../../session/use-device.ts";
+/** One procedure: definition, actions, manual and test runs, past runs. */
+import { useId, useState } from "preact/hooks";
+import type { Procedure as Defined, Procedures, Trigger } from "../../api/governed-shapes.ts";
+import { ApiError, path } from "../../client/api.ts";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Facts, Heading, Section } from "../../components/layout.tsx";
+import { Markdown } from "../../components/markdown.tsx";
+import { Problem, Shown } from "../../components/shown.tsx";
+import { Name, ServiceText } from "../../components/text.tsx";
+import { useMayOperate, useServices } from "../../services.ts";
+import { hrefOf } from "../../state/route.ts";
+import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
-import { duration } from "../../text/time.ts";
-import { Times } from "./calendar.tsx";
-import { ProcedureActions } from "./procedure-actions.tsx";
-import { RunByHand } from "./run-by-hand.tsx";
-import { Runs } from "./runs.tsx";
-import { TestRun } from "./test-run.tsx";
-import { Triggers } from "./triggers.tsx";
+import { duration } from "../../texts/format.ts";
 import { rich, t, wordOf } from "../../texts/texts.ts";
-import { ServiceText } from "../../parts/service-text.tsx";
+import { Times } from "./calendar.tsx";
+import { Triggers } from "./procedures.tsx";
+import { Runs } from "./runs.tsx";
 
 export function Procedure({ id: name }: { readonly id: string }) {
   const procedures = useList<Procedures>("/api/sops", ["procedures"]);
@@ -115,5 +115,242 @@ function Definition({ procedure }: { readonly procedure: Defined }) {
         </Section>
       )}
     </>
+  );
+}
+
+function RunByHand({ name }: { readonly name: string }) {
+  const { api } = useServices();
+  const [payload, setPayload] = useState("");
+  const id = useId();
+  const start = useAction(async () => {
+    const body = payload.trim() === "" ? {} : { body: parsed(payload) };
+    const { run_id: run } = await api.call<{ run_id: string }>(path`/api/sops/${name}/runs`, {
+      method: "POST",
+      ...body,
+    });
+    location.hash = hrefOf("runs", run);
+  });
+  return (
+    <Section title={t("procedures.run-it-now")}>
+      <label for={id}>{t("procedures.payload-json-optional")}</label>
+      <textarea
+        id={id}
+        rows={3}
+        spellcheck={false}
+        class="mono"
+        value={payload}
+        onInput={({ currentTarget }) => setPayload(currentTarget.value)}
+      />
+      <Problem error={start.error} />
+      <div class="buttons">
+        <Button kind="main" busy={start.isRunning} onPress={() => void start.run()}>
+          {t("procedures.run")}
+        </Button>
+      </div>
+    </Section>
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ApiError("BAD_JSON", t("procedures.the-payload-is-not-json"));
+  }
+}
+
+/** Starts a test run with a given event. */
+function TestRun({ procedure: { name, triggers } }: { readonly procedure: Defined }) {
+  const { api } = useServices();
+  const [trigger, setTrigger] = useState("");
+  const [payload, setPayload] = useState("");
+  const [chosen, text] = [useId(), useId()];
+  const start = useAction(async () => {
+    const body = {
+      ...(trigger !== "" && { trigger: Number(trigger) }),
+      ...(payload.trim() !== "" && { payload: parsed(payload) }),
+    };
+    const { run_id: run } = await api.call<{ run_id: string }>(path`/api/sops/${name}/test-runs`, {
+      method: "POST",
+      body,
+    });
+    location.hash = hrefOf("runs", run);
+  });
+  return (
+    <Section title={t("procedures.test-it")}>
+      <p class="hint">{t("procedures.the-run-is-marked-as")}</p>
+      <div class="setting-form">
+        <div class="setting">
+          <label for={chosen}>{t("procedures.as-if-started-by")}</label>
+          <select id={chosen} value={trigger} onChange={({ currentTarget }) => setTrigger(currentTarget.value)}>
+            <option value="">{t("procedures.a-person-whatever-the-conditions")}</option>
+            {triggers.map((one, index) => (
+              <option key={index} value={String(index)}>
+                {wordsOf(one)}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div class="setting">
+          <label for={text}>{t("procedures.event-payload-json-optional")}</label>
+          <textarea
+            id={text}
+            rows={3}
+            spellcheck={false}
+            class="mono"
+            value={payload}
+            onInput={({ currentTarget }) => setPayload(currentTarget.value)}
+          />
+        </div>
+      </div>
+      <Problem error={start.error} />
+      <div class="buttons">
+        <Button busy={start.isRunning} onPress={() => void start.run()}>
+          {t("procedures.start-a-test-run")}
+        </Button>
+      </div>
+    </Section>
+  );
+}
+
+function wordsOf({ type, path: route, expression, event, topic, board, signal, condition }: Trigger): string {
+  const what = route ?? expression ?? event ?? topic ?? (board === undefined ? "" : `${board} ${signal}`);
+  const words = { type: wordOf(type), what };
+  return condition === null
+    ? t("procedures.trigger-words", words)
+    : t("procedures.trigger-words-if", { ...words, condition });
+}
+
+/** Actions on a whole procedure: edit, copy, rename, switch on and off, delete. */
+function ProcedureActions({ procedure: { name, enabled } }: { readonly procedure: Pick<Defined, "name" | "enabled"> }) {
+  const { api, live } = useServices();
+  const [asking, setAsking] = useState<"copy" | "rename" | "delete">();
+  const turn = useAction(() =>
+    api
+      .call(path`/api/sops/${name}`, { method: "PATCH", body: { enabled: !enabled } })
+      .finally(() => live.markStale(["procedures"])),
+  );
+  return (
+    <>
+      <div class="buttons sop-actions">
+        <a class="button" href={hrefOf("edit-procedure", name)}>
+          {t("procedures.edit-2")}
+        </a>
+        <Button onPress={() => setAsking("copy")}>{t("common.duplicate")}</Button>
+        <Button onPress={() => setAsking("rename")}>{t("common.rename")}</Button>
+        <Button kind={enabled ? "plain" : "main"} busy={turn.isRunning} onPress={() => void turn.run()}>
+          {enabled ? t("procedures.disable") : t("procedures.enable")}
+        </Button>
+        <Button onPress={() => setAsking("delete")}>{t("procedures.delete")}</Button>
+        <a class="button" href={hrefOf("procedure-changes", name)}>
+          {t("common.saved-changes")}
+        </a>
+      </div>
+      <Problem error={turn.error} />
+      {asking === "copy" && <CopyDialog name={name} onClose={() => setAsking(undefined)} />}
+      {asking === "rename" && <RenameDialog name={name} onClose={() => setAsking(undefined)} />}
+      {asking === "delete" && <DeleteDialog name={name} onClose={() => setAsking(undefined)} />}
+    </>
+  );
+}
+
+const CopyDialog = ({ name, onClose }: DialogProps) => (
+  <NameDialog
+    title={t("procedures.duplicate-this-procedure")}
+    action={t("common.duplicate")}
+    hint={t("procedures.the-copy-is-disabled-until")}
+    label={t("procedures.name-of-the-copy")}
+    first={`${name.slice(0, 59)}-copy`}
+    path={path`/api/sops/${name}/copies`}
+    view="edit-procedure"
+    onClose={onClose}
+  />
+);
+
+const RenameDialog = ({ name, onClose }: DialogProps) => (
+  <NameDialog
+    title={t("procedures.rename-this-procedure")}
+    action={t("common.rename")}
+    hint={t("procedures.its-runs-keep-the-name")}
+    label={t("procedures.new-name")}
+    first={name}
+    path={path`/api/sops/${name}/rename`}
+    view="procedures"
+    onClose={onClose}
+  />
+);
+
+interface DialogProps {
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+interface NameDialogProps {
+  readonly title: string;
+  readonly action: string;
+  readonly hint: string;
+  readonly label: string;
+  readonly first: string;
+  /** Takes `{"name"}`. */
+  readonly path: string;
+  /** Opens the procedure with the new name. */
+  readonly view: string;
+  readonly onClose: () => void;
+}
+
+function NameDialog({ title, action, hint, label, first, path: to, view, onClose }: NameDialogProps) {
+  const { api, live } = useServices();
+  const [text, setText] = useState(first);
+  const field = useId();
+  const name = text.trim();
+  const act = useAction(() => api.call(to, { method: "POST", body: { name } }));
+  const confirm = async (): Promise<void> => {
+    if (!(await act.run())) return;
+    live.markStale(["procedures"]);
+    location.hash = hrefOf(view, name);
+  };
+  return (
+    <Dialog
+      title={title}
+      action={action}
+      kind="main"
+      busy={act.isRunning}
+      error={act.error}
+      onConfirm={() => void confirm()}
+      onClose={onClose}
+    >
+      <p class="hint">{hint}</p>
+      <label for={field}>{label}</label>
+      <input
+        id={field}
+        value={text}
+        maxLength={64}
+        spellcheck={false}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={(event) => event.key === "Enter" && !event.isComposing && void confirm()}
+      />
+    </Dialog>
+  );
+}
+
+function DeleteDialog({ name, onClose }: DialogProps) {
+  const { api, live } = useServices();
+  const act = useAction(() => api.call(path`/api/sops/${name}`, { method: "DELETE" }));
+  const confirm = async (): Promise<void> => {
+    if (!(await act.run())) return;
+    location.hash = hrefOf("procedure-changes");
+    live.markStale(["procedures"]);
+  };
+  return (
+    <Dialog
+      title={t("procedures.delete-2", { name })}
+      action={t("procedures.delete")}
+      busy={act.isRunning}
+      error={act.error}
+      onConfirm={() => void confirm()}
+      onClose={onClose}
+    >
+      <p class="hint">{t("procedures.runs-that-have-begun-go")}</p>
+    </Dialog>
   );
 }

@@ -1,22 +1,17 @@
 /** Procedures: their triggers, and errors in their files. */
 import { useState } from "preact/hooks";
-import type { Procedure, Procedures as Listed } from "../../api/governed-shapes.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { Command, Empty } from "../../parts/empty.tsx";
-import { Heading } from "../../parts/heading.tsx";
-import { Name } from "../../parts/name.tsx";
-import { SearchField } from "../../parts/search-field.tsx";
-import { Section } from "../../parts/section.tsx";
-import { Shown } from "../../parts/shown.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Ago } from "../../parts/time.tsx";
-import { hrefOf } from "../../route/route.ts";
-import { useMayOperate } from "../../session/use-device.ts";
+import type { Procedure, Procedures as Listed, Trigger } from "../../api/governed-shapes.ts";
+import { SearchField } from "../../components/fields.tsx";
+import { Command, Empty, Heading, Section } from "../../components/layout.tsx";
+import { Shown } from "../../components/shown.tsx";
+import { type Column, Table } from "../../components/table.tsx";
+import { Name, ServiceText } from "../../components/text.tsx";
+import { Ago, Badge } from "../../components/values.tsx";
+import { useMayOperate } from "../../services.ts";
+import { hrefOf } from "../../state/route.ts";
 import { useList } from "../../state/use-reader.ts";
-import { Runs } from "./runs.tsx";
-import { Triggers } from "./triggers.tsx";
 import { rich, t, wordOf } from "../../texts/texts.ts";
-import { ServiceText } from "../../parts/service-text.tsx";
+import { Runs } from "./runs.tsx";
 
 const COLUMNS: readonly Column<Procedure>[] = [
   {
@@ -134,4 +129,48 @@ function Broken({ problems }: { readonly problems: Listed["broken"] }) {
       </ul>
     </Section>
   );
+}
+
+export function Triggers({ triggers }: { readonly triggers: readonly Trigger[] }) {
+  return (
+    <ul class="bare">
+      {triggers.map((trigger, index) => (
+        <li key={index}>
+          <What trigger={trigger} />
+          {trigger.condition !== null && <> {rich("procedures.if", { condition: <code>{trigger.condition}</code> })}</>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function What({ trigger }: { readonly trigger: Trigger }) {
+  switch (trigger.type) {
+    case "webhook":
+      return <>{rich("procedures.requests-to", { path: <code>{trigger.path}</code> })}</>;
+    case "cron":
+      return (
+        <>
+          <code>{trigger.expression}</code> {trigger.timezone && <Name>{trigger.timezone}</Name>}
+          {trigger.next_at && (
+            <span class="hint"> {rich("procedures.next", { when: <Ago at={trigger.next_at} /> })}</span>
+          )}
+        </>
+      );
+    case "channel_event":
+      return <>{rich("procedures.the-event", { event: <code>{trigger.event}</code> })}</>;
+    case "mqtt":
+      return <>{rich("procedures.mqtt-messages-on", { topic: <code>{trigger.topic}</code> })}</>;
+    case "peripheral":
+      return (
+        <>
+          {rich("procedures.of-the-board", {
+            signal: <code>{trigger.signal}</code>,
+            board: <code>{trigger.board}</code>,
+          })}
+        </>
+      );
+    default:
+      return <>{t("procedures.a-person")}</>;
+  }
 }

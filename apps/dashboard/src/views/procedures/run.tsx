@@ -1,22 +1,20 @@
-/** A run, drawn as a line of steps: where it is, where it waits, how long each took. */
-import { path } from "../../api/client.ts";
-import type { RunDetail } from "../../api/governed-shapes.ts";
-import { Actor } from "../../parts/actor.tsx";
-import { Badge } from "../../parts/badge.tsx";
-import { Confirmed } from "../../parts/confirmed.tsx";
-import { Facts } from "../../parts/facts.tsx";
-import { Heading } from "../../parts/heading.tsx";
-import { Json } from "../../parts/json.tsx";
-import { Name } from "../../parts/name.tsx";
-import { Section } from "../../parts/section.tsx";
-import { Shown } from "../../parts/shown.tsx";
-import { Ago, Took } from "../../parts/time.tsx";
-import { hrefOf } from "../../route/route.ts";
-import { useServices } from "../../services.ts";
+/** A run as a line of steps: status, pending approval and duration of each. */
+import { useState } from "preact/hooks";
+import type { RunDetail, RunStep } from "../../api/governed-shapes.ts";
+import { path } from "../../client/api.ts";
+import { Button } from "../../components/button.tsx";
+import { Confirmed, Dialog } from "../../components/dialog.tsx";
+import { Facts, Heading, Section } from "../../components/layout.tsx";
+import { Markdown } from "../../components/markdown.tsx";
+import { Shown } from "../../components/shown.tsx";
+import { Actor, Name, ServiceText } from "../../components/text.tsx";
+import { Ago, Badge, Json, Took } from "../../components/values.tsx";
+import { useMayOperate, useServices } from "../../services.ts";
+import { hrefOf } from "../../state/route.ts";
+import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
-import { RunLine } from "./run-line.tsx";
 import { rich, t, wordOf } from "../../texts/texts.ts";
-import { ServiceText } from "../../parts/service-text.tsx";
+import { ApprovalCard } from "../approvals/approval-card.tsx";
 
 export function Run({ id }: { readonly id: string }) {
   const { api, live } = useServices();
@@ -93,6 +91,107 @@ function About({ run }: { readonly run: RunDetail }) {
         ]}
       />
       {run.payload === null ? null : <Json label={t("procedures.payload")} value={run.payload} />}
+    </>
+  );
+}
+
+function RunLine({ run: { id, ended_at: endedAt, steps } }: { readonly run: RunDetail }) {
+  const mayOperate = useMayOperate();
+  // Results are reused up to the first missing one.
+  const done = steps.findIndex(({ status }) => status !== "completed");
+  const last = done < 0 ? steps.length : done + 1;
+  const mayRetry = (number: number): boolean => mayOperate && endedAt !== null && number <= last;
+  return (
+    <ol class="line">
+      {steps.map((step) => (
+        <Step key={step.number} step={step} retryOf={mayRetry(step.number) ? id : undefined} />
+      ))}
+    </ol>
+  );
+}
+
+function Step({
+  step: { number, title, kind, status, started_at: from, ended_at: to, output, acted_in: actedIn, approval },
+  retryOf,
+}: {
+  readonly step: RunStep;
+  /** Set if the run can be retried from this step. */
+  readonly retryOf: string | undefined;
+}) {
+  const isNow = status === "running" || status === "waiting_approval";
+  return (
+    <li class={`stop ${status}`} aria-current={isNow ? "step" : undefined}>
+      <p class="stop-head">
+        <strong>
+          {number}. <Name>{title}</Name>
+        </strong>
+        <Badge state={status} busy={status === "running"} />
+        {kind === "checkpoint" && <span class="mark">{t("procedures.checkpoint")}</span>}
+        {from === null ? null : (
+          <span class="hint">
+            <Took from={from} to={to} />
+          </span>
+        )}
+      </p>
+      {actedIn === null ? null : <p class="hint">{t("procedures.it-may-have-acted-in")}</p>}
+      {approval === null ? null : <ApprovalCard approval={approval} />}
+      <Output output={output} />
+      {retryOf === undefined ? null : <RetryStep runId={retryOf} step={number} title={title} />}
+    </li>
+  );
+}
+
+/** A model step outputs a text; a step without a model, a value. */
+function Output({ output }: Pick<RunStep, "output">) {
+  if (output === null || output === undefined) return null;
+  if (typeof output !== "string") return <Json label={t("common.output")} value={output} />;
+  return (
+    <details class="json">
+      <summary>{t("common.output")}</summary>
+      <Markdown text={output} />
+    </details>
+  );
+}
+
+/** Retries an ended run from one of its steps. */
+interface RetryStepProps {
+  readonly runId: string;
+  readonly step: number;
+  readonly title: string;
+}
+
+function RetryStep({ runId, step, title }: RetryStepProps) {
+  const { api, live } = useServices();
+  const [isAsking, setAsking] = useState(false);
+  const retry = useAction(async () => {
+    const { id } = await api.call<{ id: string }>(path`/api/sop-runs/${runId}/retry`, {
+      method: "POST",
+      body: { step },
+    });
+    live.markStale(["procedures"]);
+    location.hash = hrefOf("runs", id);
+  });
+  return (
+    <>
+      <Button label={t("procedures.retry-from-step", { n: step, title })} onPress={() => setAsking(true)}>
+        {t("procedures.retry-from-here")}
+      </Button>
+      {isAsking && (
+        <Dialog
+          title={t("procedures.retry-from-step-2", { n: step })}
+          action={t("procedures.retry")}
+          kind="main"
+          busy={retry.isRunning}
+          error={retry.error}
+          onConfirm={() => void retry.run()}
+          onClose={() => {
+            retry.clear();
+            setAsking(false);
+          }}
+        >
+          <p>{t("procedures.a-new-run-takes-over")}</p>
+        </Dialog>
+      )}
     </>
   );
 }

@@ -1,16 +1,14 @@
+/** Past and running runs, filtered, a page at a time. */
 import { useState } from "preact/hooks";
 import type { Run } from "../../api/governed-shapes.ts";
-import { Actor } from "../../parts/actor.tsx";
-import { Badge } from "../../parts/badge.tsx";
-import { Choice } from "../../parts/choice.tsx";
-import { Empty } from "../../parts/empty.tsx";
-import { Name } from "../../parts/name.tsx";
-import { Pager } from "../../parts/pager.tsx";
-import { Shown } from "../../parts/shown.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Ago, Took } from "../../parts/time.tsx";
-import { hrefOf } from "../../route/route.ts";
-import { usePaged } from "../../state/use-paged.ts";
+import { Choice } from "../../components/fields.tsx";
+import { Empty } from "../../components/layout.tsx";
+import { Pager, Shown } from "../../components/shown.tsx";
+import { type Column, Table } from "../../components/table.tsx";
+import { Actor, Name } from "../../components/text.tsx";
+import { Ago, Badge, Took } from "../../components/values.tsx";
+import { hrefOf } from "../../state/route.ts";
+import { usePaged } from "../../state/use-reader.ts";
 import { t } from "../../texts/texts.ts";
 
 interface Page {
@@ -41,7 +39,7 @@ const COLUMNS: readonly Column<Run>[] = [
   { label: "common.took", cell: ({ started_at: from, ended_at: to }) => <Took from={from} to={to} />, narrow: true },
 ];
 
-/** @param sop Of one procedure alone. */
+/** @param sop Only of this procedure. */
 export function Runs({ sop }: { readonly sop?: string }) {
   const [status, setStatus] = useState<(typeof STATES)[number]>("");
   const [source, setSource] = useState<(typeof SOURCES)[number]>("");

@@ -1,9 +1,13 @@
-/** Changes of procedures that were saved, deletions too. */
-import type { DiffLine } from "../../parts/diff.tsx";
-import { Name } from "../../parts/name.tsx";
-import { type SavedChange, SavedChanges, type SavedChangesSource } from "../../parts/saved-changes.tsx";
-import { hrefOf } from "../../route/route.ts";
+/** Saved changes of procedures, deletions included. */
+import {
+  type DiffLine,
+  type SavedChange,
+  SavedChanges,
+  type SavedChangesSource,
+} from "../../components/saved-changes.tsx";
+import { Name } from "../../components/text.tsx";
 import { useServices } from "../../services.ts";
+import { hrefOf } from "../../state/route.ts";
 import { useList } from "../../state/use-reader.ts";
 import { t } from "../../texts/texts.ts";
 

@@ -1,19 +1,16 @@
-/** Every section of the config as a form, found by typing; and the changes that were saved. */
+/** A form for every section of the config, with a search. */
 import { useState } from "preact/hooks";
-import { Command, Empty } from "../../parts/empty.tsx";
-import { Heading } from "../../parts/heading.tsx";
-import { SearchField } from "../../parts/search-field.tsx";
-import { Section } from "../../parts/section.tsx";
-import { Shown } from "../../parts/shown.tsx";
-import { hrefOf } from "../../route/route.ts";
-import { ConfigField, Fields } from "./field.tsx";
+import { SearchField } from "../../components/fields.tsx";
+import { Command, Empty, Heading, Section } from "../../components/layout.tsx";
+import { Shown } from "../../components/shown.tsx";
+import { HelpText } from "../../components/text.tsx";
+import { hrefOf } from "../../state/route.ts";
+import { labelOf } from "../../texts/setting-texts.ts";
+import { type PlainKey, t } from "../../texts/texts.ts";
+import { type Settings, useSettings } from "./draft.ts";
+import { ConfigField, Fields, NamedTables } from "./field.tsx";
 import { Problems, SaveBar } from "./save-bar.tsx";
 import { type Field, type SettingsSection, type SettingsState, titleOf } from "./shapes.ts";
-import { NamedTables } from "./tables.tsx";
-import { type Settings, useSettings } from "./use-settings.ts";
-import { type PlainKey, t } from "../../texts/texts.ts";
-import { labelOf } from "../../texts/setting-texts.ts";
-import { HelpText } from "../../parts/service-text.tsx";
 
 const GROUPS: readonly (readonly [title: PlainKey, sections: readonly string[]])[] = [
   ["settings.agents-and-models", ["model", "agent", "agents", "prices", "transcription", "tts"]],
@@ -167,7 +164,7 @@ interface FormProps {
   readonly settings: Settings;
   readonly state: SettingsState;
   readonly section: SettingsSection;
-  /** Of its fields; without them all. */
+  /** Only these fields; by default all. */
   readonly only?: (field: Field) => boolean;
 }
 

@@ -1,26 +1,24 @@
-/** Channels: how each is, and how one is set up step by step. */
+/** Channels: their state, and their set-up step by step. */
+import { useId, useState } from "preact/hooks";
 import type { Channel, Inbox } from "../../api/shapes.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { Button } from "../../parts/button.tsx";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { Command, Empty } from "../../parts/empty.tsx";
-import { Heading } from "../../parts/heading.tsx";
-import { Section } from "../../parts/section.tsx";
-import { Shown } from "../../parts/shown.tsx";
-import { Table } from "../../parts/table.tsx";
-import { Ago } from "../../parts/time.tsx";
-import { hrefOf } from "../../route/route.ts";
+import { Button, CopyButton } from "../../components/button.tsx";
+import { Command, Empty, Heading, Section } from "../../components/layout.tsx";
+import { Problem, Shown } from "../../components/shown.tsx";
+import { Table } from "../../components/table.tsx";
+import { HelpText, ServiceText } from "../../components/text.tsx";
+import { Ago, Badge } from "../../components/values.tsx";
+import { useServices } from "../../services.ts";
+import { hrefOf } from "../../state/route.ts";
+import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
-import { MAIL_COLUMNS } from "../inbox/mail-columns.tsx";
+import { rich, t } from "../../texts/texts.ts";
+import { MESSAGE_COLUMNS } from "../inbox.tsx";
 import { LinkDevice } from "../overview/link-device.tsx";
 import { VerifyDevice } from "../overview/verify-device.tsx";
 import { SectionForm } from "./all-settings.tsx";
-import { ChannelTest } from "./channel-test.tsx";
+import { type Settings, useSettings } from "./draft.ts";
 import { SaveBar } from "./save-bar.tsx";
 import { type Field, type SettingsSection, type SettingsState, titleOf, valueAt } from "./shapes.ts";
-import { type Settings, useSettings } from "./use-settings.ts";
-import { rich, t } from "../../texts/texts.ts";
-import { HelpText, ServiceText } from "../../parts/service-text.tsx";
 
 const PREFIX = "channels_config.";
 
@@ -200,7 +198,12 @@ function LastMessages({ channel }: { readonly channel: string }) {
           messages.length === 0 ? (
             <Empty title={t("common.no-message-has-come-or")} />
           ) : (
-            <Table label={t("channels.last-messages")} columns={MAIL_COLUMNS} rows={messages} keyOf={({ id }) => id} />
+            <Table
+              label={t("channels.last-messages")}
+              columns={MESSAGE_COLUMNS}
+              rows={messages}
+              keyOf={({ id }) => id}
+            />
           )
         }
       </Shown>
@@ -258,5 +261,50 @@ function Steps({ settings, state, section }: StepsProps) {
         </p>
       )}
     </>
+  );
+}
+
+/** Sends a test message to a channel and shows the result. */
+interface TestReport {
+  readonly state: string;
+  readonly error: string | null;
+  readonly hint: string | null;
+}
+
+const SENT: Readonly<Record<string, "channels.sent" | "channels.refused">> = {
+  sent: "channels.sent",
+  dead: "channels.refused",
+};
+
+function ChannelTest({ channel }: { readonly channel: string }) {
+  const { api } = useServices();
+  const [to, setTo] = useState("");
+  const [report, setReport] = useState<TestReport>();
+  const field = useId();
+  const send = useAction(async () => {
+    setReport(undefined);
+    setReport(await api.call("/api/settings/channel-test", { method: "POST", body: { channel, to: to.trim() } }));
+  });
+  return (
+    <Section title={t("channels.send-me-a-test")}>
+      <div class="setting">
+        <label for={field}>{t("channels.to")}</label>
+        <input id={field} value={to} onInput={({ currentTarget }) => setTo(currentTarget.value)} />
+        <p class="hint">{t("channels.your-conversation-with-the-bot")}</p>
+        <div class="buttons">
+          <Button busy={send.isRunning} disabled={to.trim() === ""} onPress={() => void send.run()}>
+            {t("channels.send-a-test")}
+          </Button>
+        </div>
+        {report && (
+          <p class={report.error === null ? "notice good" : "setting-problem"} role="status">
+            {t(SENT[report.state] ?? "channels.not-sent-yet")}{" "}
+            {report.error !== null && <ServiceText>{report.error}</ServiceText>}{" "}
+            {report.hint !== null && <ServiceText>{report.hint}</ServiceText>}
+          </p>
+        )}
+        <Problem error={send.error} />
+      </div>
+    </Section>
   );
 }

@@ -1,6 +1,91 @@
-/** Changes that are not saved yet, by path: what forms show is the file with these on top. */
-import { type Edit, keyOf, type Path, type SettingsState, valueAt } from "./shapes.ts";
+/** The settings and a draft of them: read, checked as it changes, saved, undone. */
+import { useEffect, useState } from "preact/hooks";
+import { useServices } from "../../services.ts";
+import { type Action, useAction } from "../../state/use-action.ts";
+import { type Read, useList } from "../../state/use-reader.ts";
+import {
+  type Edit,
+  type Path,
+  type Preview,
+  type Saved,
+  type SettingsProblem,
+  type SettingsState,
+  keyOf,
+  valueAt,
+} from "./shapes.ts";
 
+export interface Settings {
+  readonly read: Read<SettingsState>;
+  readonly draft: Draft;
+  readonly set: (path: Path, value: unknown) => void;
+  readonly replace: (draft: Draft) => void;
+  readonly discard: () => void;
+  /** Preview of the current draft; undefined during the check. */
+  readonly preview: Preview | undefined;
+  readonly problems: readonly SettingsProblem[];
+  readonly save: Action<[]>;
+  readonly undo: Action<[]>;
+  /** Result of the last save. */
+  readonly saved: Saved | undefined;
+}
+
+const DEBOUNCE_MS = 250;
+
+export function useSettings(): Settings {
+  const { api } = useServices();
+  const read = useList<SettingsState>("/api/settings", []);
+  const [draft, setDraft] = useState(() => new Draft());
+  const [preview, setPreview] = useState<Preview>();
+  const [saved, setSaved] = useState<Saved>();
+  const state = read.data;
+  useEffect(() => {
+    setPreview(undefined);
+    if (draft.size === 0) return;
+    const call = new AbortController();
+    const timer = setTimeout(() => {
+      const body = { edits: draft.edits() };
+      api
+        .call<Preview>("/api/settings/preview", { method: "POST", body, signal: call.signal })
+        // Saving reports connection errors.
+        .then(setPreview, () => {});
+    }, DEBOUNCE_MS);
+    return () => {
+      clearTimeout(timer);
+      call.abort();
+    };
+  }, [draft, state?.revision]);
+  const save = useAction(async () => {
+    const body = { revision: preview?.revision ?? state?.revision, edits: draft.edits() };
+    try {
+      setSaved(await api.call<Saved>("/api/settings", { method: "PATCH", body }));
+      setDraft(new Draft());
+    } finally {
+      await read.refresh();
+    }
+  });
+  const undo = useAction(async () => {
+    const path = `/api/settings/versions/${saved?.version ?? 0}/undo`;
+    await api.call(path, { method: "POST", body: { revision: saved?.revision } });
+    setSaved(undefined);
+    await read.refresh();
+  });
+  return {
+    read,
+    draft,
+    set: (path, value) => {
+      if (state) setDraft((last) => last.set(state, path, value));
+    },
+    replace: setDraft,
+    discard: () => setDraft(new Draft()),
+    preview,
+    problems: draft.size > 0 ? (preview?.problems ?? []) : (state?.problems ?? []),
+    save,
+    undo,
+    saved,
+  };
+}
+
+/** Unsaved changes by path. Forms show the file's values with these on top. */
 export class Draft {
   readonly #edits: ReadonlyMap<string, Edit>;
 
@@ -19,7 +104,7 @@ export class Draft {
     return [...all.filter((edit) => !("remove" in edit)), ...removed];
   }
 
-  /** Whether the path, or something around it, is changed. */
+  /** Whether the path or a parent of it is changed. */
   has(path: Path): boolean {
     return this.#around(path) !== undefined;
   }
@@ -31,7 +116,7 @@ export class Draft {
     return valueAt(around.value, path.slice(around.path.length));
   }
 
-  /** `undefined` removes. The same as in the file is no change. */
+  /** `undefined` removes the key. The file's own value is no change. */
   set(state: SettingsState, path: Path, value: unknown): Draft {
     const around = this.#around(path);
     if (around !== undefined && !("remove" in around) && around.path.length < path.length) {
@@ -49,7 +134,7 @@ export class Draft {
     return new Draft(edits);
   }
 
-  /** Items that are new, by their index. */
+  /** New items by index. */
   added(list: Path, from: number): number[] {
     const indexes = this.edits().flatMap((edit) => {
       const index = edit.path[list.length];

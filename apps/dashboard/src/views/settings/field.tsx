@@ -1,15 +1,12 @@
 /** One key of the config as a field: label above, help below, its error beside it. */
 import type { ComponentChildren, InputHTMLAttributes } from "preact";
 import { useId, useState } from "preact/hooks";
-import { Button } from "../../parts/button.tsx";
-import { ServiceText } from "../../parts/service-text.tsx";
-import { useTyped } from "../../state/use-typed.ts";
-import { ListOfTables, NamedTables } from "./tables.tsx";
-import { type Field, keyOf, type Path, type SettingsState } from "./shapes.ts";
-import type { Settings } from "./use-settings.ts";
-import { rich, t } from "../../texts/texts.ts";
-import { HelpText } from "../../parts/service-text.tsx";
+import { Button } from "../../components/button.tsx";
+import { HelpText, Name, ServiceText } from "../../components/text.tsx";
 import { labelOf } from "../../texts/setting-texts.ts";
+import { rich, t } from "../../texts/texts.ts";
+import type { Settings } from "./draft.ts";
+import { type Field, type Path, type SettingsState, keyOf } from "./shapes.ts";
 
 export interface FieldProps {
   readonly settings: Settings;
@@ -266,3 +263,137 @@ function Secret({ settings, state, field, path, ids }: InputProps) {
 
 const newSecret = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** Text being typed: it is committed when the field loses focus, and a re-render meanwhile must not discard it. */
+interface Typed<Field extends HTMLInputElement | HTMLTextAreaElement> {
+  readonly value: string;
+  readonly onInput: (event: { readonly currentTarget: Field }) => void;
+  readonly onChange: (event: { readonly currentTarget: Field }) => void;
+  readonly onBlur: () => void;
+}
+
+/** Properties of the field. `value`: shown when no text is being typed. */
+function useTyped<Field extends HTMLInputElement | HTMLTextAreaElement>(
+  value: string,
+  take: (text: string) => void,
+): Typed<Field> {
+  const [typed, setTyped] = useState<string>();
+  return {
+    value: typed ?? value,
+    onInput: ({ currentTarget }) => setTyped(currentTarget.value),
+    onChange: ({ currentTarget }) => {
+      setTyped(undefined);
+      take(currentTarget.value);
+    },
+    // Typing the old value again is no change.
+    onBlur: () => setTyped(undefined),
+  };
+}
+
+/** Repeated tables: named ones and lists. */
+interface ItemProps extends Omit<FieldProps, "field"> {
+  readonly item: Field;
+  readonly field?: Field;
+}
+
+/** `[agents.<name>]`, `[prices."…"]`. */
+export function NamedTables({ settings, state, path, item, field }: ItemProps) {
+  const [name, setName] = useState("");
+  const [fresh, setFresh] = useState<readonly string[]>([]);
+  const id = useId();
+  const inFile = settings.draft.value(state, path);
+  const known = typeof inFile === "object" && inFile !== null ? Object.keys(inFile) : [];
+  const names = [...new Set([...known, ...fresh])];
+  const remove = (gone: string): void => {
+    setFresh(fresh.filter((other) => other !== gone));
+    settings.set([...path, gone], undefined);
+  };
+  const add = (): void => {
+    const wanted = name.trim();
+    if (wanted === "") return;
+    settings.replace(settings.draft.forget([...path, wanted]));
+    setFresh([...new Set([...fresh, wanted])]);
+    setName("");
+  };
+  return (
+    <div class="setting-tables">
+      {names.map((each) => {
+        const own = [...path, each];
+        const isGone = settings.draft.has(own) && settings.draft.value(state, own) === undefined;
+        return (
+          <details key={each} class="setting-item" open={fresh.includes(each)}>
+            <summary>
+              <Name>{each}</Name> {isGone && <span class="setting-mark">{t("settings.will-be-removed-2")}</span>}
+            </summary>
+            {!isGone && <Item settings={settings} state={state} path={own} item={item} />}
+            <Button kind="danger" label={t("settings.remove", { name: each })} onPress={() => remove(each)}>
+              {t("common.remove")}
+            </Button>
+          </details>
+        );
+      })}
+      <div class="setting-add">
+        <label for={id}>
+          {field === undefined ? t("common.name") : t("settings.name-of", { field: labelOf(field.name) })}
+        </label>
+        <input id={id} value={name} maxLength={120} onInput={({ currentTarget }) => setName(currentTarget.value)} />
+        <Button onPress={add}>{t("common.add")}</Button>
+      </div>
+    </div>
+  );
+}
+
+function Item({ settings, state, path, item }: ItemProps) {
+  if (item.fields) return <Fields settings={settings} state={state} path={path} fields={item.fields} />;
+  return <ConfigField settings={settings} state={state} path={path} field={{ ...item, name: String(path.at(-1)) }} />;
+}
+
+/** `[[boards]]`, or tables in brackets. */
+function ListOfTables({ settings, state, path, item, field }: ItemProps) {
+  const inFile = settings.draft.value(state, path);
+  const count = Array.isArray(inFile) ? inFile.length : 0;
+  const indexes = [...Array.from({ length: count }, (_, index) => index), ...settings.draft.added(path, count)];
+  const title = labelOf(field?.name ?? "item");
+  return (
+    <fieldset class="setting-group">
+      <legend>{title}</legend>
+      {field?.description !== undefined && (
+        <p class="hint">
+          <HelpText>{field.description}</HelpText>
+        </p>
+      )}
+      {indexes.map((index) => {
+        const own: Path = [...path, index];
+        const isNew = index >= count;
+        const isGone = settings.draft.has(own) && settings.draft.value(state, own) === undefined;
+        return (
+          <details key={index} class="setting-item" open={isNew}>
+            <summary>
+              <Name>{summaryOf(settings.draft.value(state, own), index)}</Name>{" "}
+              {isGone && <span class="setting-mark">{t("settings.will-be-removed-2")}</span>}
+            </summary>
+            {!isGone && item.fields && <Fields settings={settings} state={state} path={own} fields={item.fields} />}
+            {isGone ? (
+              <Button onPress={() => settings.replace(settings.draft.forget(own))}>{t("common.keep")}</Button>
+            ) : (
+              <Button
+                kind="danger"
+                label={t("settings.remove-3", { title, n: String(index + 1) })}
+                onPress={() => (isNew ? settings.replace(settings.draft.forget(own)) : settings.set(own, undefined))}
+              >
+                {t("common.remove")}
+              </Button>
+            )}
+          </details>
+        );
+      })}
+      <Button onPress={() => settings.set([...path, (indexes.at(-1) ?? -1) + 1], {})}>{t("common.add")}</Button>
+    </fieldset>
+  );
+}
+
+function summaryOf(value: unknown, index: number): string {
+  const texts =
+    typeof value === "object" && value !== null ? Object.values(value).filter((one) => typeof one === "string") : [];
+  return texts.length === 0 ? t("settings.entry", { n: index + 1 }) : texts.slice(0, 3).join(" · ").slice(0, 120);
+}

@@ -1,24 +1,20 @@
-/** Who answers: a provider, its key, one of its models, and whether that works. */
+/** The model: provider, key, model name, and a connection test. */
 import { useId, useState } from "preact/hooks";
-import { Button } from "../../parts/button.tsx";
-import { Heading } from "../../parts/heading.tsx";
-import { Name } from "../../parts/name.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { Section } from "../../parts/section.tsx";
-import { Shown } from "../../parts/shown.tsx";
+import { Button } from "../../components/button.tsx";
+import { Heading, Section } from "../../components/layout.tsx";
+import { Problem, Shown } from "../../components/shown.tsx";
+import { Name, ServiceText } from "../../components/text.tsx";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
+import { type PlainKey, rich, t } from "../../texts/texts.ts";
 import { SectionForm } from "./all-settings.tsx";
-import type { Draft } from "./draft.ts";
+import { type Draft, type Settings, useSettings } from "./draft.ts";
 import { Line } from "./field.tsx";
 import { Problems, SaveBar } from "./save-bar.tsx";
 import type { SettingsState } from "./shapes.ts";
-import { type Settings, useSettings } from "./use-settings.ts";
-import { type PlainKey, rich, t } from "../../texts/texts.ts";
-import { ServiceText } from "../../parts/service-text.tsx";
 
 interface Preset {
-  /** The provider's own; undefined: any other. */
+  /** Base address of the provider; undefined: any other. */
   readonly name?: string;
   readonly provider: "openai" | "anthropic" | "openai-compatible";
   readonly url?: string;
@@ -138,7 +134,7 @@ function Connection({ settings, state, preset }: Props & { readonly preset: Pres
   const section = state.sections.find(({ name }) => name === "model");
   const name = draft.value(state, at("name"));
   const list = useAction(async () => {
-    // A name is demanded before one can be chosen.
+    // The schema requires a name before one can be chosen.
     const edits = named(draft, state, name).edits();
     setModels(await api.call<Listed>("/api/settings/models", { method: "POST", body: { edits } }));
   });

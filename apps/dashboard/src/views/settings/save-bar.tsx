@@ -1,15 +1,15 @@
 /** Unsaved changes, the diff before saving, and the undo afterwards. */
 import { useState } from "preact/hooks";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Diff } from "../../parts/diff.tsx";
-import { Command } from "../../parts/empty.tsx";
-import { ServiceText } from "../../parts/service-text.tsx";
-import { Problem } from "../../parts/problem.tsx";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Command } from "../../components/layout.tsx";
+import { Diff } from "../../components/saved-changes.tsx";
+import { Problem } from "../../components/shown.tsx";
+import { ServiceText } from "../../components/text.tsx";
+import { rich, t } from "../../texts/texts.ts";
+import type { Settings } from "./draft.ts";
 import { sentence } from "./field.tsx";
 import type { SettingsProblem } from "./shapes.ts";
-import type { Settings } from "./use-settings.ts";
-import { rich, t } from "../../texts/texts.ts";
 
 export function SaveBar({ settings }: { readonly settings: Settings }) {
   const { draft, preview, read, save, undo, saved } = settings;

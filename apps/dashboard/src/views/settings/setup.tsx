@@ -1,19 +1,16 @@
-/** What a new service still needs, in order: each step says whether it is done, and leads to where it is done. */
+/** The set-up steps of a new service: whether each is done, and a link to its view. */
 import type { ComponentChildren } from "preact";
 import type { Status } from "../../api/shapes.ts";
-import { Button } from "../../parts/button.tsx";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { Command } from "../../parts/empty.tsx";
-import { Heading } from "../../parts/heading.tsx";
-import { Name } from "../../parts/name.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { Shown } from "../../parts/shown.tsx";
-import { Ago } from "../../parts/time.tsx";
-import { hrefOf } from "../../route/route.ts";
+import { Button, CopyButton } from "../../components/button.tsx";
+import { Command, Heading } from "../../components/layout.tsx";
+import { Problem, Shown } from "../../components/shown.tsx";
+import { Name } from "../../components/text.tsx";
+import { Ago } from "../../components/values.tsx";
 import { useServices } from "../../services.ts";
+import { hrefOf } from "../../state/route.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
-import { bytes } from "../../text/words.ts";
+import { bytes } from "../../texts/format.ts";
 import { t, wordOf } from "../../texts/texts.ts";
 
 interface Done {

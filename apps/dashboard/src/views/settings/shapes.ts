@@ -1,5 +1,5 @@
 /** Settings as the service tells them, and edits as it takes them. */
-import type { DiffLine } from "../../parts/diff.tsx";
+import type { DiffLine } from "../../components/saved-changes.tsx";
 import { labelOf } from "../../texts/setting-texts.ts";
 import { isMessage, t } from "../../texts/texts.ts";
 

@@ -1,16 +1,14 @@
 /** Findings of `svc doctor`, errors first, each with its fix. */
 import { useEffect, useState } from "preact/hooks";
-import { Badge } from "../../parts/badge.tsx";
-import { Button } from "../../parts/button.tsx";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { Heading } from "../../parts/heading.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { Section } from "../../parts/section.tsx";
+import { Button, CopyButton } from "../../components/button.tsx";
+import { Heading, Section } from "../../components/layout.tsx";
+import { Problem } from "../../components/shown.tsx";
+import { ServiceText } from "../../components/text.tsx";
+import { Badge } from "../../components/values.tsx";
 import { useServices } from "../../services.ts";
+import { hrefOf } from "../../state/route.ts";
 import { useAction } from "../../state/use-action.ts";
-import { commandIn, placeOfFix } from "./fix-places.ts";
-import { t } from "../../texts/texts.ts";
-import { ServiceText } from "../../parts/service-text.tsx";
+import { type PlainKey, t } from "../../texts/texts.ts";
 
 export interface Finding {
   readonly id: string;
@@ -105,7 +103,7 @@ function Findings({ title, findings }: { readonly title: string; readonly findin
 }
 
 function Card({ finding: { id, level, message, fix } }: { readonly finding: Finding }) {
-  const place = placeOfFix(id, fix ?? "");
+  const link = fixLinkFor(id, fix ?? "");
   const command = commandIn(fix ?? "");
   return (
     <li class={`card finding ${level}`}>
@@ -121,13 +119,54 @@ function Card({ finding: { id, level, message, fix } }: { readonly finding: Find
         </p>
       )}
       <div class="buttons">
-        {place !== undefined && (
-          <a class="button" href={place.href}>
-            {t(place.label)}
+        {link !== undefined && (
+          <a class="button" href={link.href}>
+            {t(link.label)}
           </a>
         )}
         {command !== undefined && <CopyButton text={command}>{t("doctor.copy-the-command")}</CopyButton>}
       </div>
     </li>
   );
+}
+
+/** A link to the view that applies a fix. */
+interface FixLink {
+  readonly href: string;
+  readonly label: PlainKey;
+}
+
+const setting = (section: string): FixLink => ({
+  href: hrefOf("settings", section),
+  label: "doctor.open-the-setting",
+});
+
+/** By the finding's id, for fixes that name no key. */
+const FIX_LINKS: Readonly<Record<string, FixLink>> = {
+  sandbox: setting("security.sandbox"),
+  "idle-tokens": { href: hrefOf("devices"), label: "common.devices" },
+  devices: { href: hrefOf("devices"), label: "common.devices" },
+  "page-sessions": { href: hrefOf("devices"), label: "common.devices" },
+  "pairing-codes": { href: hrefOf("devices"), label: "common.devices" },
+  procedures: { href: hrefOf("procedures"), label: "common.procedures" },
+  config: { href: hrefOf("settings"), label: "common.all-settings" },
+};
+
+/** Sections with a form, as a fix names them: `gateway.host`, `[channels_config.email]`. */
+const KEY =
+  /(?<![\w./-])(channels_config\.\w+|security\.(?:policy|sandbox|net|webauthn)|gateway|model|agents?|prices|tools|approvals|sop|workspace|retention|delivery|daemon|observability|log|secrets|transcription|tts|browser|plugins)(?=[.\]])/;
+
+/** Undefined: the page can't change it. */
+export function fixLinkFor(id: string, fix: string): FixLink | undefined {
+  const section = KEY.exec(fix)?.[1];
+  if (section === undefined) return FIX_LINKS[id];
+  const channel = /^channels_config\.(\w+)$/.exec(section)?.[1];
+  if (channel !== undefined) return { href: hrefOf("channels", channel), label: "doctor.open-the-channel" };
+  return section === "model" ? { href: hrefOf("model"), label: "doctor.open-the-model" } : setting(section);
+}
+
+/** The command in a fix, up to the end of its clause. */
+export function commandIn(fix: string): string | undefined {
+  const command = /\bsvc [a-z][^;,\n]*/.exec(fix)?.[0].trim();
+  return command === undefined || command.includes("…") ? undefined : command.replace(/\.$/, "");
 }

@@ -1,16 +1,14 @@
 /** The live log, filtered by level and by text. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Button } from "../../parts/button.tsx";
-import { Choice } from "../../parts/choice.tsx";
-import { Command, Empty } from "../../parts/empty.tsx";
-import { Heading } from "../../parts/heading.tsx";
-import { Name } from "../../parts/name.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { SearchField } from "../../parts/search-field.tsx";
-import { asApiError, type ApiError } from "../../api/api-error.ts";
+import { asApiError, type ApiError } from "../../client/api.ts";
+import { Button } from "../../components/button.tsx";
+import { Choice, SearchField } from "../../components/fields.tsx";
+import { Command, Empty, Heading } from "../../components/layout.tsx";
+import { Problem } from "../../components/shown.tsx";
+import { Name } from "../../components/text.tsx";
 import { useServices } from "../../services.ts";
-import { useTick } from "../../state/use-tick.ts";
-import { exact } from "../../text/time.ts";
+import { useTick } from "../../state/use-window.ts";
+import { exact } from "../../texts/format.ts";
 import { dates, rich, t } from "../../texts/texts.ts";
 
 const LEVELS = ["", "debug", "info", "warn", "error"] as const;
@@ -31,12 +29,12 @@ interface LogPage {
 
 const AGAIN_MS = 2_000;
 const MOST_READ = 200;
-/** Older ones go: the page stays quick on a log that never ends. */
+/** Older lines are dropped. */
 const MOST_SHOWN = 1_000;
 /** Delay between the last key press and the search. */
-const SOON_MS = 250;
+const DEBOUNCE_MS = 250;
 
-interface Kept {
+interface LogBuffer {
   readonly lines: readonly (LogLine & { readonly n: number })[];
   readonly cursor: string | null;
   readonly isCut: boolean;
@@ -50,15 +48,15 @@ export function Logs() {
   const [text, setText] = useState(typed);
   const [channel, setChannel] = useState(query["channel"] ?? "");
   const [isPaused, setPaused] = useState(false);
-  const [kept, setKept] = useState<Kept>();
+  const [buffer, setBuffer] = useState<LogBuffer>();
   const [error, setError] = useState<ApiError>();
   const count = useRef(0);
   const busy = useRef<AbortController | undefined>(undefined);
   useEffect(() => {
-    const timer = setTimeout(() => setText(typed), SOON_MS);
+    const timer = setTimeout(() => setText(typed), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [typed]);
-  const read = async (since: Kept | undefined): Promise<void> => {
+  const read = async (since: LogBuffer | undefined): Promise<void> => {
     const call = new AbortController();
     busy.current = call;
     try {
@@ -66,7 +64,7 @@ export function Logs() {
       const page = await api.get<LogPage>("/api/logs", filters, call.signal);
       const fresh = page.lines.map((line) => ({ ...line, n: (count.current += 1) }));
       const before = since !== undefined && !page.cut ? since.lines : [];
-      setKept({
+      setBuffer({
         lines: [...before, ...fresh].slice(-MOST_SHOWN),
         cursor: page.cursor,
         isCut: page.cut || (since?.isCut ?? false),
@@ -79,14 +77,14 @@ export function Logs() {
     }
   };
   useEffect(() => {
-    setKept(undefined);
+    setBuffer(undefined);
     void read(undefined);
     return () => busy.current?.abort();
   }, [level, text, channel]);
   // The timer keeps its first callback, so read the current one through a ref.
   const tick = useRef(() => {});
   tick.current = () => {
-    if (!isPaused && busy.current === undefined) void read(kept);
+    if (!isPaused && busy.current === undefined) void read(buffer);
   };
   useTick(AGAIN_MS, () => tick.current());
   const isFiltered = level + text + channel !== "";
@@ -102,8 +100,8 @@ export function Logs() {
         {isPaused && <span role="status">{t("logs.paused")}</span>}
       </div>
       <Problem error={error} />
-      {kept === undefined && error === undefined && <p class="reading">{t("logs.reading")}</p>}
-      {kept?.lines.length === 0 && (
+      {buffer === undefined && error === undefined && <p class="reading">{t("logs.reading")}</p>}
+      {buffer?.lines.length === 0 && (
         <Empty title={isFiltered ? t("logs.no-line-fits-the-filter") : t("logs.the-log-is-empty")}>
           {isFiltered ? null : (
             <>
@@ -115,14 +113,14 @@ export function Logs() {
           )}
         </Empty>
       )}
-      {kept !== undefined && kept.lines.length > 0 && (
+      {buffer !== undefined && buffer.lines.length > 0 && (
         <ol class="log-lines" aria-label={t("logs.lines-of-the-log-the")} tabIndex={0}>
-          {kept.lines.toReversed().map((line) => (
+          {buffer.lines.toReversed().map((line) => (
             <Line key={line.n} line={line} />
           ))}
         </ol>
       )}
-      {kept?.isCut && (
+      {buffer?.isCut && (
         <p class="hint">{rich("logs.older-lines-are-not-shown", { command: <Command>svc logs</Command> })}</p>
       )}
     </>

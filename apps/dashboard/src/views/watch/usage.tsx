@@ -1,16 +1,13 @@
-/** Tokens and cost: a column a day, split by model, agent or channel. */
+/** Tokens and cost: one column per day, split by model, agent or channel. */
 import { useState } from "preact/hooks";
-import { Choice } from "../../parts/choice.tsx";
-import { Empty } from "../../parts/empty.tsx";
-import { Heading } from "../../parts/heading.tsx";
-import { Name } from "../../parts/name.tsx";
-import { Section } from "../../parts/section.tsx";
-import { Shown } from "../../parts/shown.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { hrefOf } from "../../route/route.ts";
+import { Choice } from "../../components/fields.tsx";
+import { Empty, Heading, Section } from "../../components/layout.tsx";
+import { Shown } from "../../components/shown.tsx";
+import { type Column, Table } from "../../components/table.tsx";
+import { Name } from "../../components/text.tsx";
+import { hrefOf } from "../../state/route.ts";
 import { useList } from "../../state/use-reader.ts";
-import { dollars } from "../../text/words.ts";
-import { daysFrom, type Split, splitUsage, type Totals, type UsageLine, type UsagePart } from "./usage-sums.ts";
+import { dollars } from "../../texts/format.ts";
 import { dates, number, rich, t, wordOf } from "../../texts/texts.ts";
 
 const RANGES = ["7", "30", "90"] as const;
@@ -133,7 +130,7 @@ interface ChartProps {
 
 const WIDTH = 12;
 const HEIGHT = 120;
-/** Further ones share the last colour: more can't be told apart. */
+/** Further groups share the last colour: more are hard to distinguish. */
 const COLOURS = 6;
 
 function Chart({ days, usage, measure, split }: ChartProps) {
@@ -193,7 +190,7 @@ function Chart({ days, usage, measure, split }: ChartProps) {
   );
 }
 
-/** `2026-11-26`, a day of the service: UTC. */
+/** `2026-11-26`, in UTC. */
 const dayText = (day: string): string => dates({ dateStyle: "medium", timeZone: "UTC" }).format(Date.parse(day));
 
 /** The largest at the bottom. */
@@ -242,3 +239,76 @@ const columnsOf = (split: Split): readonly Column<UsagePart>[] => [
     narrow: true,
   },
 ];
+
+/** Sums of usage, by day and by group. */
+interface UsageLine {
+  readonly day: string;
+  readonly agent: string;
+  readonly model: string;
+  /** Empty: without a channel. */
+  readonly channel: string;
+  readonly turns: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: number;
+  readonly unknown_cost_turns: number;
+}
+
+type Split = "model" | "agent" | "channel";
+
+interface Totals {
+  readonly turns: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+  readonly unknownCostTurns: number;
+}
+
+interface UsagePart {
+  readonly name: string;
+  readonly totals: Totals;
+  /** 0: the largest. */
+  readonly rank: number;
+}
+
+const NONE: Totals = { turns: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unknownCostTurns: 0 };
+
+const plus = (sum: Totals, line: UsageLine): Totals => ({
+  turns: sum.turns + line.turns,
+  inputTokens: sum.inputTokens + line.input_tokens,
+  outputTokens: sum.outputTokens + line.output_tokens,
+  costUsd: sum.costUsd + line.cost_usd,
+  unknownCostTurns: sum.unknownCostTurns + line.unknown_cost_turns,
+});
+
+export function splitUsage(usage: readonly UsageLine[], split: Split) {
+  const parts = new Map<string, Totals>();
+  const days = new Map<string, Totals>();
+  let total = NONE;
+  const add = (map: Map<string, Totals>, key: string, line: UsageLine): void =>
+    void map.set(key, plus(map.get(key) ?? NONE, line));
+  for (const line of usage) {
+    add(parts, line[split], line);
+    add(days, line.day, line);
+    add(days, JSON.stringify([line.day, line[split]]), line);
+    total = plus(total, line);
+  }
+  return {
+    parts: [...parts].map(([name, totals]) => ({ name, totals })),
+    total,
+    /** Sums of all groups or of one. */
+    byDay: (day: string, part?: string): Totals =>
+      days.get(part === undefined ? day : JSON.stringify([day, part])) ?? NONE,
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Each day of a range, days without usage included. */
+export function daysFrom(since: string, today: string): string[] {
+  const days: string[] = [];
+  for (let at = Date.parse(since); at <= Date.parse(today); at += DAY_MS) {
+    days.push(new Date(at).toISOString().slice(0, 10));
+  }
+  return days;
+}
