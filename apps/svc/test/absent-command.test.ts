@@ -1,7 +1,7 @@
 // A command of a feature that is not in the build must name that feature, also where its package is only planned.
 import type { CatalogueEntry } from "@svc/contract";
 import { expect, test } from "vitest";
-import { absentCommand } from "../src/cli/absent-command.ts";
+import { absentCommand } from "../src/commands/feature-command.ts";
 
 const entry = (flag: string, more: Partial<CatalogueEntry> = {}): CatalogueEntry => ({
   id: flag,

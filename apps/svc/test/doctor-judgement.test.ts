@@ -5,11 +5,11 @@ import { homeOf, loadConfig } from "@svc/config";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { findingsIn, type Finding } from "../src/doctor/finding.ts";
+import { type Finding, findingsIn } from "../src/doctor/finding.ts";
 import { clockFinding, spaceFinding } from "../src/doctor/machine/checks.ts";
 import { lockedMessages } from "../src/doctor/machine/daemon.ts";
 import { holdersOf } from "../src/doctor/machine/lock-holder.ts";
-import { isWide } from "../src/doctor/settings/proxies.ts";
+import { isWide } from "../src/doctor/settings/exposure.ts";
 import { settingsFindings } from "../src/doctor/settings/checks.ts";
 import type { Settings } from "../src/doctor/settings/settings.ts";
 

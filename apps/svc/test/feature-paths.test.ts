@@ -1,12 +1,12 @@
 // What the path of a feature that nobody serves says: why, and what to type, in each of the cases there are.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
 import { homeOf, loadConfig } from "@svc/config";
+import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as v from "valibot";
 import { expect, test } from "vitest";
-import { featurePathsOf } from "../src/service/feature-paths.ts";
+import { featurePathsOf } from "../src/service/features.ts";
 
 const definition: FeatureDefinition = {
   id: "keys",

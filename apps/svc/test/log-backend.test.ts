@@ -1,9 +1,9 @@
 // The log as an operator has it: JSON where nobody reads along, ids that lead from an answer to its lines, a line for each
 // turn unless the config says otherwise, and a word about a backend that this build does not have.
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { binaryPath, fullestBinaryPath, spawnBinary } from "@svc/testkit/binary/spawn-binary";
 import type { RunningBinary } from "@svc/testkit/binary/start-binary";
@@ -64,7 +64,7 @@ describe("lines", () => {
       using home = temporaryHome();
       const script = `
         import { homeOf } from ${JSON.stringify(import.meta.resolve("@svc/config"))};
-        import { daemonLog } from ${JSON.stringify(new URL("../src/service/service-log.ts", import.meta.url).href)};
+        import { daemonLog } from ${JSON.stringify(new URL("../src/service/context.ts", import.meta.url).href)};
         const config = { core: { log: { level: "info", file: true, max_file_mb: 1, max_files: 2 } }, secrets: () => [] };
         const { log } = daemonLog(homeOf({ SVC_HOME: process.argv[1] }), config);
         log.info("first");

@@ -1,4 +1,5 @@
 // The log is read when something is wrong: files rotated under the reader, half lines, strangers' escape sequences.
+import { once } from "node:events";
 import {
   appendFileSync,
   mkdirSync,
@@ -11,20 +12,25 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { once } from "node:events";
+import { cases } from "@svc/cases";
 import { homeOf } from "@svc/config";
-import { type LogFile, openLogFile } from "@svc/runtime";
 import { systemClock } from "@svc/kit/system-clock";
+import { type LogFile, openLogFile } from "@svc/runtime";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { binaryPath, spawnBinary } from "@svc/testkit/binary/spawn-binary";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { LineSplitter, linesBackwards, LONGEST_LINE_BYTES } from "../src/logs/lines.ts";
-import { openFile, sizeOf } from "../src/logs/log-files.ts";
-import { readLog, type Wanted } from "../src/logs/read-log.ts";
-import { parseSince } from "../src/logs/since.ts";
+import {
+  linesBackwards,
+  LineSplitter,
+  LONGEST_LINE_BYTES,
+  openFile,
+  readLog,
+  sizeOf,
+  type Wanted,
+} from "../src/logs/read-log.ts";
+import { parseSince } from "../src/logs/filters.ts";
 
 let folder: string;
 let path: string;

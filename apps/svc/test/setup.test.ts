@@ -1,13 +1,12 @@
 // The wizard must not need a line for each new channel or sandbox: what it asks and offers comes from manifests and schemas.
-import { type CatalogueEntry, defineFeature, type FeatureDefinition, type SandboxProbe, secret } from "@svc/contract";
 import { homeOf } from "@svc/config";
+import { type CatalogueEntry, defineFeature, type FeatureDefinition, type SandboxProbe, secret } from "@svc/contract";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { channelsOf } from "../src/setup/channels.ts";
-import { Draft } from "../src/setup/draft.ts";
-import { publicUrlProblem } from "../src/setup/public-url.ts";
-import { sandboxOptions } from "../src/setup/sandboxes.ts";
-import type { Setup } from "../src/setup/setup.ts";
+import { Draft, type Setup } from "../src/setup/draft.ts";
+import { publicUrlProblem } from "../src/setup/wizard.ts";
+import { sandboxOptions } from "../src/setup/sandbox.ts";
 
 const chat = defineFeature({
   id: "channel-chat",

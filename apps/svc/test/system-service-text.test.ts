@@ -2,16 +2,15 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { cases } from "@svc/cases";
 import { requireReal } from "@svc/testkit/require-real";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test, type TestContext } from "vitest";
-import { originOf, sealed } from "../src/system-service/marker.ts";
-import type { ServicePlan } from "../src/system-service/plan.ts";
+import { originOf, sealed, type ServicePlan } from "../src/system-service/plan.ts";
 import { plistText } from "../src/system-service/launchd.ts";
 import { stateIn, taskText } from "../src/system-service/task-scheduler.ts";
-import { unitText } from "../src/system-service/unit.ts";
+import { unitText } from "../src/system-service/systemd.ts";
 
 /** Not the one that runs this test: the checkout may lie in a temporary folder. */
 const PROGRAM = "/bin/sh";

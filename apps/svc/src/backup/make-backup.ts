@@ -6,35 +6,35 @@ import {
   createReadStream,
   existsSync,
   mkdirSync,
-  readFileSync,
   readdirSync,
+  readFileSync,
   realpathSync,
-  rmSync,
   rmdirSync,
+  rmSync,
   statSync,
 } from "node:fs";
 import { link, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { type Clock, SvcError } from "@svc/contract";
 import { type Home, nextKeyFile } from "@svc/config";
-import { type Opened, child, copyTree, isPrivateFolder, openPath, removePath } from "@svc/kit/files";
+import { type Clock, SvcError } from "@svc/contract";
+import { child, copyTree, isPrivateFolder, type Opened, openPath, removePath } from "@svc/kit/files";
 import { checkDatabase, checkFeatureDatabase, copyDatabase as copyFeatureDatabase, lockHome } from "@svc/store";
-import { noteBackup } from "./last-backup.ts";
+import { noteBackup } from "./known-backups.ts";
 import {
   type BackupFile,
   CONFIG,
   DATABASE,
   FEATURE_DATABASES,
+  formatOf,
+  isFeatureDatabase,
+  isPlainName,
   KEY,
   type Manifest,
   NEXT_KEY,
   WORKSPACE,
-  formatOf,
-  isFeatureDatabase,
-  isPlainName,
 } from "./manifest.ts";
-import { pack } from "./pack.ts";
+import { pack } from "./archive.ts";
 import { journalFile } from "./swap.ts";
 
 export interface BackupOptions extends CopyOptions {

@@ -1,8 +1,8 @@
 /** A backup unpacked beside the home's files and found to be sound: from here on it only has to change places with them. */
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Clock, SvcError } from "@svc/contract";
-import { type Home, replaceFile } from "@svc/config";
+import { type Home, homeOf, loadConfig, type LoadedConfig, replaceFile } from "@svc/config";
+import { type Clock, type Composition, SvcError } from "@svc/contract";
 import {
   checkDatabase,
   checkFeatureDatabase,
@@ -12,10 +12,19 @@ import {
   setAsideWaiting,
   skipApprovalNumbers,
 } from "@svc/store";
-import { damaged, DATABASE, isFeatureDatabase, type Manifest, MANIFEST, WORKSPACE } from "./manifest.ts";
-import { type RestoredFiles, restoredFiles } from "./restored-files.ts";
-import { isRestoreFolder, journalFile, keptFolder } from "./swap.ts";
-import { unpack } from "./unpack.ts";
+import {
+  CONFIG,
+  damaged,
+  DATABASE,
+  isFeatureDatabase,
+  KEY,
+  MANIFEST,
+  type Manifest,
+  parseManifest,
+  WORKSPACE,
+} from "./manifest.ts";
+import { isRestoreFolder, journalFile, keptFolder, swapIn } from "./swap.ts";
+import { unpack } from "./archive.ts";
 
 /** Disposed of without `apply`, it leaves no trace. */
 export interface PreparedRestore extends RestoredFiles, Disposable {
@@ -81,7 +90,7 @@ async function setAsideAll(database: string, schema: number, clock: Clock): Prom
   const waiting = setAsideWaiting(database, clock);
   if (schema < FIRST_WITH_APPROVALS) return { ...waiting, runs: 0 };
   // Loaded here: most of what it needs is procedures, of which there are none in older ones.
-  const { setAsideRuns } = await import("./set-aside-runs.ts");
+  const { setAsideRuns } = await import("../service/governance/offline-engine.ts");
   // After what waited to be sent: who was asked hears that it is over.
   return { ...waiting, runs: await setAsideRuns(database) };
 }
@@ -160,3 +169,52 @@ function makeFolder(root: string, nowMs: number): string {
 }
 
 const remove = (home: Home, folder: string): void => rmSync(join(home.root, folder), { recursive: true, force: true });
+
+/** Restored files that wait in a folder of the home for the moment when nobody has it open. */
+export interface RestoredFiles {
+  readonly manifest: Manifest;
+  /** Name of their folder. */
+  readonly folder: string;
+  /** Puts them in place. Only with the home's lock, and nothing of it open. Throws HOME_UNWRITABLE. */
+  apply(): void;
+  /** Whether they have left for their places. */
+  applied(): boolean;
+  /** Where what was there before is now; undefined when there was nothing. */
+  kept(): string | undefined;
+}
+
+/** Throws BACKUP_INVALID when there are none of this name, or not all of them. */
+export function restoredFiles({ root }: Pick<Home, "root">, folder: string): RestoredFiles {
+  const marker = join(root, folder, MANIFEST);
+  const demand = (): void => {
+    if (!isRestoreFolder(folder) || !existsSync(marker)) throw damaged("its unpacked files are gone");
+  };
+  demand();
+  const kept = join(root, keptFolder(folder));
+  return {
+    manifest: parseManifest(readFileSync(marker, "utf8")),
+    folder,
+    apply: () => {
+      demand();
+      swapIn(root, folder);
+    },
+    applied: () => !existsSync(marker),
+    kept: () => (existsSync(kept) ? kept : undefined),
+  };
+}
+
+/**
+ * The config of a backup, loaded where it was unpacked: as this build and this environment would find it in its place. Undefined when the backup has none. Throws what loading a config throws.
+ */
+export async function restoredConfig(
+  home: Home,
+  { folder, manifest }: Pick<RestoredFiles, "folder" | "manifest">,
+  build: Pick<Composition, "features" | "catalogue">,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<LoadedConfig | undefined> {
+  const has = (path: string): boolean => manifest.files.some((file) => file.path === path);
+  if (!has(CONFIG)) return undefined;
+  const restored = homeOf({ SVC_HOME: join(home.root, folder) });
+  const secretKey = has(KEY) ? restored.secretKey : home.secretKey;
+  return loadConfig({ home: { ...restored, secretKey }, env, features: build.features, catalogue: build.catalogue });
+}

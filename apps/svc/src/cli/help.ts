@@ -1,11 +1,10 @@
 /** `svc --help`, by groups; `svc <command> --help`, laid out by cac. */
 import { cac } from "cac";
 import type { Build } from "../main.ts";
-import { tint } from "./colour.ts";
-import { columns } from "./columns.ts";
+import { columns, tint } from "./output.ts";
 import type { CommandEntry } from "./command.ts";
 import { commandWord } from "./options.ts";
-import { GROUPS } from "./table/index.ts";
+import { GROUPS } from "./table.ts";
 
 export function showHelp(build: Build, entry: CommandEntry | undefined): void {
   if (entry) showCommand(build, entry);

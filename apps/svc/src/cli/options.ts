@@ -2,9 +2,11 @@
  * Options and arguments of one command. node:util's parser, not cac's: cac turns `007` into 7 and `1e3` into 1000, which a
  * message must survive. cac lays out the help.
  */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { ParseArgsOptionsConfig } from "node:util";
 import { type CommandOptions, SvcError } from "@svc/contract";
-import type { CommandEntry } from "./command.ts";
+import type { CommandContext, CommandEntry } from "./command.ts";
 
 // Not by `import`: that reads every export of node:util, among them ones that take 6 ms to make.
 const { parseArgs } = process.getBuiltinModule("node:util");
@@ -93,4 +95,15 @@ function optionsOf(entry: CommandEntry): ParseArgsOptionsConfig {
     };
   }
   return options;
+}
+
+/** `--config`: another file than the home's own. A file named there must exist: throws CONFIG_NOT_FOUND, and USAGE for a blank name. */
+export function fileOption({ options }: Pick<CommandContext, "options">): { file?: string } {
+  const named = options.text("config");
+  if (named === undefined) return {};
+  if (named.trim() === "") throw new SvcError("USAGE", "--config needs the path of a file.");
+  const file = resolve(named);
+  if (!existsSync(file))
+    throw new SvcError("CONFIG_NOT_FOUND", undefined, { hint: "Check the path given with --config." });
+  return { file };
 }

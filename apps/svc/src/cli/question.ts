@@ -1,6 +1,7 @@
 /** A tool call that waits for a person: shown at the terminal, answered with y or n. Anything but yes is no. */
 import { type Json, SvcError } from "@svc/contract";
 import type { Call } from "../service/backend.ts";
+import { printable } from "./output.ts";
 
 type Event = { readonly type: string; readonly [key: string]: Json };
 
@@ -65,8 +66,3 @@ async function answer(call: Call, confirm: Confirm, event: Event, { settled, end
 }
 
 const tell = (text: string): void => void process.stdout.write(`${printable(text)}\n`);
-
-/** What a model wrote must not drive the terminal it is shown on. */
-export function printable(text: string): string {
-  return text.replace(/[^\P{Cc}\n\t]|[\u2028-\u202e\u2066-\u2069]/gu, "\ufffd");
-}

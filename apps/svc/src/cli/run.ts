@@ -2,9 +2,8 @@
 import { EXIT, SvcError } from "@svc/contract";
 import type { Build } from "../main.ts";
 import type { CommandContext, CommandEntry } from "./command.ts";
-import { watchOutput } from "./lost-output.ts";
 import { checkArguments, commandWord, parseWords } from "./options.ts";
-import { COMMANDS } from "./table/index.ts";
+import { COMMANDS } from "./table.ts";
 
 /** Resolves with the exit code; never rejects. */
 export async function runCli(build: Build, words: readonly string[]): Promise<number> {
@@ -16,7 +15,7 @@ export async function runCli(build: Build, words: readonly string[]): Promise<nu
     const [word, ...rest] = words;
     if (word === undefined || word === "help" || isHelp(word)) return await help(build, rest[0]);
     if (word === COMPLETE)
-      return await (await import("../commands/complete.ts")).complete(contextOf(build, rest, NONE));
+      return await (await import("../commands/completions.ts")).complete(contextOf(build, rest, NONE));
     const entry = COMMANDS.find((entry) => commandWord(entry) === word);
     if (!entry) throw await unknownCommand(build, word);
     if (rest.some(isHelp)) return await help(build, word);
@@ -69,7 +68,10 @@ const NONE: CommandContext["options"] = { text: () => undefined, texts: () => []
 const isHelp = (word: string): boolean => word === "--help" || word === "-h";
 
 async function unknownCommand(build: Build, word: string): Promise<SvcError> {
-  const [{ absentCommand }, { catalogue }] = await Promise.all([import("./absent-command.ts"), build.load()]);
+  const [{ absentCommand }, { catalogue }] = await Promise.all([
+    import("../commands/feature-command.ts"),
+    build.load(),
+  ]);
   const absent = absentCommand(word, catalogue);
   if (absent) return absent;
   const { distance } = (await import("fastest-levenshtein")).default;
@@ -82,9 +84,7 @@ async function unknownCommand(build: Build, word: string): Promise<SvcError> {
   });
 }
 
-// An error as a person (or a script) gets it: what, where, what to do now. Unexpected errors come with a stack.
-
-/** Writes to standard error and returns the exit code. */
+/** An error as a person or a script gets it, on standard error; unexpected ones come with a stack. Returns the exit code. */
 async function reportError(error: unknown, json: boolean): Promise<number> {
   const known = error instanceof SvcError ? error : undefined;
   if (json) {
@@ -102,10 +102,28 @@ async function reportError(error: unknown, json: boolean): Promise<number> {
     const { createConsola } = await import("consola");
     const screen = createConsola({ stdout: process.stderr, stderr: process.stderr });
     if (known) {
-      const { printable } = await import("./question.ts");
+      const { printable } = await import("./output.ts");
       const said = known.said ? `\nThe provider says: ${printable(known.said)}` : "";
       screen.error(`${known.message}${said}${known.hint ? `\n${known.hint}` : ""}  [${known.code}]`);
     } else screen.error(error);
   }
   return known ? known.exitCode : EXIT.software;
+}
+
+/**
+ * A reader that goes away early (`svc status | head`) is not an error; a full disk under a redirected output is one.
+ * A daemon outlives both: losing its log must not lose its turns.
+ */
+function watchOutput(isDaemon: boolean): void {
+  process.stderr.on("error", () => {});
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (!isDaemon) endFor(error);
+  });
+}
+
+/** Ends the process. */
+export function endFor(error: NodeJS.ErrnoException): never {
+  if (error.code === "EPIPE") process.exit(EXIT.ok);
+  process.stderr.write(`svc: the output could not be written (${error.code ?? "unknown"})\n`);
+  process.exit(EXIT.io);
 }

@@ -1,6 +1,6 @@
 /** `svc daemon --trace-start`: what a start does, from the process's begin until commands may run. */
 import { createRequire, syncBuiltinESMExports } from "node:module";
-import { columns } from "./columns.ts";
+import { columns } from "./output.ts";
 
 export interface StartReport {
   /** From the begin of the process. */

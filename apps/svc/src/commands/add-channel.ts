@@ -1,22 +1,22 @@
 /** `svc channels add <name>`: writes a channel's section into the config that is there; its comments and everything else stay. */
 import { randomBytes } from "node:crypto";
-import { EXIT, SvcError } from "@svc/contract";
-import { type ConfigEdit, ConfigError, type SchemaKey, formatProblems, readText, typedKey } from "@svc/config";
-import { systemClock } from "@svc/kit/system-clock";
+import { type ConfigEdit, ConfigError, formatProblems, readText, type SchemaKey, typedKey } from "@svc/config";
 import { ConfigEditor } from "@svc/config/settings";
+import { EXIT, SvcError } from "@svc/contract";
+import { systemClock } from "@svc/kit/system-clock";
 import type { CommandContext } from "../cli/command.ts";
 import { askHidden, askText, atTerminal } from "../cli/prompts.ts";
-import { readSecretFile } from "../cli/secret-input.ts";
-import { reloadDaemon } from "../cli/tell-daemon.ts";
-import { channelName } from "../channels/find-channel.ts";
-import { placeOf } from "../service/handlers/place.ts";
+import { readSecretFile } from "../cli/input.ts";
+import { reloadDaemon } from "../service/running-daemon.ts";
+import { channelName } from "../service/channels.ts";
+import { offlineOptions } from "../service/handlers/call-here.ts";
 import { type ChannelSetup, channelsOf } from "../setup/channels.ts";
 
 type Values = Map<string, { readonly path: readonly string[]; readonly value: unknown }>;
 
 /** Throws USAGE, SETTINGS_INVALID, CONFIG_*; nothing is written then, or, where the daemon refuses it, it is taken back. */
 export async function addChannel(context: CommandContext, typed: string): Promise<number> {
-  const { home, config } = await placeOf(context);
+  const { home, config } = await offlineOptions(context);
   const channel = channelOf(typed, config);
   const values: Values = new Map();
   const put = ({ key, path }: SchemaKey, value: unknown): void => void values.set(key, { path, value });
@@ -68,10 +68,10 @@ export async function addChannel(context: CommandContext, typed: string): Promis
   return EXIT.ok;
 }
 
-type Place = Awaited<ReturnType<typeof placeOf>>["config"];
+type ConfigOptions = Awaited<ReturnType<typeof offlineOptions>>["config"];
 
 /** By its id, its section's name, or what its users call it. */
-function channelOf(typed: string, { features, catalogue }: Place): ChannelSetup {
+function channelOf(typed: string, { features, catalogue }: ConfigOptions): ChannelSetup {
   const name = channelName(typed);
   const aliased = catalogue.map(({ aliases }) => aliases?.[name]).find((section) => section !== undefined);
   const channels = channelsOf(features, catalogue);
@@ -94,7 +94,7 @@ function channelOf(typed: string, { features, catalogue }: Place): ChannelSetup 
 /** `--set allowed_users=1,2`, `--secret-file bot_token=-`: keys of the channel's section. */
 async function fromOptions(
   { options }: CommandContext,
-  features: Place["features"],
+  features: ConfigOptions["features"],
   channel: ChannelSetup,
   values: Values,
 ): Promise<void> {

@@ -1,11 +1,8 @@
 /** `svc approvals list|approve|reject`: what waits for a person's yes. Works without a daemon too. */
 import { EXIT, type Json, SvcError } from "@svc/contract";
-import { columns } from "../cli/columns.ts";
+import { columns, minute, printable } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
-import { printable } from "../cli/question.ts";
-import { callHere } from "../service/handlers/call-here.ts";
-import { placeOf } from "../service/handlers/place.ts";
-import { minute } from "../cli/moment.ts";
+import { callHere, offlineOptions } from "../service/handlers/call-here.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = ""] = context.args;
@@ -26,8 +23,8 @@ interface RuleLine {
 
 /** Calls that run without asking, because a person said always to them. */
 async function rules(context: CommandContext): Promise<number> {
-  const place = await placeOf(context);
-  const { rules: listed } = (await callHere(place, { name: "approval-rules" })) as unknown as {
+  const offline = await offlineOptions(context);
+  const { rules: listed } = (await callHere(offline, { name: "approval-rules" })) as unknown as {
     readonly rules: readonly RuleLine[];
   };
   if (context.options.flag("json")) context.printJson({ rules: listed as unknown as Json });
@@ -38,7 +35,7 @@ async function rules(context: CommandContext): Promise<number> {
 
 async function revoke(context: CommandContext): Promise<number> {
   const [, id = ""] = context.args;
-  const done = await callHere(await placeOf(context), { name: "approval-rule-revoke", body: { id } });
+  const done = await callHere(await offlineOptions(context), { name: "approval-rule-revoke", body: { id } });
   if (context.options.flag("json")) context.printJson(done);
   else context.print("revoked: such calls ask again");
   return EXIT.ok;
@@ -60,14 +57,14 @@ async function list(context: CommandContext): Promise<number> {
   const { options } = context;
   // What it does not look at would be believed to have been obeyed.
   if (options.text("feedback") !== undefined) throw new SvcError("USAGE", "--feedback belongs to an answer.");
-  const place = await placeOf(context);
+  const offline = await offlineOptions(context);
   const body = Object.fromEntries(
     ["status", "limit"].flatMap((name): [string, string][] => {
       const value = options.text(name);
       return value === undefined ? [] : [[name, value]];
     }),
   );
-  const { approvals } = (await callHere(place, { name: "approvals", body })) as unknown as Listed;
+  const { approvals } = (await callHere(offline, { name: "approvals", body })) as unknown as Listed;
   if (options.flag("json")) context.printJson({ approvals });
   else if (approvals.length === 0)
     context.print(body["status"] ? "there is no such request" : "nothing waits for an answer");
@@ -99,8 +96,8 @@ async function answer(context: CommandContext, approved: boolean): Promise<numbe
     ...(feedback !== undefined && { feedback }),
     ...(holds !== undefined && { holds }),
   };
-  const place = await placeOf(context);
-  const done = (await callHere(place, { name: "approval-answer", body })) as unknown as ApprovalLine;
+  const offline = await offlineOptions(context);
+  const done = (await callHere(offline, { name: "approval-answer", body })) as unknown as ApprovalLine;
   if (options.flag("json")) context.printJson(done);
   else context.print(printable(`#${done.n} is ${done.status}: ${done.title}`));
   return EXIT.ok;

@@ -1,11 +1,8 @@
 /** `svc audit list|verify`: who started, approved and ended what. Works without a daemon too. */
 import { EXIT, type Json, SvcError } from "@svc/contract";
-import { columns } from "../cli/columns.ts";
+import { columns, printable, second } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
-import { printable } from "../cli/question.ts";
-import { callHere } from "../service/handlers/call-here.ts";
-import { placeOf } from "../service/handlers/place.ts";
-import { second } from "../cli/moment.ts";
+import { callHere, offlineOptions } from "../service/handlers/call-here.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   return context.args[0] === "verify" ? await verify(context) : await list(context);
@@ -21,7 +18,9 @@ interface AuditLine {
 async function list(context: CommandContext): Promise<number> {
   const limit = context.options.text("limit");
   const body = limit === undefined ? {} : { limit };
-  const told = (await callHere(await placeOf(context), { name: "audit", body })) as unknown as { entries: AuditLine[] };
+  const told = (await callHere(await offlineOptions(context), { name: "audit", body })) as unknown as {
+    entries: AuditLine[];
+  };
   if (context.options.flag("json")) context.printJson(told);
   else if (told.entries.length === 0) context.print("the audit log is empty");
   else context.print(printable(columns(told.entries.map(row))));
@@ -30,7 +29,7 @@ async function list(context: CommandContext): Promise<number> {
 
 async function verify(context: CommandContext): Promise<number> {
   if (context.options.text("limit") !== undefined) throw new SvcError("USAGE", "svc audit verify reads all of it.");
-  const told = (await callHere(await placeOf(context), { name: "audit-verify" })) as unknown as {
+  const told = (await callHere(await offlineOptions(context), { name: "audit-verify" })) as unknown as {
     ok: boolean;
     entries: number;
     broken_at: number | null;

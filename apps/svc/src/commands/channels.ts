@@ -1,11 +1,9 @@
 /** `svc channels list|add|test|setup|link|verify`: the channels of the config, how each is, and where its platform has to call. */
 import { EXIT, type Json, type LinkState, SvcError, type VerificationState } from "@svc/contract";
-import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
-import { lastErrorText, type Past, type PastMessage } from "../cli/last-error.ts";
+import { columns, lastErrorText, type Past, type PastMessage, printable } from "../cli/output.ts";
 import { atTerminal, confirmed } from "../cli/prompts.ts";
-import { printable } from "../cli/question.ts";
-import { channelName } from "../channels/find-channel.ts";
+import { channelName } from "../service/channels.ts";
 import { type Backend, openBackend } from "../service/backend.ts";
 
 export async function run(context: CommandContext): Promise<number> {

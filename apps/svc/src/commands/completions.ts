@@ -1,7 +1,9 @@
 /** `svc completions bash|zsh|fish`, made from the same table as the help. */
+import { homeOf } from "@svc/config/home";
+import { callDaemon } from "@svc/gateway/control";
 import type { CommandContext, CommandEntry } from "../cli/command.ts";
 import { actionWord, commandWord } from "../cli/options.ts";
-import { COMMANDS } from "../cli/table/index.ts";
+import { COMMANDS } from "../cli/table.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const shell = context.args[0];
@@ -64,3 +66,83 @@ function fish(): string {
   });
   return [...words, names].join("\n");
 }
+
+/** Names and keys for the shell: what fits the last word, one a line. It says nothing of what goes wrong: somebody is typing. */
+export async function complete(context: CommandContext): Promise<number> {
+  const words = context.args;
+  const typed = words.at(-1) ?? "";
+  const found = await candidates(context, words).catch(() => []);
+  const fitting = found.filter((word) => word.startsWith(typed) && isPlain(word)).slice(0, MOST);
+  if (fitting.length > 0) context.print([...new Set(fitting)].join("\n"));
+  return 0;
+}
+
+const MOST = 200;
+
+/** A name may be anybody's: a line break in one would be a candidate of its own. */
+const isPlain = (word: string): boolean => word !== "" && !/[\p{Cc}\u2028-\u202e\u2066-\u2069]/u.test(word);
+
+async function candidates(context: CommandContext, words: readonly string[]): Promise<readonly string[]> {
+  if (words.length <= 1) return COMMANDS.map(commandWord);
+  const entry = COMMANDS.find((one) => commandWord(one) === words[0]);
+  if (!entry) return [];
+  if (words.at(-1)!.startsWith("-")) return entry.options.map(([flags]) => /--[a-z0-9-]+/.exec(flags)![0]);
+  if (entry.actions && words.length === 2) return entry.actions.map(actionWord);
+  const wanted = placeholder(entry, words);
+  const names = wanted === undefined ? undefined : NAMES[`${words[0]} ${wanted}`];
+  return names ? await names(context) : [];
+}
+
+/** What the usage calls the argument that is being typed, e.g. `<name>`. */
+function placeholder(entry: CommandEntry, words: readonly string[]): string | undefined {
+  const plain = words.slice(1).filter((word, index, all) => index === all.length - 1 || !word.startsWith("-"));
+  if (!entry.actions) return entry.usage.split(" ")[plain.length];
+  return entry.actions.find((action) => actionWord(action) === plain[0])?.split(" ")[plain.length - 1];
+}
+
+type Names = (context: CommandContext) => Promise<readonly string[]>;
+
+/** A list of the daemon, and what of each item names it. */
+const listed =
+  <Item>(call: string, list: string, namesOf: (item: Item) => readonly (string | null)[], body = {}): Names =>
+  async ({ env }) => {
+    const told = await callDaemon({ socketFile: homeOf(env).controlSocket, name: call, body });
+    const items = (told as unknown as Readonly<Record<string, readonly Item[]>>)[list] ?? [];
+    return items.flatMap(namesOf).filter((name) => name !== null);
+  };
+
+const procedures = listed<{ name: string }>("sops", "sops", ({ name }) => [name]);
+const runs = listed<{ id: string }>("sop-runs", "runs", ({ id }) => [id]);
+const sopVersions = listed<{ version: number }>("sop-versions", "versions", ({ version }) => [String(version)]);
+const devices = listed<{ id: string; name: string }>("devices", "devices", ({ id, name }) => [name, id]);
+const conversations = listed<{ id: string }>("sessions", "sessions", ({ id }) => [id], { limit: 100 });
+const channels = listed<{ id: string }>("channels", "channels", ({ id }) => [id]);
+const requests = listed<{ n: number }>("approvals", "approvals", ({ n }) => [String(n)]);
+const tools = listed<{ name: string }>("tools", "tools", ({ name }) => [name]);
+
+const keys =
+  (isSecret: boolean | undefined): Names =>
+  async ({ build }) => {
+    const [{ walkSchema }, { features }] = await Promise.all([import("@svc/config"), build.load()]);
+    return walkSchema(features)
+      .filter(({ node }) => !node.entries && (isSecret === undefined || (node.marks.secret === true) === isSecret))
+      .map(({ key }) => key)
+      .filter((key) => !/[*[]/.test(key));
+  };
+
+const NAMES: Readonly<Record<string, Names>> = {
+  "sop <name>": procedures,
+  "sop [name]": procedures,
+  "sop <name|run>": async (context) => [...(await procedures(context)), ...(await runs(context))],
+  "sop <run>": runs,
+  "sop <version>": sopVersions,
+  "approvals <number|run>": requests,
+  "devices <id>": devices,
+  "sessions <id>": conversations,
+  "channels <channel>": channels,
+  "channels <name>": channels,
+  "send <channel>": channels,
+  "tools <name>": tools,
+  "config <key>": keys(undefined),
+  "secrets <key>": keys(true),
+};

@@ -1,12 +1,12 @@
 /** `svc config check|show|get|set|path|schema`. */
 import { existsSync } from "node:fs";
-import { EXIT, type Json, SvcError } from "@svc/contract";
 import type { LoadedConfig } from "@svc/config";
-import { loadConfig, typedKey } from "@svc/config/load";
 import { homeOf } from "@svc/config/home";
+import { loadConfig, typedKey } from "@svc/config/load";
+import { EXIT, type Json, SvcError } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
-import { fileOption } from "../cli/config-option.ts";
-import { placeOf } from "../service/handlers/place.ts";
+import { fileOption } from "../cli/options.ts";
+import { offlineOptions } from "../service/handlers/call-here.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = ""] = context.args;
@@ -18,7 +18,7 @@ type Action = (context: CommandContext) => number | Promise<number>;
 const ACTIONS: Readonly<Record<string, Action>> = { check, show, get, set, path, schema };
 
 async function load(context: CommandContext): Promise<LoadedConfig> {
-  const { home, config } = await placeOf(context);
+  const { home, config } = await offlineOptions(context);
   return loadConfig({ home, ...config });
 }
 
@@ -54,10 +54,10 @@ async function get(context: CommandContext): Promise<number> {
 
 async function set(context: CommandContext): Promise<number> {
   const [, key = "", value = ""] = context.args;
-  const { home, config } = await placeOf(context);
+  const { home, config } = await offlineOptions(context);
   const { setConfigKey } = await import("@svc/config");
   const done = await setConfigKey({ home, ...config, key, value });
-  const { reloadDaemon } = await import("../cli/tell-daemon.ts");
+  const { reloadDaemon } = await import("../service/running-daemon.ts");
   const { text, report } = await reloadDaemon(context);
   const beatenBy = done.config.setBy(done.key);
   if (context.options.flag("json")) context.printJson({ key: done.key, beatenBy: beatenBy ?? null, reload: report });

@@ -1,11 +1,11 @@
-/** `svc devices list|rename|revoke`: who is paired. Works on the database itself when no daemon runs. */
-import { EXIT, type Json } from "@svc/contract";
+/** `svc devices list|rename|revoke`, which works without a daemon too, and `svc pair`. */
 import { homeOf } from "@svc/config/home";
-import { columns } from "../cli/columns.ts";
+import { EXIT, type Json } from "@svc/contract";
+import { callDaemon } from "@svc/gateway/control";
+import { columns, minute } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { callHere } from "../service/handlers/call-here.ts";
-import { byPrefix } from "../service/handlers/by-prefix.ts";
-import { minute } from "../cli/moment.ts";
+import { byPrefix, deviceName } from "../service/handlers/input.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action, id = "", name = ""] = context.args;
@@ -66,3 +66,28 @@ function table(devices: readonly DeviceLine[]): string {
 }
 
 const seen = ({ last_seen_at: at }: DeviceLine): string => (at === null ? "never seen" : `last seen ${minute(at)}`);
+
+/** `svc pair`: a pairing code from the running daemon. */
+export async function pair(context: CommandContext): Promise<number> {
+  const scope = context.options.text("scope");
+  const named = context.options.text("name");
+  const name = named === undefined ? undefined : deviceName(named);
+  const issued = (await callDaemon({
+    socketFile: homeOf(context.env).controlSocket,
+    name: "pair",
+    body: { ...(scope !== undefined && { scope }), ...(name !== undefined && { name }) },
+  })) as { code: string; expires_at: string; url: string; link: string; remote_link: string | null };
+  if (context.options.flag("json")) context.printJson(issued);
+  else {
+    context.print(`pairing code: ${issued.code} (one use, until ${issued.expires_at})`);
+    const { linkLines } = await import("../service/pairing-text.ts");
+    if (scope !== "webhook") {
+      context.print("Sign a browser in:");
+      for (const line of linkLines({ local: issued.link, remote: issued.remote_link ?? undefined }))
+        context.print(line);
+    }
+    context.print("Pair a program:");
+    context.print(`  curl -fsS -X POST ${issued.url}/pair -H 'X-Pairing-Code: ${issued.code}'`);
+  }
+  return 0;
+}

@@ -1,11 +1,10 @@
 /** `svc doctor`: what is wrong, or with --security what is open, and what fixes it. Exit 1 when something is an error. */
 import { EXIT } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
-import { printable } from "../cli/question.ts";
 import type { Finding } from "../doctor/finding.ts";
-import { groupOf } from "../doctor/groups.ts";
-import { reportText, securityText } from "../doctor/report-text.ts";
-import { DOCTOR_PART } from "../service/self-command.ts";
+import { groupOf, reportText, securityText } from "../doctor/report.ts";
+import { DOCTOR_PART } from "../binary/self-command.ts";
+import { printable } from "../cli/output.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   if (context.env[DOCTOR_PART] !== undefined) {

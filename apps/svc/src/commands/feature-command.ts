@@ -1,5 +1,7 @@
 /** Commands whose work is a feature's: found by their word, handed the feature's section, refused where it is not built in. */
+import { setConfigKey } from "@svc/config";
 import {
+  type CatalogueEntry,
   type FeatureCommandContext,
   type FeatureDefinition,
   featureIdOf,
@@ -8,18 +10,15 @@ import {
   SvcError,
 } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
-import { setConfigKey } from "@svc/config";
-import { systemClock } from "@svc/kit/system-clock";
 import { createGuardedFetch } from "@svc/kit";
-import { absentCommand } from "../cli/absent-command.ts";
+import { systemClock } from "@svc/kit/system-clock";
 import type { CommandContext, CommandModule } from "../cli/command.ts";
-import { fileOption } from "../cli/config-option.ts";
-import { commandProgress } from "../cli/progress.ts";
+import { fileOption } from "../cli/options.ts";
+import { commandProgress, printable } from "../cli/output.ts";
 import { atTerminal, confirmed } from "../cli/prompts.ts";
-import { printable } from "../cli/question.ts";
-import { reloadDaemon } from "../cli/tell-daemon.ts";
+import { reloadDaemon } from "../service/running-daemon.ts";
 import { openBackend } from "../service/backend.ts";
-import { childCommands } from "../service/child-commands.ts";
+import { childCommands } from "../service/features.ts";
 import { openContext, prepareHome } from "../service/context.ts";
 
 /** The command `word`, or that word with the first argument (`hardware info`), of the feature that has it. */
@@ -110,4 +109,28 @@ async function runningTools(socketFile: string): Promise<readonly string[] | und
 function loopbackOf(url: string): string[] {
   if (!URL.canParse(url)) return [];
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname) ? [url] : [];
+}
+
+/** For a command of a feature that this build is without: which feature brings it, and how to get it. Undefined: no absent feature has a command of this word and action. */
+export function absentCommand(
+  word: string,
+  catalogue: readonly CatalogueEntry[],
+  action?: string,
+): SvcError | undefined {
+  const names = (command: string): boolean =>
+    action === undefined ? command.split(" ")[0] === word : command === word || command === `${word} ${action}`;
+  const owners = catalogue.filter(({ commands, included }) => commands.some(names) && !included);
+  const buildable = owners.find(({ planned }) => !planned);
+  if (buildable) {
+    const { flag, build } = buildable;
+    return new SvcError("FEATURE_ABSENT", `This command belongs to the feature ${flag}, which is not in this build.`, {
+      hint: `Build it in: ${build}`,
+    });
+  }
+  const flags = [...new Set(owners.map(({ flag }) => flag))];
+  if (flags.length === 0) return undefined;
+  const which = flags.length === 1 ? `feature ${flags[0]}, which is` : `features ${flags.join(" and ")}, which are`;
+  return new SvcError("FEATURE_PLANNED", `This command belongs to the ${which} planned and not written yet.`, {
+    hint: "What there is and what is planned: svc features --all",
+  });
 }

@@ -1,17 +1,14 @@
 /** `svc inbox list|show|replay|drop`: what came in, what goes out, and what got stuck. Works without a daemon too. */
 import { EXIT, type Json, SvcError } from "@svc/contract";
-import { columns } from "../cli/columns.ts";
+import { columns, printable, second } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
-import { printable } from "../cli/question.ts";
 import type { Call } from "../service/backend.ts";
-import { callHere } from "../service/handlers/call-here.ts";
-import { placeOf } from "../service/handlers/place.ts";
-import { second } from "../cli/moment.ts";
+import { callHere, offlineOptions } from "../service/handlers/call-here.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = "", id = ""] = context.args;
-  const place = await placeOf(context);
-  return await ACTIONS[action]!(context, (call) => callHere(place, call), id);
+  const offline = await offlineOptions(context);
+  return await ACTIONS[action]!(context, (call) => callHere(offline, call), id);
 }
 
 type Action = (context: CommandContext, call: Call, id: string) => Promise<number>;

@@ -3,17 +3,18 @@
  * changed in place, and the rest of it stays.
  */
 import { lstatSync, readFileSync } from "node:fs";
+import { ConfigError, formatProblems, type Home, homeOf, loadConfig, openKeyRing, writeFirstConfig } from "@svc/config";
 import { type Composition, EXIT, SvcError } from "@svc/contract";
-import { type Home, homeOf, loadConfig } from "@svc/config";
+import { systemClock } from "@svc/kit/system-clock";
 import type { CommandContext } from "../cli/command.ts";
 import { atTerminal, confirmed } from "../cli/prompts.ts";
 import { channelsOf } from "../setup/channels.ts";
-import { Draft } from "../setup/draft.ts";
-import { assertValid, changeConfig, writeAnswers } from "../setup/finish.ts";
+import { Draft, type Setup } from "../setup/draft.ts";
 import { applyOptions } from "../setup/from-options.ts";
-import { canInstall, installService } from "../setup/install-service.ts";
-import type { Setup } from "../setup/setup.ts";
-import { demandModel, keyVariable } from "../setup/steps/model.ts";
+import { demandModel, keyVariable } from "../setup/model.ts";
+import { commandWord, parseWords } from "../cli/options.ts";
+import { COMMANDS } from "../cli/table.ts";
+import { reloadDaemon, type Told } from "../service/running-daemon.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const { env, options } = context;
@@ -97,7 +98,7 @@ async function tell(setup: Setup, verb: "wrote" | "changed" | "nothing to change
 
 /** Of the channel that was set up: from a chat without approvers no answer can come. */
 async function tellApprovers({ context, composition, draft }: Setup): Promise<void> {
-  const { noApproversNote } = await import("../service/governance/no-approvers.ts");
+  const { noApproversNote } = await import("../service/governance/channel-section.ts");
   for (const { id, section, core } of channelsOf(composition.features, composition.catalogue)) {
     const isOn = !core && draft.get(`${section}.enabled`) === true;
     if (isOn && draft.get(`${section}.approvers`) === undefined) context.print(noApproversNote(id));
@@ -128,4 +129,61 @@ async function wantsService(): Promise<boolean> {
     if (error instanceof SvcError && error.code === "CANCELLED") return false;
     throw error;
   }
+}
+
+/** The last step: the service as one of the system's, where this build has a command for that. */
+const entry = () => COMMANDS.find((each) => commandWord(each) === "service");
+
+const canInstall = (): boolean => entry()?.actions?.some((action) => action.startsWith("install")) === true;
+
+/** `svc service install`, as if it had been typed. Throws what it throws. */
+async function installService({ context }: Setup): Promise<number> {
+  const command = entry()!;
+  const { run } = await command.load();
+  return run({ ...context, ...parseWords(command, ["install"]) });
+}
+
+/** Throws what does not fit together, without a line number of a file that nobody has: the answers are to blame. */
+async function assertValid({ draft }: Setup): Promise<void> {
+  try {
+    await draft.load();
+  } catch (error) {
+    if (!(error instanceof ConfigError) || error.problems.some(({ env }) => env !== undefined)) throw error;
+    const lines = error.problems.map(({ key, message, allowed }) =>
+      allowed === undefined ? `${key}: ${message}` : `${key}: ${message} (allowed: ${allowed})`,
+    );
+    throw new SvcError("USAGE", `These answers make no valid config:\n  ${lines.join("\n  ")}`, {
+      hint: "Nothing was written. Every answer has an option: svc init --help. A secret comes by its variable, or later: svc secrets set <key>",
+    });
+  }
+}
+
+/** Throws CONFIG_EXISTS, HOME_UNWRITABLE, SECRET_UNREADABLE. */
+async function writeAnswers({ home, context, composition, draft }: Setup): Promise<void> {
+  const { features, catalogue } = composition;
+  const { secrets } = (await draft.load()).core;
+  const ring = openKeyRing(home);
+  const text = await draft.text((secret) => (secrets.encrypt ? ring.seal(secret) : secret));
+  await writeFirstConfig(home, features, text);
+  await loadConfig({ home, env: context.env, features, catalogue });
+}
+
+/** Undefined: the config says so already. Throws SETTINGS_INVALID, SETTINGS_REFUSED, CONFIG_*; the file is as it was then. */
+async function changeConfig({ home, context, composition, draft }: Setup): Promise<Told | undefined> {
+  const { ConfigEditor } = await import("@svc/config/settings");
+  const { features, catalogue } = composition;
+  const editor = new ConfigEditor({ home, env: context.env, features, catalogue, now: () => systemClock.now() });
+  const { revision } = await editor.state();
+  const saved = await editor.save({ edits: draft.edits }, revision, "svc init").catch((error: unknown) => {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new SvcError("SETTINGS_INVALID", `Nothing was written.\n${formatProblems(error.problems)}`, { cause: error });
+  });
+  if (saved.version === undefined) return undefined;
+  return reloadDaemon(context).catch(async (error: unknown) => {
+    await saved.restore();
+    const why = error instanceof Error ? error.message.replace(/^It is written, but /, "") : "";
+    throw new SvcError("SETTINGS_REFUSED", `The config was not changed: ${why} The file is as it was.`, {
+      cause: error,
+    });
+  });
 }

@@ -1,13 +1,12 @@
 /** `svc logs`: the log files of the home, with or without a daemon; `-f` goes on as they grow. */
 import { styleText } from "node:util";
-import { EXIT, SvcError } from "@svc/contract";
 import { homeOf } from "@svc/config";
-import { LOG_LEVELS, type LogLevel, jsonLine, logFilePath, readableLine, visible } from "@svc/runtime";
+import { EXIT, SvcError } from "@svc/contract";
 import { systemClock } from "@svc/kit/system-clock";
+import { jsonLine, LOG_LEVELS, logFilePath, type LogLevel, readableLine, visible } from "@svc/runtime";
 import type { CommandContext } from "../cli/command.ts";
-import { fieldOf, matcher, traceIdOf } from "../logs/filters.ts";
+import { fieldOf, matcher, parseSince, traceIdOf } from "../logs/filters.ts";
 import { type LogLine, type Pause, readLog, type Wanted } from "../logs/read-log.ts";
-import { parseSince } from "../logs/since.ts";
 
 const LINES_BY_DEFAULT = 100;
 const POLL_MS = 250;

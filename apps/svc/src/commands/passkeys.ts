@@ -1,10 +1,9 @@
 /** `svc passkeys list|rename|remove`: every device's passkeys. */
 import { EXIT } from "@svc/contract";
-import { columns } from "../cli/columns.ts";
+import { columns, minute } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
-import { minute } from "../cli/moment.ts";
 import { type Backend, openBackend } from "../service/backend.ts";
-import { byPrefix } from "../service/handlers/by-prefix.ts";
+import { byPrefix } from "../service/handlers/input.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action, id = "", name = ""] = context.args;

@@ -1,15 +1,14 @@
 /** `svc restore <file>`: the home as it was when the backup was made, under a running daemon too. */
 import { resolve } from "node:path";
+import { type Home, homeOf } from "@svc/config";
 import { EXIT, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
-import { type Home, homeOf } from "@svc/config";
 import { systemClock } from "@svc/kit/system-clock";
 import { lockHome } from "@svc/store";
 import type { Manifest } from "../backup/manifest.ts";
-import { prepareRestore, type PreparedRestore } from "../backup/prepare-restore.ts";
-import { restoredConfig } from "../backup/restored-config.ts";
+import { type PreparedRestore, prepareRestore, restoredConfig } from "../backup/prepare-restore.ts";
 import type { CommandContext } from "../cli/command.ts";
-import { untilReplaced } from "../service/until-replaced.ts";
+import { untilReplaced } from "../service/running-daemon.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const home = homeOf(context.env);

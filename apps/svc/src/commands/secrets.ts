@@ -1,19 +1,18 @@
 /** `svc secrets set|encrypt|rotate|list`. A value comes from a prompt or a pipe, and goes into the config sealed. */
-import { EXIT, type Json, SvcError } from "@svc/contract";
 import {
-  type SecretFileOptions,
-  type SecretState,
   listSecrets,
   sealConfigFile,
+  type SecretFileOptions,
+  type SecretState,
   setConfigSecret,
   typedKey,
 } from "@svc/config";
-import { columns } from "../cli/columns.ts";
+import { EXIT, type Json, SvcError } from "@svc/contract";
+import { columns } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
-import { readSecret } from "../cli/secret-input.ts";
-import { reloadDaemon } from "../cli/tell-daemon.ts";
-import { callHere } from "../service/handlers/call-here.ts";
-import { placeOf } from "../service/handlers/place.ts";
+import { readSecret } from "../cli/input.ts";
+import { reloadDaemon } from "../service/running-daemon.ts";
+import { callHere, offlineOptions } from "../service/handlers/call-here.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = ""] = context.args;
@@ -25,7 +24,7 @@ type Action = (context: CommandContext) => Promise<number>;
 const ACTIONS: Readonly<Record<string, Action>> = { set, encrypt, rotate, list };
 
 async function fileOf(context: CommandContext): Promise<SecretFileOptions> {
-  const { home, config } = await placeOf(context);
+  const { home, config } = await offlineOptions(context);
   return { home, ...config };
 }
 
@@ -64,7 +63,7 @@ async function encrypt(context: CommandContext): Promise<number> {
 
 /** What is in force does not change, so nobody needs a reload. */
 async function rotate(context: CommandContext): Promise<number> {
-  const done = (await callHere(await placeOf(context), { name: "secrets-rotate" })) as {
+  const done = (await callHere(await offlineOptions(context), { name: "secrets-rotate" })) as {
     sealed: string[];
     resumed: boolean;
   };

@@ -1,10 +1,10 @@
 /** `svc send`: a message to somebody on a channel, whichever it is, by the outbox of the service. */
 import { type ErrorCode, ERRORS, EXIT, SvcError } from "@svc/contract";
-import { channelName } from "../channels/find-channel.ts";
+import { channelName } from "../service/channels.ts";
 import type { CommandContext } from "../cli/command.ts";
-import { printable } from "../cli/question.ts";
-import { readText } from "../cli/text-input.ts";
+import { readText } from "../cli/input.ts";
 import { openBackend } from "../service/backend.ts";
+import { printable } from "../cli/output.ts";
 
 /** As `channel_send`. */
 const MAX_CHARS = 65_536;

@@ -1,10 +1,9 @@
 /** `svc service install|status|uninstall`: lets the system's service manager keep the daemon running. */
 import { EXIT } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
-import { printable } from "../cli/question.ts";
 import { type Done, install, status, type Status, uninstall } from "../system-service/actions.ts";
-import { managerOf } from "../system-service/manager.ts";
-import { commandText } from "../system-service/run-command.ts";
+import { commandText, managerOf } from "../system-service/manager.ts";
+import { printable } from "../cli/output.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const { env, options, args } = context;
@@ -24,7 +23,7 @@ export async function run(context: CommandContext): Promise<number> {
     say(done, doneText(done, done.changed ? "removed" : "there is no"));
     return EXIT.ok;
   }
-  const { planOf } = await import("../system-service/make-plan.ts");
+  const { planOf } = await import("../system-service/actions.ts");
   const plan = await planOf(context);
   if (options.flag("print")) {
     const text = manager.text(plan);

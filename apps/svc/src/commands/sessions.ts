@@ -1,18 +1,14 @@
 /** `svc sessions list|search|show|rename|pin|unpin|archive|unarchive|export|cancel|delete`: the conversations of every device and channel. */
 import { EXIT, type Json, SvcError } from "@svc/contract";
-import { type AttachedFile, fileLine } from "../cli/attached.ts";
-import { columns } from "../cli/columns.ts";
+import { columns, fileLine, minute, printable, type ShownFile } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
-import { printable } from "../cli/question.ts";
 import type { Call } from "../service/backend.ts";
-import { callHere } from "../service/handlers/call-here.ts";
-import { placeOf } from "../service/handlers/place.ts";
-import { minute } from "../cli/moment.ts";
+import { callHere, offlineOptions } from "../service/handlers/call-here.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = "", id = "", more = ""] = context.args;
-  const place = await placeOf(context);
-  return await ACTIONS[action]!(context, (call) => callHere(place, call), id, more);
+  const offline = await offlineOptions(context);
+  return await ACTIONS[action]!(context, (call) => callHere(offline, call), id, more);
 }
 
 type Action = (context: CommandContext, call: Call, id: string, more: string) => Promise<number>;
@@ -48,7 +44,7 @@ interface MessageLine {
   readonly at: string;
   readonly role: "user" | "assistant";
   readonly text: string;
-  readonly files: readonly AttachedFile[];
+  readonly files: readonly ShownFile[];
   readonly calls: readonly {
     readonly tool: string;
     readonly input: Json;

@@ -4,10 +4,9 @@ import { mkdtempSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EXIT, type Json, SvcError } from "@svc/contract";
-import { columns } from "../cli/columns.ts";
+import { columns, printable } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { atTerminal, confirmed } from "../cli/prompts.ts";
-import { printable } from "../cli/question.ts";
 import type { Call } from "../service/backend.ts";
 
 interface Files {

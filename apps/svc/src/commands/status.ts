@@ -1,10 +1,10 @@
 /** `svc status`: what the daemon says of itself; without a daemon, that there is none. */
+import { homeOf } from "@svc/config/home";
 import { EXIT, type Json, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
-import { homeOf } from "@svc/config/home";
 import type { CommandContext } from "../cli/command.ts";
 import type { SandboxState } from "../service/sandbox-state.ts";
-import { lastErrorText, type Past, type PastMessage } from "../cli/last-error.ts";
+import { lastErrorText, type Past, type PastMessage } from "../cli/output.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const home = homeOf(context.env);

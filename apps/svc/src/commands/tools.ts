@@ -1,7 +1,8 @@
 /** `svc tools list` and `svc tools run`: under the agent's policy and sandbox, exactly as in a turn. */
 import { EXIT, type Json } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
-import { callAtTerminal, printable } from "../cli/question.ts";
+import { printable } from "../cli/output.ts";
+import { callAtTerminal } from "../cli/question.ts";
 import { openBackend } from "../service/backend.ts";
 
 export async function run(context: CommandContext): Promise<number> {

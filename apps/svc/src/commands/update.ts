@@ -1,11 +1,12 @@
-/** `svc update [--check]`: replaces this binary with the newest release, after its signature and checksums were verified. */
-import { EXIT, SvcError } from "@svc/contract";
+/** `svc update [--check]`: replaces this binary with the newest release, after its signature and checksums were verified. `svc rollback`. */
+import { existsSync } from "node:fs";
 import { homeOf } from "@svc/config/home";
+import { EXIT, SvcError } from "@svc/contract";
 import { compareVersions, type ReleaseManifest } from "@svc/kit/releases";
 import { schemaOfFile } from "@svc/store";
 import type { CommandContext } from "../cli/command.ts";
-import { aboutBinary, binaryFile, diskError, lockBinary } from "../update/installed-binary.ts";
-import { openRelease } from "../update/release.ts";
+import { aboutBinary, binaryFile, diskError, type InstalledBinary, lockBinary } from "../binary/installed-binary.ts";
+import { openRelease } from "../binary/release.ts";
 
 /** Beside `--from`: for a fleet with a mirror of its own. */
 const FROM_VARIABLE = "SVC_UPDATE_URL";
@@ -103,4 +104,40 @@ async function proveStarts(file: string, { version, commit }: ReleaseManifest, t
   throw new SvcError("UPDATE_REFUSED", `The release is refused: ${why}. Nothing was changed.`, {
     hint: "Report it: the release is broken, or made for another kind of machine.",
   });
+}
+
+/** `svc rollback`: the binary before the last update is put back; the one in force is kept, so that a second call undoes it. */
+export async function rollback(context: CommandContext): Promise<number> {
+  const { build } = context;
+  const file = binaryFile();
+  using binary = lockBinary(file);
+  if (!existsSync(binary.previous)) {
+    throw new SvcError("ROLLBACK_UNAVAILABLE", undefined, { hint: "svc update keeps one from its first update on." });
+  }
+  const about = await aboutBinary(binary.previous);
+  if (!about) {
+    throw new SvcError("ROLLBACK_UNAVAILABLE", "The previous binary does not start, so it stays where it is.", {
+      hint: `It is ${binary.previous}.`,
+    });
+  }
+  // This is the binary that was put back; only the other one had not been put away yet.
+  if (binary.resumed) return reportRollback(context, binary, { version: build.version, before: about.version });
+  if (about.version === build.version && about.commit === build.commit) {
+    throw new SvcError("ROLLBACK_UNAVAILABLE", "The previous binary is the one in force.", {
+      hint: "An update was interrupted before its last step. Run: svc update",
+    });
+  }
+  refuseNewerDatabase(context, about.schema_version, `the previous svc, ${about.version}`);
+  binary.swap();
+  return reportRollback(context, binary, { version: about.version, before: build.version });
+}
+
+function reportRollback(
+  context: CommandContext,
+  { file, previous }: Pick<InstalledBinary, "file" | "previous">,
+  versions: { readonly version: string; readonly before: string },
+): number {
+  if (context.options.flag("json")) context.printJson({ file, ...versions, previous });
+  else context.print(`rolled ${file} back to ${versions.version} (before: ${versions.before})\n${RESTART}`);
+  return EXIT.ok;
 }

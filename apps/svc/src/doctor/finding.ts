@@ -32,3 +32,15 @@ function isFinding(value: unknown): value is Finding {
   const texts = typeof id === "string" && typeof message === "string" && (fix === undefined || typeof fix === "string");
   return texts && LEVELS.some((known) => known === level);
 }
+
+/** What the process that checks tells the one that waits for it: lines of JSON on standard output. */
+export type Progress =
+  | { readonly type: "checks"; readonly ids: readonly string[] }
+  | { readonly type: "done"; readonly id: string; readonly findings: readonly Finding[] };
+
+export const unchecked = (id: string): Finding =>
+  warning(
+    id,
+    "This could not be checked in time.",
+    "svc doctor once more; if it stays so, look at the disk and the load",
+  );

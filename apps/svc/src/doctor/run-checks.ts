@@ -2,11 +2,9 @@
 import { EXIT } from "@svc/contract";
 import { systemClock } from "@svc/kit/system-clock";
 import type { CommandContext } from "../cli/command.ts";
-import { type Finding, warning } from "./finding.ts";
-import type { Check } from "./machine/check.ts";
+import { type Finding, type Progress, unchecked, warning } from "./finding.ts";
+import { type Check, type Machine, machineOf } from "./machine/machine.ts";
 import { CHECKS } from "./machine/checks.ts";
-import { type Machine, machineOf } from "./machine/machine.ts";
-import { type Progress, unchecked } from "./progress.ts";
 
 const CHECK_MS = 3000;
 

@@ -6,9 +6,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { systemClock } from "@svc/kit/system-clock";
-import { error, type Finding, findingsIn } from "./finding.ts";
-import { type Progress, unchecked } from "./progress.ts";
-import { DOCTOR_PART, selfCommand } from "../service/self-command.ts";
+import { error, type Finding, findingsIn, type Progress, unchecked } from "./finding.ts";
+import { DOCTOR_PART, selfCommand } from "../binary/self-command.ts";
 
 /** Five seconds at most, for the process's own start and end too. */
 const ALL_MS = 4000;

@@ -1,8 +1,16 @@
 /** A page of the log for readers that come again: the newest lines, then what was written since. Bounded in what it reads. */
 import { parseLogLine } from "@svc/runtime";
-import { LineSplitter, linesBackwards, readOn } from "./lines.ts";
-import { closeFile, newestFirst, openFile, type OpenFile, sizeOf } from "./log-files.ts";
-import type { LogLine } from "./read-log.ts";
+import {
+  closeFile,
+  linesBackwards,
+  LineSplitter,
+  type LogLine,
+  newestFirst,
+  type OpenFile,
+  openFile,
+  readOn,
+  sizeOf,
+} from "./read-log.ts";
 
 /** Searched backwards at most: a rare word must not hold up the service while gigabytes are read. */
 const MOST_SEARCHED_BYTES = 8 * 1024 * 1024;

@@ -1,10 +1,10 @@
 /** How the commands of an agent are to be confined: as whom, in which workspace. The daemon, doctor and setup ask it here. */
 import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
 import { commandUser, confinementOf, movablePath, workspaceRoot } from "@svc/agent";
+import { type Home, type LoadedConfig, resolveAgents, type ResolvedAgent } from "@svc/config";
 import type { Confinement } from "@svc/contract";
-import { type Home, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/config";
 import { givePath, makeScratch } from "@svc/kit/files";
-import { hiddenPaths, workspaceFolder } from "./paths.ts";
 
 export interface AgentConfinement {
   readonly confinement: Confinement;
@@ -76,3 +76,10 @@ const confined = (home: Home, config: LoadedConfig, workspace: string, user: Con
   });
 
 const real = (path: string): Promise<string> => realpath(path).catch(() => path);
+
+/** Where an agent works. Not resolved against the working directory: a daemon and `svc tools run` in another folder would have two workspaces. */
+export const workspaceFolder = (home: Home, agent: Pick<ResolvedAgent, "workspace">): string =>
+  resolve(home.root, agent.workspace ?? home.workspace);
+
+/** What commands must not see. The config may lie elsewhere (--config), and it holds secrets. */
+export const hiddenPaths = (home: Home, { file }: LoadedConfig): string[] => [home.root, file];

@@ -1,12 +1,12 @@
 /** The home, its config and a logger: what every command that touches the service begins with. */
 import { existsSync } from "node:fs";
+import { type Home, homeOf, loadConfig, type LoadedConfig, writeDefaultConfig } from "@svc/config";
+import type { ConfigEditor } from "@svc/config/settings";
 import { type Composition, SvcError } from "@svc/contract";
 import { systemClock } from "@svc/kit/system-clock";
-import { type Home, type LoadedConfig, homeOf, loadConfig, writeDefaultConfig } from "@svc/config";
-import type { ConfigEditor } from "@svc/config/settings";
+import { createLogger, openLogFile, type RuntimeLogger } from "@svc/runtime";
 import type { CommandContext } from "../cli/command.ts";
-import { fileOption } from "../cli/config-option.ts";
-import { commandLog, daemonLog, type ServiceLog } from "./service-log.ts";
+import { fileOption } from "../cli/options.ts";
 
 export interface ServiceContext extends ServiceLog {
   readonly home: Home;
@@ -24,8 +24,8 @@ export interface OpenedContext extends ServiceContext {
   readonly config: LoadedConfig;
 }
 
-/** Throws what loading the config throws. `lone`: for one command, beside whatever daemon there is. */
-export async function openContext(context: CommandContext, lone = false): Promise<OpenedContext> {
+/** Throws what loading the config throws. `forCommand`: for one command, beside whatever daemon there is. */
+export async function openContext(context: CommandContext, forCommand = false): Promise<OpenedContext> {
   const home = homeOf(context.env);
   const composition = await context.build.load();
   const { features, catalogue } = composition;
@@ -41,7 +41,7 @@ export async function openContext(context: CommandContext, lone = false): Promis
     return new settings.ConfigEditor({ ...options, now: () => systemClock.now() });
   };
   const config = await load();
-  const { log, follow } = lone ? commandLog(config) : daemonLog(home, config);
+  const { log, follow } = forCommand ? commandLog(config) : daemonLog(home, config);
   for (const warning of config.warnings) log.warn(warning);
   return { home, composition, log, follow, load, edit, editor, config };
 }
@@ -63,3 +63,59 @@ export async function prepareHome(context: CommandContext): Promise<boolean> {
     throw error;
   }
 }
+
+/** The log of a process: standard error, and for the daemon the log file too. */
+interface ServiceLog {
+  readonly log: RuntimeLogger;
+  /** Level and file as this config says, from the next line on. */
+  follow(config: LoadedConfig): void;
+}
+
+/** The daemon's. */
+function daemonLog(home: Home, config: LoadedConfig): ServiceLog {
+  const log = logAt(config.core.log.level);
+  const file = openLogFile(home, limitsOf(config), systemClock);
+  const follow = (next: LoadedConfig): void => {
+    log.setLevel(next.core.log.level);
+    file.setLimits(limitsOf(next));
+    log.setFile(next.core.log.file ? file : undefined);
+  };
+  log.setSecrets(config.secrets());
+  follow(config);
+  return { log, follow };
+}
+
+/** Of one command: errors only, and nothing of it is kept. */
+function commandLog(config: LoadedConfig): ServiceLog {
+  const log = logAt("error");
+  log.setSecrets(config.secrets());
+  return { log, follow: () => {} };
+}
+
+const logAt = (level: LoadedConfig["core"]["log"]["level"]): RuntimeLogger =>
+  createLogger({
+    level,
+    write: (line) => process.stderr.write(`${line}\n`),
+    json: !process.stderr.isTTY,
+    clock: systemClock,
+    later: soon,
+  });
+
+/** What lines that warn of nothing wait for others: a busy service writes a hundred at once then, and pays for one write. */
+const SOON_MS = 20;
+
+/** In a moment; with the process where that ends first, however it does, but by SIGKILL. */
+function soon(flush: () => void): void {
+  const run = (): void => {
+    cancel();
+    process.off("exit", run);
+    flush();
+  };
+  const cancel = systemClock.after(SOON_MS, run);
+  process.on("exit", run);
+}
+
+const limitsOf = ({ core: { log } }: LoadedConfig): { maxBytes: number; maxFiles: number } => ({
+  maxBytes: log.max_file_mb * 1024 * 1024,
+  maxFiles: log.max_files,
+});

@@ -1,24 +1,23 @@
 /** What the tool calls of one agent run in: its tools, its policy, its workspace, the sandbox and the way out. */
 import {
   type ActionHistories,
-  type SandboxInForce,
-  type ToolEnvironment,
   createExec,
   createPolicy,
   openWorkspace,
+  type SandboxInForce,
+  type ToolEnvironment,
 } from "@svc/agent";
+import { absentBrowser, type LoadedConfig, type ResolvedAgent } from "@svc/config";
 import { type CatalogueEntry, SvcError, type Tool } from "@svc/contract";
-import { type Tracer, type Ongoing, type Registry, currentScope } from "@svc/runtime";
-import { type LoadedConfig, type ResolvedAgent, absentBrowser } from "@svc/config";
-import { systemClock } from "@svc/kit/system-clock";
 import { limitedClient } from "@svc/gateway/identity";
 import { createGuardedFetch } from "@svc/kit";
+import { systemClock } from "@svc/kit/system-clock";
+import { currentScope, type Ongoing, type Registry, type Tracer } from "@svc/runtime";
 import { SOP_TOOLS } from "@svc/sop";
 import type { Store } from "@svc/store";
-import { confinementOfAgent } from "./confinement.ts";
-import type { ServiceContext } from "./context.ts";
-import { hiddenPaths, workspaceFolder } from "./paths.ts";
 import { closest, distance } from "fastest-levenshtein";
+import { confinementOfAgent, hiddenPaths, workspaceFolder } from "./confinement.ts";
+import type { ServiceContext } from "./context.ts";
 
 /** Longest tool result that goes to the model, in characters. */
 const MAX_OUTPUT_CHARS = 64 * 1024;
@@ -36,20 +35,20 @@ export interface EnvironmentDeps {
   readonly hasProcedures: boolean;
 }
 
-export async function openEnvironment(parts: EnvironmentDeps, agent: ResolvedAgent): Promise<ToolEnvironment> {
-  const { home, log } = parts.context;
-  const { tracer, probe } = parts;
-  const { core } = parts.config;
+export async function openEnvironment(deps: EnvironmentDeps, agent: ResolvedAgent): Promise<ToolEnvironment> {
+  const { home, log } = deps.context;
+  const { tracer, probe } = deps;
+  const { core } = deps.config;
   const root = workspaceFolder(home, agent);
-  const hidden = hiddenPaths(home, parts.config);
+  const hidden = hiddenPaths(home, deps.config);
   const { forbidden_paths: forbiddenPaths, workspace_only: workspaceOnly } = agent.policy;
   // While it is probed: files that tools write meanwhile must be those of whom commands will run as.
   const confines = !["none", "unavailable"].includes(probe.choice.effective);
-  const { confinement, obstacle } = await confinementOfAgent(home, parts.config, agent, { confines });
+  const { confinement, obstacle } = await confinementOfAgent(home, deps.config, agent, { confines });
   const workspace = await openWorkspace(root, { forbiddenPaths, hidden, workspaceOnly });
   return {
     agent: agent.name,
-    ...toolsOf(parts, agent),
+    ...toolsOf(deps, agent),
     policy: createPolicy({
       agent: agent.name,
       policy: agent.policy,
@@ -63,7 +62,7 @@ export async function openEnvironment(parts: EnvironmentDeps, agent: ResolvedAge
         },
       },
       workspace: workspace.root,
-      actions: parts.actions.of(agent.name),
+      actions: deps.actions.of(agent.name),
     }),
     limitedClient,
     workspace,
@@ -83,9 +82,9 @@ export async function openEnvironment(parts: EnvironmentDeps, agent: ResolvedAge
       log,
       clock: systemClock,
     }),
-    reader: (type) => parts.registry.readers.get(type),
-    track: (work) => parts.calls.during(work),
-    store: parts.store,
+    reader: (type) => deps.registry.readers.get(type),
+    track: (work) => deps.calls.during(work),
+    store: deps.store,
     clock: systemClock,
     log,
     tracer,

@@ -7,9 +7,9 @@ import {
   type SandboxChoice,
   type SandboxInForce,
 } from "@svc/agent";
+import { type LoadedConfig, resolveAgents, type ResolvedAgent } from "@svc/config";
 import { MAX_PROMPT_CONTEXT } from "@svc/contract";
-import { type Tracer, Ongoing, type Registry } from "@svc/runtime";
-import { type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/config";
+import { Ongoing, type Registry, type Tracer } from "@svc/runtime";
 import type { Store } from "@svc/store";
 import type { ServiceContext } from "./context.ts";
 import { confinementOfAgent, isToConfine } from "./confinement.ts";
@@ -48,10 +48,10 @@ export interface GenerationDeps {
 }
 
 /** Changes nothing outside but for workspace folders, which it makes. Throws PATH_*, HOME_UNWRITABLE and the like. */
-export async function makeGeneration(parts: GenerationDeps): Promise<Generation> {
-  const { context, config, registry, store, actions, tracer, hasProcedures } = parts;
+export async function makeGeneration(deps: GenerationDeps): Promise<Generation> {
+  const { context, config, registry, store, actions, tracer, hasProcedures } = deps;
   const { core } = config;
-  const { probe, sandboxFor } = await sandboxOf(parts);
+  const { probe, sandboxFor } = await sandboxOf(deps);
   const calls = new Ongoing();
   const promptContext = promptContextOf(registry, context);
   const profiles = new Map<string, AgentProfile>();
@@ -106,8 +106,8 @@ function promptContextOf({ promptContexts }: Registry, { log }: ServiceContext):
 }
 
 /** Probing takes a moment and says its warning in the log: only when the answer can have changed. */
-async function sandboxOf(parts: GenerationDeps): Promise<Pick<Generation, "probe" | "sandboxFor">> {
-  const { config, registry, context, signal, before } = parts;
+async function sandboxOf(deps: GenerationDeps): Promise<Pick<Generation, "probe" | "sandboxFor">> {
+  const { config, registry, context, signal, before } = deps;
   const backends = registry.sandboxes.list();
   const [agent] = resolveAgents(config.core).values();
   const confines = isToConfine(config) && backends.some(({ id }) => id !== "none");
@@ -126,7 +126,7 @@ async function sandboxOf(parts: GenerationDeps): Promise<Pick<Generation, "probe
     log: context.log,
     signal,
   });
-  if (!parts.probesLater || !confines) await probe.verdict;
+  if (!deps.probesLater || !confines) await probe.verdict;
   return { probe, sandboxFor };
 }
 

@@ -1,6 +1,6 @@
 /** What features and core's own tools reach of a service that is put together after them. */
 import { type Agent, callerOf } from "@svc/agent";
-import { type InTransaction, type Messaging } from "@svc/messaging";
+import { DEFAULT_AGENT } from "@svc/config";
 import {
   type AgentAccess,
   type Inbound,
@@ -16,12 +16,11 @@ import {
 } from "@svc/contract";
 import { proceduresIdentity } from "@svc/gateway/identity";
 import { receivedEvents } from "@svc/gateway/sop-events";
-import { DEFAULT_AGENT } from "@svc/config";
+import type { InTransaction, Messaging } from "@svc/messaging";
 import type { Registry } from "@svc/runtime";
-import type { Approvals, SopToolDeps, Sops } from "@svc/sop";
+import type { Approvals, Sops, SopToolDeps } from "@svc/sop";
 import type { Store } from "@svc/store";
-import { named } from "./feature-secrets.ts";
-import type { FeaturePorts, OwnedMore } from "./features.ts";
+import { type FeaturePorts, named, type OwnedMore } from "./features.ts";
 import type { Governance } from "./governance/governance.ts";
 import { localClient } from "./local-client.ts";
 

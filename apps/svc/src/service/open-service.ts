@@ -1,21 +1,21 @@
 /** Opens the service: features, database, procedures, agents, in the order in which one needs the other. */
 import { ActionHistories, Attachments, createAgent, noneBackend } from "@svc/agent";
-import { channelSendTool, removeLeftovers } from "@svc/messaging";
-import { limitedClient } from "@svc/gateway/identity";
-import { CORE_PATHS } from "@svc/gateway/core-paths";
-import { Lifecycle, NO_TRACER, currentScope, logBackend } from "@svc/runtime";
 import { removeDrafts } from "@svc/config";
+import type { Workspace } from "@svc/contract";
+import { CORE_PATHS } from "@svc/gateway/core-paths";
+import { limitedClient } from "@svc/gateway/identity";
 import { systemClock } from "@svc/kit/system-clock";
+import { channelSendTool, removeLeftovers } from "@svc/messaging";
+import { currentScope, Lifecycle, logBackend, NO_TRACER } from "@svc/runtime";
 import { sopTools } from "@svc/sop";
-import { type Store, lockHome, openStore } from "@svc/store";
+import { lockHome, openStore, type Store } from "@svc/store";
 import { clearKilledRestore } from "../backup/interrupted.ts";
 import type { OpenedContext } from "./context.ts";
-import { OpenService, type Service, type ServiceEvents, idempotencyOf, openEvents } from "./service.ts";
+import { idempotencyOf, openEvents, OpenService, type Service, type ServiceEvents } from "./service.ts";
 import { enabledFeatures, openPathsOf } from "./features.ts";
 import { type Generation, makeGeneration } from "./generation.ts";
-import { openLibrary } from "./governance/library.ts";
+import { openLibrary } from "./governance/procedures.ts";
 import { LateFeaturePorts } from "./late-feature-ports.ts";
-import type { Workspace } from "@svc/contract";
 
 export interface ServiceOptions {
   readonly signal: AbortSignal;
@@ -34,22 +34,22 @@ export async function openService(
   let store: Store | undefined;
   let service: Service | undefined;
   const probing = new AbortController();
-  const doors = new LateFeaturePorts();
+  const ports = new LateFeaturePorts();
   const events: ServiceEvents = openEvents({
     context: opened,
     observe: (event) => {
-      doors.watch(event);
+      ports.watch(event);
       lifecycle.publish(event);
     },
     devices: () => store?.devices,
   });
   const lifecycle: Lifecycle = new Lifecycle({
     definitions: opened.composition.features,
-    enabled: enabledFeatures(opened, config, doors),
+    enabled: enabledFeatures(opened, config, ports),
     core: {
       observers: [logBackend({ log, isOn: () => (service?.config ?? config).backend === "log" })],
       sandboxes: [noneBackend],
-      tools: [channelSendTool(() => doors.messaging().channelSend), ...sopTools(doors)],
+      tools: [channelSendTool(() => ports.messaging().channelSend), ...sopTools(ports)],
     },
     reserved: { paths: CORE_PATHS },
     openPaths: openPathsOf(opened.composition),
@@ -66,7 +66,7 @@ export async function openService(
     await clearKilledRestore(home);
     const traceparent = (): string | undefined => currentScope().traceparent;
     const idempotency = idempotencyOf(config);
-    store = doors.openStore(openStore({ file: home.database, clock: systemClock, idempotency, traceparent }));
+    store = ports.openStore(openStore({ file: home.database, clock: systemClock, idempotency, traceparent }));
     phase("home locked, database opened");
     const registry = await lifecycle.register(signal);
     phase("features registered");
@@ -88,7 +88,7 @@ export async function openService(
       store,
       clock: systemClock,
       log,
-      speech: doors.speech,
+      speech: ports.speech,
       workspaceOf: (name) => (service?.generation ?? generation).agents.profiles.get(name)?.environment.workspace,
       workspaces: () => workspacesOf(service?.generation ?? generation),
     });
@@ -106,12 +106,12 @@ export async function openService(
       publish: events.publish,
       isListened: () => events.hub.subscribers > 0,
       // A command has the home to itself: nobody else could answer.
-      ...(isDaemon && { ask: (question, gone) => doors.governance().questions.anywhere(question, gone) }),
+      ...(isDaemon && { ask: (question, gone) => ports.governance().questions.anywhere(question, gone) }),
     });
     await agent.recover();
     phase("agents made, interrupted work recovered");
-    const parts = { context: opened, store, lifecycle, agent, attachments, doors, actions, events };
-    service = new OpenService(parts, { doors, library, generation, unlock, isDaemon, probing });
+    const deps = { context: opened, store, lifecycle, agent, attachments, ports, actions, events };
+    service = new OpenService(deps, { ports, library, generation, unlock, isDaemon, probing });
     return service;
   } catch (error) {
     probing.abort(error);

@@ -2,16 +2,15 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { utcDay } from "@svc/agent";
-import { type ClientId, ERRORS, type ErrorCode, SvcError } from "@svc/contract";
+import { makeFolder, resolveAgents } from "@svc/config";
+import { type ClientId, type ErrorCode, ERRORS, SvcError } from "@svc/contract";
 import type { LogQuery, Operations } from "@svc/gateway";
 import { ANONYMOUS, proceduresIdentity } from "@svc/gateway/identity";
-import { logFilePath } from "@svc/runtime";
-import { makeFolder, resolveAgents } from "@svc/config";
 import { systemClock } from "@svc/kit/system-clock";
-import { lastBackup } from "../backup/last-backup.ts";
-import { removeOldBackups } from "../backup/old-backups.ts";
-import { channelList } from "../channels/channel-list.ts";
-import { selfCommand } from "./self-command.ts";
+import { logFilePath } from "@svc/runtime";
+import { lastBackup, removeOldBackups } from "../backup/known-backups.ts";
+import { channelList } from "./channels.ts";
+import { selfCommand } from "../binary/self-command.ts";
 import type { Service } from "./service.ts";
 
 type Called<Name extends keyof Operations> = Awaited<ReturnType<Operations[Name]>>;
@@ -125,7 +124,7 @@ export class OperationsDesk implements Operations {
   async #check(security: boolean): Promise<Called<"doctor">> {
     const [{ superviseChecks }, { groupOf }] = await Promise.all([
       import("../doctor/supervise.ts"),
-      import("../doctor/groups.ts"),
+      import("../doctor/report.ts"),
     ]);
     const { config, context } = this.#service;
     const findings = await superviseChecks({ security, config: config.file, env: this.#env });

@@ -5,15 +5,14 @@
  *   load → compare hashes → features: construct, register → sandbox, workspaces, policies → gateway ┐ may fail, undone
  *   swap features, agents, log ─ old features end when no call and no delivery uses them any more   ┘ can't fail
  */
+import { listSecrets, type LoadedConfig, sealConfigFile, walkSchema } from "@svc/config";
 import { type Composition, SvcError } from "@svc/contract";
-import { type Gateway, type GatewaySettings, type RequestsBefore, ingressPathsOf } from "@svc/gateway";
+import { type Gateway, type GatewaySettings, ingressPathsOf, type RequestsBefore } from "@svc/gateway";
 import type { EnabledFeature, LifecycleChange, Registry } from "@svc/runtime";
-import { type LoadedConfig, listSecrets, sealConfigFile, walkSchema } from "@svc/config";
 import type { ServiceContext } from "./context.ts";
-import { enabledFeatures, otherPartsOf } from "./features.ts";
+import { enabledFeatures, featurePathsOf, otherPartsOf } from "./features.ts";
 import { type Generation, makeGeneration } from "./generation.ts";
 import type { Service } from "./service.ts";
-import { featurePathsOf } from "./feature-paths.ts";
 
 /** What a reload did, as `svc reload --json` prints it. */
 export interface ReloadReport {
@@ -122,7 +121,7 @@ export class Reloader {
     const changed = changedSections(before.config, config);
     // Of both configs: what a late line of an old credential says must stay hidden.
     context.log.setSecrets([...before.config.secrets(), ...config.secrets()]);
-    const enabled = enabledFeatures(context, config, this.#service.doors);
+    const enabled = enabledFeatures(context, config, this.#service.ports);
     const isMoved = before.config.core.gateway.public_url !== config.core.gateway.public_url;
     const change = await lifecycle.prepare(
       enabled,
@@ -154,8 +153,8 @@ export class Reloader {
       await library.reload();
       const { registry } = change;
       const hasProcedures = library.list().length > 0;
-      const parts = { context, config, registry, store, actions, tracer, before, hasProcedures };
-      const next = await makeGeneration({ ...parts, signal: this.#signal });
+      const deps = { context, config, registry, store, actions, tracer, before, hasProcedures };
+      const next = await makeGeneration({ ...deps, signal: this.#signal });
       this.#signal.throwIfAborted();
       return { next, requests: this.#gateway.reconfigure(gatewaySettings(context, config, registry)) };
     } catch (error) {
@@ -177,7 +176,7 @@ export const changedSections = (before: LoadedConfig, after: LoadedConfig): stri
 
 /**
  * Whatever reaches out was made with [security.net]; whatever has a section was made with that, with those of the feature's other
- * parts, and with `public_url`.
+ * deps, and with `public_url`.
  */
 const dependsOn =
   ({ features }: Pick<Composition, "features">, changed: ReadonlySet<string>, isMoved: boolean) =>

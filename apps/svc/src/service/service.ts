@@ -1,28 +1,34 @@
-/** The service without its doors: store, features, sandbox, tools and the agent. The daemon opens it; so does a lone command. */
+/** The service without its ports: store, features, sandbox, tools and the agent. The daemon opens it; so does a lone command. */
+import { randomBytes } from "node:crypto";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
 import { type ActionHistories, type Agent, type Attachments, createExec } from "@svc/agent";
-import { type ClientId, type Logger, SvcError, type SvcEvent, featureIdOf } from "@svc/contract";
+import type { CoreConfig, Home, LoadedConfig } from "@svc/config";
+import { type ClientId, featureIdOf, type Logger, type Readings, SvcError, type SvcEvent } from "@svc/contract";
+import { channelIdentity, proceduresIdentity } from "@svc/gateway/identity";
+import { createGuardedFetch, type GuardedFetch } from "@svc/kit";
+import { makeScratch } from "@svc/kit/files";
+import { hasSandboxUser, SANDBOX_USER } from "@svc/kit/process";
+import { systemClock } from "@svc/kit/system-clock";
 import {
+  createMessaging,
   type Messaging,
   type MessagingSettings,
   type RunProgram,
   type SpeechSettings,
   type TranscriptionSettings,
-  createMessaging,
 } from "@svc/messaging";
-import { channelIdentity, proceduresIdentity } from "@svc/gateway/identity";
 import {
   Activity,
+  channelIdOf,
+  createEventHub,
+  currentScope,
   type EventHub,
   type FeatureStatus,
   type Lifecycle,
   type Registry,
   type StampedEvent,
-  channelIdOf,
-  createEventHub,
-  currentScope,
 } from "@svc/runtime";
-import type { CoreConfig, Home, LoadedConfig } from "@svc/config";
-import { systemClock } from "@svc/kit/system-clock";
 import type { SopLibrary } from "@svc/sop";
 import type { Store } from "@svc/store";
 import type { OpenedContext, ServiceContext } from "./context.ts";
@@ -30,15 +36,8 @@ import type { FeaturePorts } from "./features.ts";
 import type { Generation } from "./generation.ts";
 import { type Governance, makeGovernance } from "./governance/governance.ts";
 import type { LateFeaturePorts } from "./late-feature-ports.ts";
-import { readingsOf } from "./readings.ts";
-import { type GuardedFetch, createGuardedFetch } from "@svc/kit";
 import { allowedTargetsOf, targetOf } from "./governance/channel-section.ts";
-import { open } from "node:fs/promises";
-import { join } from "node:path";
-import { makeScratch } from "@svc/kit/files";
-import { hasSandboxUser, SANDBOX_USER } from "@svc/kit/process";
-import { hiddenPaths } from "./paths.ts";
-import { randomBytes } from "node:crypto";
+import { hiddenPaths } from "./confinement.ts";
 
 export interface Service {
   readonly context: ServiceContext;
@@ -49,7 +48,7 @@ export interface Service {
   readonly attachments: Attachments;
   readonly messaging: Messaging;
   /** What features are handed of it. */
-  readonly doors: FeaturePorts;
+  readonly ports: FeaturePorts;
   readonly actions: ActionHistories;
   readonly events: ServiceEvents;
   /** What is in force now. Never keep it over an `await`: a reload swaps it. */
@@ -73,10 +72,10 @@ export interface Service {
   close(meanwhile?: () => void): Promise<void>;
 }
 
-type Deps = Pick<Service, "context" | "store" | "lifecycle" | "agent" | "attachments" | "doors" | "actions" | "events">;
+type Deps = Pick<Service, "context" | "store" | "lifecycle" | "agent" | "attachments" | "ports" | "actions" | "events">;
 
 interface Inside {
-  readonly doors: LateFeaturePorts;
+  readonly ports: LateFeaturePorts;
   readonly library: SopLibrary;
   readonly generation: Generation;
   readonly unlock: () => void;
@@ -92,7 +91,7 @@ export class OpenService implements Service {
   readonly agent: Agent;
   readonly attachments: Attachments;
   readonly messaging: Messaging;
-  readonly doors: FeaturePorts;
+  readonly ports: FeaturePorts;
   readonly actions: ActionHistories;
   readonly events: ServiceEvents;
   readonly governance: Governance;
@@ -108,15 +107,15 @@ export class OpenService implements Service {
   #generation: Generation;
 
   constructor(
-    { context, store, lifecycle, agent, attachments, doors, actions, events }: Deps,
-    { doors: late, library, generation, unlock, isDaemon, probing }: Inside,
+    { context, store, lifecycle, agent, attachments, ports, actions, events }: Deps,
+    { ports: late, library, generation, unlock, isDaemon, probing }: Inside,
   ) {
     this.context = context;
     this.store = store;
     this.lifecycle = lifecycle;
     this.agent = agent;
     this.attachments = attachments;
-    this.doors = doors;
+    this.ports = ports;
     this.actions = actions;
     this.events = events;
     this.#generation = generation;
@@ -356,5 +355,25 @@ export function openEvents({ context, observe, devices }: EventDeps): ServiceEve
       const channel = channels.get(feature);
       if (channel !== undefined) publish({ type: "channel-health", channel, feature, state, reason });
     },
+  };
+}
+
+/** How the service stands now, in numbers: what observability backends ask for. */
+type ReadingsDeps = Pick<Service, "agent" | "events" | "lifecycle" | "messaging" | "store">;
+
+/** `connections`: of the gateway, where there is one. */
+function readingsOf({ agent, events, lifecycle, messaging, store }: ReadingsDeps, connections: number): Readings {
+  const { inbox, outbox, oldestMs } = messaging.messageAdmin.counts();
+  return {
+    inbox: { count: inbox.waiting, oldestAgeMs: oldestMs.inbox },
+    outbox: { count: outbox.waiting, oldestAgeMs: oldestMs.outbox },
+    dead: { received: inbox.failed, toSend: outbox.dead },
+    approvalsWaiting: store.approvals.countWaiting(),
+    sopRuns: store.sopRuns.active().length,
+    turnsRunning: agent.load().running,
+    eventSubscribers: events.hub.subscribers,
+    connections,
+    devices: store.devices.all().length,
+    features: lifecycle.features().map(({ id, state }) => ({ id, isUp: state === "running" })),
   };
 }

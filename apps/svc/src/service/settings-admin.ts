@@ -1,9 +1,9 @@
 /** Settings for the page: the file is edited, put into force by a reload, and put back when that is refused. */
+import { ConfigError, createRedactor, formatProblems, type LoadedConfig, type Problem } from "@svc/config";
+import type { ConfigEditor, SettingsChange } from "@svc/config/settings";
 import { type Composition, type Json, SvcError } from "@svc/contract";
 import type { SettingsAdmin } from "@svc/gateway";
-import { ConfigError, type LoadedConfig, type Problem, createRedactor, formatProblems } from "@svc/config";
 import { Semaphore } from "@svc/kit/async";
-import type { ConfigEditor, SettingsChange } from "@svc/config/settings";
 import type { ReloadReport } from "./reload.ts";
 import type { Service } from "./service.ts";
 
@@ -100,7 +100,7 @@ export class SettingsDesk implements SettingsAdmin {
   }
 
   async testModel(request: Body<"testModel">, signal: AbortSignal): Promise<Json> {
-    const { testModelOf } = await import("../setup/test-model.ts");
+    const { testModelOf } = await import("./model-test.ts");
     const config = await this.#tried(request);
     const { ok, provider, model, latency_ms, error } = await testModelOf(config, signal, request.agent);
     const { redact } = this.#service.context.log;

@@ -1,12 +1,12 @@
 /** What is told about the running service: `svc status`, GET /api/status, /api/tools, /api/features. Never a secret. */
-import { type SandboxChoice, approvalOf, choosableNames, isPriceKnown, modelName, utcDay } from "@svc/agent";
-import { type CatalogueEntry, type Tool, featureIdOf } from "@svc/contract";
+import { approvalOf, choosableNames, isPriceKnown, modelName, type SandboxChoice, utcDay } from "@svc/agent";
+import { DEFAULT_AGENT, resolveAgents, type ResolvedAgent } from "@svc/config";
+import { type CatalogueEntry, featureIdOf, type Tool } from "@svc/contract";
 import type { FeatureReport, Gateway, Health, HealthUnit, StatusReport, ToolReport } from "@svc/gateway";
-import type { Build } from "../main.ts";
-import { DEFAULT_AGENT, type ResolvedAgent, resolveAgents } from "@svc/config";
-import type { FeatureState } from "@svc/runtime";
 import { systemClock } from "@svc/kit/system-clock";
-import { channelList, lastFailure, unsignedChannels } from "../channels/channel-list.ts";
+import type { FeatureState } from "@svc/runtime";
+import type { Build } from "../main.ts";
+import { channelList, lastFailure, unsignedChannels } from "./channels.ts";
 import { sandboxFeatureState, sandboxState } from "./sandbox-state.ts";
 import type { Service } from "./service.ts";
 

@@ -2,21 +2,25 @@
  * The config as it would be written. Nothing of it is on disk, and every answer is judged at once by the rules of a
  * start: the whole text is loaded with the answer in it, and what is said about its key is the verdict.
  */
-import type { Composition } from "@svc/contract";
-import { PASSKEYS } from "../service/context.ts";
 import {
+  applyConfigEdits,
   type ConfigEdit,
   ConfigError,
   type ConfigValue,
-  type DefaultModel,
-  type Home,
-  type LoadedConfig,
-  applyConfigEdits,
   defaultConfigText,
+  type DefaultModel,
+  expectation,
+  type Home,
   loadConfig,
+  type LoadedConfig,
+  readText,
+  type SchemaNode,
   setConfigValues,
   walkSchema,
 } from "@svc/config";
+import { type Composition, type FeatureDefinition, SvcError } from "@svc/contract";
+import { PASSKEYS } from "../service/context.ts";
+import type { CommandContext } from "../cli/command.ts";
 
 export type Setting = ConfigValue;
 
@@ -147,4 +151,40 @@ const SHOWN_KEYS = ["model.name", "model.base_url", "model.api_key", "channels_c
 function sentence({ message, allowed, env }: ConfigError["problems"][number]): string {
   const from = env === undefined ? "" : ` (set by ${env})`;
   return `${message}${allowed === undefined ? "" : ` (allowed: ${allowed})`}${from}`;
+}
+
+/** What `svc init` works with while it asks: the draft of the config, and what is to be said when it is written. */
+export interface Setup {
+  readonly context: CommandContext;
+  readonly home: Home;
+  readonly composition: Composition;
+  readonly draft: Draft;
+  /** `--insecure`: a webhook without a secret is taken. */
+  readonly insecure: boolean;
+  /** Secrets made here, by their key. Each is shown once, at the end: the config keeps it encrypted. */
+  readonly generated: Map<string, GeneratedSecret>;
+}
+
+interface GeneratedSecret {
+  readonly secret: string;
+  /** What it is for. */
+  readonly use: string | undefined;
+}
+
+/** An answer as text, made what its key takes. Text that can't be read so stays text, and the schema says what is wrong with it. */
+export const readSetting = (node: SchemaNode, text: string): Setting =>
+  (readText(node, text)?.value as Setting | undefined) ?? text;
+
+/** Throws USAGE for a key that is none, and for a secret: an argument is seen by every user of the machine. */
+export function settingOf(features: readonly FeatureDefinition[], key: string, text: string): Setting {
+  const found = walkSchema(features).find((schemaKey) => schemaKey.key === key);
+  if (!found) throw new SvcError("USAGE", "There is no key of that name.", { hint: "All keys: svc config schema" });
+  if (found.node.marks.secret) {
+    throw new SvcError("USAGE", `${key} is a secret and is not taken as an argument.`, {
+      hint: `Set it afterwards: svc secrets set ${key}`,
+    });
+  }
+  const read = readText(found.node, text);
+  if (!read) throw new SvcError("USAGE", `${key} must be ${expectation(found.node)}.`);
+  return read.value as Setting;
 }

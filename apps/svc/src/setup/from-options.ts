@@ -1,12 +1,9 @@
 /** Answers given as options: what each sets in the draft. Whether they make a config together is `Draft.load`'s to say. */
 import { SvcError } from "@svc/contract";
 import { channelsOf } from "./channels.ts";
-import { publicUrlProblem } from "./public-url.ts";
-import { settingOf } from "./settings.ts";
-import type { Setup } from "./setup.ts";
-import { generate, turnOn } from "./steps/channel.ts";
-import { isPrice, PRICE_KEYS } from "./steps/model.ts";
-import type { AnsweredByOptions } from "./wizard.ts";
+import { type AnsweredByOptions, generate, publicUrlProblem, turnOn } from "./wizard.ts";
+import { settingOf, type Setup } from "./draft.ts";
+import { isPrice, PRICE_KEYS } from "./model.ts";
 
 /** Throws USAGE. Reads the key file, or standard input, which the questions at a terminal need for themselves. */
 export async function applyOptions(setup: Setup): Promise<AnsweredByOptions> {
@@ -49,7 +46,7 @@ const MODEL_OPTIONS = [
 ] as const;
 
 async function readKey(file: string): Promise<string> {
-  const { readSecretFile } = await import("../cli/secret-input.ts");
+  const { readSecretFile } = await import("../cli/input.ts");
   return await readSecretFile(file);
 }
 

@@ -2,10 +2,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
-import type { Manager, ManagerOptions, ServiceState } from "./manager.ts";
-import { type Command, tryCommand } from "./run-command.ts";
-import { sealed } from "./marker.ts";
-import { type ServicePlan, assertPlain } from "./plan.ts";
+import { type Command, type Manager, type ManagerOptions, type ServiceState, tryCommand } from "./manager.ts";
+import { assertPlain, sealed, type ServicePlan } from "./plan.ts";
 
 const ASK_MS = 10_000;
 

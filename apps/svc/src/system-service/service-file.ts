@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { SvcError } from "@svc/contract";
-import { type Origin, originOf } from "./marker.ts";
+import { type Origin, originOf } from "./plan.ts";
 
 export interface ServiceFile {
   readonly text: string;

@@ -4,10 +4,8 @@
  */
 import { win32 } from "node:path";
 import { SvcError } from "@svc/contract";
-import type { Manager, ManagerOptions, ServiceState } from "./manager.ts";
-import { sealed } from "./marker.ts";
-import { assertPlain, type ServicePlan, unusable } from "./plan.ts";
-import { type Command, tryCommand } from "./run-command.ts";
+import { type Command, type Manager, type ManagerOptions, type ServiceState, tryCommand } from "./manager.ts";
+import { assertPlain, sealed, type ServicePlan, unusable } from "./plan.ts";
 
 const TASK = "svc";
 const ASK_MS = 10_000;
@@ -49,7 +47,7 @@ const userOf = (env: ManagerOptions["env"]): string =>
 
 const windowsOf = (env: ManagerOptions["env"]): string => env["SystemRoot"]?.trim() || String.raw`C:\Windows`;
 
-export interface TaskPlace {
+export interface TaskAccount {
   /** `DOMAIN\user`; empty: the task names none. */
   readonly user: string;
   /** The home that svc uses by itself: no variable has to be set for it. */
@@ -58,12 +56,12 @@ export interface TaskPlace {
 }
 
 /** Throws USAGE for a path that no task can hold. */
-export function taskText(plan: ServicePlan, place: TaskPlace): string {
+export function taskText(plan: ServicePlan, account: TaskAccount): string {
   const { binary, home } = plan;
   assertPlain("the binary", binary);
   assertPlain("the home", home);
-  const action = actionOf(plan, place);
-  const user = place.user === "" ? "" : `\n      <UserId>${xml(place.user)}</UserId>`;
+  const action = actionOf(plan, account);
+  const user = account.user === "" ? "" : `\n      <UserId>${xml(account.user)}</UserId>`;
   const body = `<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
   <RegistrationInfo>
     <Description>svc daemon, SVC_HOME=${xml(home)}</Description>
@@ -105,7 +103,7 @@ export function taskText(plan: ServicePlan, place: TaskPlace): string {
 /** A task has no variables of its own, so that another home than the usual one takes a shell that sets it. */
 function actionOf(
   { binary, home }: ServicePlan,
-  { usualHome, windows }: TaskPlace,
+  { usualHome, windows }: TaskAccount,
 ): { readonly command: string; readonly words: string } {
   if (home.toLowerCase() === usualHome.toLowerCase()) return { command: binary, words: "daemon" };
   for (const [what, path] of [

@@ -1,5 +1,5 @@
 /**
- * The page that the gateway serves: sources → files and the list that `apps/svc/src/service/page.ts` reads, out of the
+ * The page that the gateway serves: sources → files and the list that `apps/svc/src/service/daemon/gateway.ts` reads, out of the
  * binary or, from sources, out of `apps/dashboard/dist`.
  */
 import { SvcError } from "@svc/contract";

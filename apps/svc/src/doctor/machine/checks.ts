@@ -1,21 +1,19 @@
 /** Every check of `svc doctor`, in the order they are shown. */
-import type { Check } from "./check.ts";
-import { config, configInForce } from "./config.ts";
-import { daemon, features, forwarding, lockedMessages, version } from "./daemon.ts";
-import { database, size } from "./database.ts";
-import { fileModes, homeFolder, keyFile } from "./modes.ts";
-import { localPaths, probe, proxyHeaders, publicUrl } from "./public-url.ts";
-import { settings } from "./settings.ts";
-import { type Finding, error, note, ok, warning } from "../finding.ts";
+import { constants } from "node:fs";
+import { access, lstat, stat, statfs } from "node:fs/promises";
+import { createServer } from "node:net";
+import { dirname } from "node:path";
 import { formatProblems, listSecrets, variableName, walkSchema } from "@svc/config";
 import { logFilePath } from "@svc/runtime";
 import type { CheckedSop } from "@svc/sop";
-import { constants } from "node:fs";
-import { access, lstat, stat, statfs } from "node:fs/promises";
-import { DOCTOR_PART } from "../../service/self-command.ts";
-import { dirname } from "node:path";
-import { createServer } from "node:net";
 import type { Device } from "@svc/store";
+import type { Check } from "./machine.ts";
+import { config, configInForce, database, fileModes, homeFolder, keyFile, size } from "./home.ts";
+import { daemon, features, forwarding, lockedMessages, version } from "./daemon.ts";
+import { localPaths, probe, proxyHeaders, publicUrl } from "./public-url.ts";
+import { settings } from "./settings.ts";
+import { error, type Finding, note, ok, warning } from "../finding.ts";
+import { DOCTOR_PART } from "../../binary/self-command.ts";
 import { counted } from "../settings/exposure.ts";
 
 /** Who holds a key to this service: devices with their tokens, pages that are signed in, codes that were not used yet. */

@@ -1,6 +1,6 @@
 /** The daemon: running, answering, ours, and of this version. */
 import { error, type Finding, ok, warning } from "../finding.ts";
-import type { Check } from "./check.ts";
+import type { Check } from "./machine.ts";
 import type { DaemonState } from "./daemon-state.ts";
 
 export const daemon: Check = {

@@ -1,12 +1,13 @@
 /** What the checks of this machine look at. Everything is found out once, when it is asked for first. */
 import { stat } from "node:fs/promises";
+import { type Home, homeOf, loadConfig, type LoadedConfig, PAGE_SESSION_DAYS } from "@svc/config";
 import { type CatalogueEntry, type Clock, type Composition, SvcError } from "@svc/contract";
-import { type Home, type LoadedConfig, PAGE_SESSION_DAYS, homeOf, loadConfig } from "@svc/config";
 import type { CheckedSop } from "@svc/sop";
 import type { Paired } from "@svc/store";
 import type { CommandContext } from "../../cli/command.ts";
-import { checkProcedures } from "../../service/governance/library.ts";
+import { checkProcedures } from "../../service/governance/procedures.ts";
 import { type DaemonState, lookAtDaemon } from "./daemon-state.ts";
+import type { Finding } from "../finding.ts";
 
 export interface Machine {
   readonly context: CommandContext;
@@ -84,4 +85,14 @@ const unexpected = (cause: unknown): SvcError => new SvcError("CONFIG_INVALID", 
 function once<T>(work: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= work());
+}
+
+/** One look at this machine. */
+export interface Check {
+  /** Of its findings too, unless it tells several apart. Stable. */
+  readonly id: string;
+  /** Only with --security. */
+  readonly security?: true;
+  /** `signal` is aborted when its time is up; what it finds afterwards is not told. */
+  find(machine: Machine, signal: AbortSignal): Finding[] | Promise<Finding[]>;
 }

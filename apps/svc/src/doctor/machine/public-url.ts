@@ -1,7 +1,7 @@
 /** Whether gateway.public_url leads to this daemon, and whether the proxy in between says who is calling. */
-import { type Finding, error, ok, warning } from "../finding.ts";
-import type { Check } from "./check.ts";
-import { type DaemonStatus, askAgain } from "./daemon-state.ts";
+import { error, type Finding, ok, warning } from "../finding.ts";
+import type { Check } from "./machine.ts";
+import { askAgain, type DaemonStatus } from "./daemon-state.ts";
 
 const FIX = "check the name in the DNS, the certificate, and what the reverse proxy passes on";
 

@@ -1,17 +1,14 @@
 /** The checks of what is configured, where the config is in force. */
 import { realpath } from "node:fs/promises";
 import { chooseSandbox, type SandboxChoice } from "@svc/agent";
-import { type Composition, SvcError } from "@svc/contract";
-import { Lifecycle, createLogger } from "@svc/runtime";
-import { type Home, type LoadedConfig, homeOf, resolveAgents } from "@svc/config";
-import { withOfflineChannels } from "../../channels/offline-registry.ts";
-import { trialConfinement } from "../../service/confinement.ts";
-import { enabledFeatures, type FeaturePorts } from "../../service/features.ts";
-import { workspaceFolder } from "../../service/paths.ts";
+import { type Home, homeOf, type LoadedConfig, resolveAgents } from "@svc/config";
+import type { Composition } from "@svc/contract";
+import { createLogger, Lifecycle } from "@svc/runtime";
+import { closedPorts, enabledFeatures, withOfflineChannels } from "../../service/features.ts";
+import { trialConfinement, workspaceFolder } from "../../service/confinement.ts";
 import { findingsIn } from "../finding.ts";
 import { settingsFindings } from "../settings/checks.ts";
-import type { Check } from "./check.ts";
-import type { Machine } from "./machine.ts";
+import type { Check, Machine } from "./machine.ts";
 
 export const settings: Check = {
   id: "settings",
@@ -42,7 +39,7 @@ async function sandboxOf(
 ): Promise<SandboxChoice> {
   const log = createLogger({ level: "error", json: true, write: () => {}, clock });
   const sandboxes = new Set(composition.catalogue.filter(({ kind }) => kind === "sandbox").map(({ id }) => id));
-  const enabled = enabledFeatures({ home, composition, log }, config, noDoors);
+  const enabled = enabledFeatures({ home, composition, log }, config, closedPorts("A check opens no store."));
   const lifecycle = new Lifecycle({
     definitions: composition.features,
     enabled: enabled.filter(({ definition }) => sandboxes.has(definition.id)),
@@ -66,11 +63,6 @@ async function sandboxOf(
     await lifecycle.shutdown();
   }
 }
-
-const closed = (): never => {
-  throw new SvcError("STORE_FAILED", "A check opens no store.");
-};
-const noDoors: FeaturePorts = { store: closed, receive: async () => closed() };
 
 async function workspacesOf(config: LoadedConfig, home: Home): Promise<ReadonlyMap<string, string>> {
   const agents = [...resolveAgents(config.core).values()];

@@ -1,20 +1,22 @@
 /** Every check of what is configured. */
-import { type Finding, error, note, ok, warning } from "../finding.ts";
-import { approverFindings, approverProofFindings } from "./approvers.ts";
-import { channelFindings } from "./channels.ts";
-import { counted, exposureFindings, isReachable } from "./exposure.ts";
-import { agentApprovalFindings, policyFindings, runsCommands } from "./policy.ts";
-import { proxyFindings } from "./proxies.ts";
-import { senderFindings } from "./senders.ts";
-import { speechFindings } from "./speech.ts";
-import { webhookFindings } from "./webhook.ts";
-import { writerFindings } from "./writers.ts";
-import { type Settings, agentsOf, isConfined, keyOf, mayUse } from "./settings.ts";
-import { DEFAULT_AGENT, LEAST_CHOSEN_CHARS, type ResolvedAgent, absentBrowser } from "@svc/config";
 import { isAbsolute, relative, sep } from "node:path";
 import { LIMIT_KEYS, type SandboxChoice } from "@svc/agent";
-import { sandboxState } from "../../service/sandbox-state.ts";
+import { absentBrowser, DEFAULT_AGENT, LEAST_CHOSEN_CHARS, type ResolvedAgent } from "@svc/config";
 import { isPublicBind } from "@svc/gateway";
+import { error, type Finding, note, ok, warning } from "../finding.ts";
+import {
+  approverFindings,
+  approverProofFindings,
+  channelFindings,
+  senderFindings,
+  webhookFindings,
+  writerFindings,
+} from "./channels.ts";
+import { counted, exposureFindings, isReachable, proxyFindings } from "./exposure.ts";
+import { agentApprovalFindings, policyFindings, runsCommands } from "./policy.ts";
+import { speechFindings } from "./speech.ts";
+import { agentsOf, isConfined, keyOf, mayUse, type Settings } from "./settings.ts";
+import { sandboxState } from "../../service/sandbox-state.ts";
 
 /** Who else gets to see what people write: services that the agent, the recordings and the traces go to. */
 function leavingFindings(settings: Settings): Finding[] {

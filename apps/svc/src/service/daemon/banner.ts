@@ -1,9 +1,9 @@
 /** What the daemon says when it is up: where it listens, what answers, what confines, and what to type next. */
+import { type CoreConfig, DEFAULT_AGENT, type LoadedConfig, resolveAgents, type ResolvedAgent } from "@svc/config";
 import type { Gateway } from "@svc/gateway";
 import { linkLines } from "../pairing-text.ts";
 import type { Build } from "../../main.ts";
-import { type CoreConfig, DEFAULT_AGENT, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/config";
-import { unsignedChannels } from "../../channels/channel-list.ts";
+import { unsignedChannels } from "../channels.ts";
 import { PASSKEYS } from "../context.ts";
 import { sandboxState } from "../sandbox-state.ts";
 import type { Service } from "../service.ts";

@@ -1,30 +1,22 @@
 /**
- * The daemon: config, service, doors, in that order; and the way back when it is told to stop. A restart goes the whole way
+ * The daemon: config, service, gateway, control socket, in that order; and the way back when it is told to stop. A restart goes the whole way
  * back and comes again in the same process, for what a reload can't change.
  */
-import { randomUUID } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
-import { EXIT, type Json, type Logger } from "@svc/contract";
+import { EXIT, type Logger, SvcError } from "@svc/contract";
+import type { Gateway } from "@svc/gateway";
 import { type ControlServer, startControl } from "@svc/gateway/control";
-import { type Gateway, startGateway } from "@svc/gateway";
-import { configJsonSchema } from "@svc/config";
 import { systemClock } from "@svc/kit/system-clock";
-import type { CommandContext } from "../../cli/command.ts";
-import { channelList } from "../../channels/channel-list.ts";
-import { openContext, prepareHome } from "../context.ts";
-import { type ReloadReport, Reloader, gatewaySettings, sealAtRest } from "../reload.ts";
-import { sendTest } from "../handlers/send.ts";
-import { featureList, healthOf, statusReport, toolList } from "../status.ts";
-import { pushDeps } from "../push-deps.ts";
-import { loadPage } from "../page.ts";
-import { openService, workspacesOf } from "../open-service.ts";
-import { OperationsDesk } from "../operations.ts";
-import type { Service } from "../service.ts";
-import { SettingsDesk } from "../settings-admin.ts";
-import { banner, pairingLines } from "./banner.ts";
-import { daemonHandlers } from "./handlers.ts";
-import { giveMemoryBack } from "./idle-memory.ts";
 import { removeFiles } from "@svc/messaging";
+import type { CommandContext } from "../../cli/command.ts";
+import { openContext, prepareHome } from "../context.ts";
+import { Reloader, sealAtRest } from "../reload.ts";
+import { openService, workspacesOf } from "../open-service.ts";
+import type { Service } from "../service.ts";
+import { banner, pairingLines } from "./banner.ts";
+import { daemonHandlers } from "../handlers/daemon.ts";
+import { openGateway } from "./gateway.ts";
+import { giveMemoryBack } from "./idle-memory.ts";
 
 /** What all parts of a running daemon share. */
 export interface Daemon {
@@ -36,7 +28,11 @@ export interface Daemon {
   readonly signals: Signals;
 }
 
-export async function runDaemon(context: CommandContext): Promise<number> {
+/** `svc daemon`: the service in the foreground, until it is told to stop. */
+export async function run(context: CommandContext): Promise<number> {
+  if (context.options.flag("json") && !context.startTrace) {
+    throw new SvcError("USAGE", "svc daemon prints JSON only with --trace-start.", { hint: "See: svc daemon --help" });
+  }
   const signals = listenToSignals();
   let firstRun = await prepareHome(context);
   for (;;) {
@@ -90,7 +86,7 @@ async function runOnce(
   }
 }
 
-/** From the last door's opening to everybody's going home. */
+/** From the moment everything is open until everything is drained. */
 async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
   const { context, service, gateway, reloader, restart, signals } = daemon;
   const offerCode = (): void => {
@@ -157,59 +153,6 @@ async function removeAbandoned(log: Logger): Promise<void> {
 function followProcedures(service: Service, reloader: Reloader): void {
   const { library } = service.governance;
   library.onChange(() => void reloader.followProcedures());
-}
-
-async function openGateway(context: CommandContext, service: Service): Promise<Gateway> {
-  const { context: opened, config, generation, messaging, lifecycle, events, governance } = service;
-  const gateway: Gateway = await startGateway({
-    ...gatewaySettings(opened, config, generation.registry),
-    inbox: messaging,
-    messageAdmin: messaging.messageAdmin,
-    attachments: service.attachments,
-    speech: messaging.speech,
-    events: events.hub,
-    approvals: governance.approvals,
-    policyRules: governance.rules,
-    settingsAdmin: settingsDesk(service),
-    operations: new OperationsDesk(service, context.env),
-    sops: governance.sops,
-    sopAuthor: governance.author,
-    channelEvents: governance.channelEvents,
-    pageSessions: service.store.pageSessions,
-    push: pushDeps(service),
-    page: await loadPage(),
-    isChannelUp: (channel) => {
-      const owner = service.generation.registry.channelOwners.get(channel);
-      return owner !== undefined && lifecycle.stateOf(owner) !== "failed";
-    },
-    isUp: (feature) => lifecycle.stateOf(feature) !== "failed",
-    onClientGone: (clientId) => lifecycle.forget(clientId),
-    store: service.store,
-    turns: service.agent,
-    sessions: service.agent.sessions,
-    status: () => statusReport(context.build, service, gateway),
-    tools: () => toolList(service),
-    channels: () => ({ channels: channelList(service) }),
-    features: () => featureList(service),
-    configReport: () => service.config.redacted(),
-    configSchema: async () => (await configJsonSchema(opened.composition.features)) as Json,
-    health: () => healthOf(service),
-    tracer: lifecycle.tracer,
-    log: service.context.log,
-    clock: systemClock,
-    version: context.build.version,
-    instance: randomUUID(),
-  });
-  service.countConnections = () => gateway.connections;
-  return gateway;
-}
-
-function settingsDesk(service: Service): SettingsDesk {
-  return new SettingsDesk(
-    service,
-    () => service.reload() as Promise<ReloadReport>,
-    (request, signal) => sendTest(service, request, signal),
-  );
 }
 
 /** The control socket goes last: who stops the service wants to look at it, and turns of `svc chat` are turns too. */

@@ -1,8 +1,8 @@
 /** `security.policy.always`: calls that a person has said always to. Written into the config, audited, revocable. */
 import { type AlwaysRule, ruleIdOf, ruleTextOf } from "@svc/agent";
+import { addConfigItem, type LoadedConfig, removeConfigItems } from "@svc/config";
 import { SvcError } from "@svc/contract";
 import type { PolicyRule, PolicyRules } from "@svc/gateway";
-import { type LoadedConfig, addConfigItem, removeConfigItems } from "@svc/config";
 import type { AuditLog } from "@svc/sop";
 import type { Approval, Store } from "@svc/store";
 import * as v from "valibot";
@@ -21,10 +21,10 @@ export interface AlwaysRulesDeps {
 }
 
 export class AlwaysRules implements PolicyRules {
-  readonly #parts: AlwaysRulesDeps;
+  readonly #deps: AlwaysRulesDeps;
 
-  constructor(parts: AlwaysRulesDeps) {
-    this.#parts = parts;
+  constructor(deps: AlwaysRulesDeps) {
+    this.#deps = deps;
   }
 
   list(): readonly PolicyRule[] {
@@ -38,7 +38,7 @@ export class AlwaysRules implements PolicyRules {
 
   /** Resolves once it is in force. Throws RULE_NOT_SAVED. */
   async keep(given: unknown, { n, answer }: Pick<Approval, "n" | "answer">): Promise<void> {
-    const { edit, reload } = this.#parts;
+    const { edit, reload } = this.#deps;
     try {
       const rule: AlwaysRule = v.parse(RULE, given);
       const id = ruleIdOf(rule);
@@ -57,7 +57,7 @@ export class AlwaysRules implements PolicyRules {
   }
 
   async revoke(id: string, by: string): Promise<boolean> {
-    const { edit, reload } = this.#parts;
+    const { edit, reload } = this.#deps;
     const rule = this.#rules().find((each) => ruleIdOf(each) === id);
     if (!rule) return false;
     await edit((text) => removeConfigItems(text, LIST, (item) => idOf(item) === id));
@@ -67,11 +67,11 @@ export class AlwaysRules implements PolicyRules {
   }
 
   #rules(): readonly AlwaysRule[] {
-    return this.#parts.config().core["security.policy"].always;
+    return this.#deps.config().core["security.policy"].always;
   }
 
   async #note(kind: string, rule: AlwaysRule, by: string, approval?: number): Promise<void> {
-    const { store, audit } = this.#parts;
+    const { store, audit } = this.#deps;
     const { agent, tool } = rule;
     const data = { id: ruleIdOf(rule), agent, tool, pattern: ruleTextOf(rule), by };
     await store.write(() => audit().add(kind, { ...data, ...(approval !== undefined && { approval }) }));

@@ -1,6 +1,7 @@
 /** What the section of a channel says of approvals, notifications, and whom the agent may write to. */
-import type { Conversation } from "@svc/contract";
 import type { LoadedConfig } from "@svc/config";
+import type { Conversation } from "@svc/contract";
+import { addApproverCommand } from "@svc/sop";
 
 type Config = Pick<LoadedConfig, "section" | "sectionNames">;
 
@@ -32,3 +33,8 @@ export const targetsOf = (config: Config): Conversation[] =>
     .sectionNames()
     .filter((name) => name.startsWith(BEGINNING))
     .flatMap((name) => targetOf(config, name.slice(BEGINNING.length)) ?? []);
+
+/** What a set-up says of a channel in which no account may answer approval requests. */
+export const noApproversNote = (channel: string): string =>
+  `No account may answer approval requests in ${channel}: operators answer on the page or with svc approvals. ` +
+  `To have an account answer there: ${addApproverCommand(channel)}`;

@@ -2,38 +2,38 @@
  * What stands between an event and an act: approvals, procedures, events of programs on this machine. Put together around
  * an agent and its messaging, which are made after it and looked up when they are needed.
  */
-import type { AskPlace, Messaging, PromptSource } from "@svc/messaging";
-import type { SopAuthor } from "@svc/gateway";
-import { type ClientId, type Conversation, DEFAULT_MAX_CHARS } from "@svc/contract";
+import { type AskPerson, isPostponed } from "@svc/agent";
 import type { LoadedConfig } from "@svc/config";
-import { channelIdsOf } from "@svc/runtime";
+import { type ClientId, type Conversation, DEFAULT_MAX_CHARS } from "@svc/contract";
+import type { SopAuthor } from "@svc/gateway";
 import { systemClock } from "@svc/kit/system-clock";
+import type { AskPlace, Messaging, PromptSource } from "@svc/messaging";
+import { channelIdsOf } from "@svc/runtime";
 import {
   type ApprovalRegistry,
+  askForTool,
   type AskForToolDeps,
   type ChannelAnswers,
   type ChannelEvents,
-  type NotifiedChannel,
-  type SopEngine,
-  type SopLibrary,
-  askForTool,
   createApprovals,
   createChannelEvents,
   createSops,
   cronMarks,
   lateCronSchedule,
+  type NotifiedChannel,
   outcomeText,
   promptIdOf,
   promptParts,
+  type SopEngine,
+  type SopLibrary,
 } from "@svc/sop";
 import type { Approval, Store } from "@svc/store";
 import type { Service, ServiceEvents } from "../service.ts";
 import type { Generation } from "../generation.ts";
 import { AlwaysRules } from "./always-rules.ts";
-import { sopAuthor } from "./sop-author.ts";
+import { sopAuthor } from "./procedures.ts";
 import { stepWorker } from "./step-worker.ts";
 import { approversOf, targetOf, targetsOf } from "./channel-section.ts";
-import { type AskPerson, isPostponed } from "@svc/agent";
 
 export interface Governance {
   readonly approvals: ApprovalRegistry;
@@ -61,13 +61,13 @@ export interface GovernanceDeps extends Pick<Service, "context" | "lifecycle"> {
   readonly reload: () => Promise<unknown>;
 }
 
-export function makeGovernance(parts: GovernanceDeps): Governance {
-  const { context, store, events, generation, clientId, library } = parts;
+export function makeGovernance(deps: GovernanceDeps): Governance {
+  const { context, store, events, generation, clientId, library } = deps;
   const { log } = context;
   const { redact } = log;
   const core = (): LoadedConfig["core"] => generation().config.core;
-  const channels: NotifiedChannels = notifiedChannels(parts);
-  const wake: Messaging["wake"] = (deliveries) => parts.messaging().wake(deliveries);
+  const channels: NotifiedChannels = notifiedChannels(deps);
+  const wake: Messaging["wake"] = (deliveries) => deps.messaging().wake(deliveries);
   const shared = { store, clock: systemClock, log, redact, wake };
   const { publish } = events;
   const rules = new AlwaysRules({
@@ -75,7 +75,7 @@ export function makeGovernance(parts: GovernanceDeps): Governance {
     audit: () => sops.audit,
     config: () => generation().config,
     edit: context.edit,
-    reload: parts.reload,
+    reload: deps.reload,
   });
   const approvals = createApprovals({
     ...shared,
@@ -88,7 +88,7 @@ export function makeGovernance(parts: GovernanceDeps): Governance {
       const goOn = sops.onSettled(approval);
       return () => {
         goOn();
-        closePrompts(approval, store, parts.messaging());
+        closePrompts(approval, store, deps.messaging());
       };
     },
   });
@@ -97,7 +97,7 @@ export function makeGovernance(parts: GovernanceDeps): Governance {
     store,
     redact,
     timeoutMs: () => core().approvals.tool_timeout_secs * 1000,
-    whose: (turnId) => whose(parts, turnId),
+    whose: (turnId) => whose(deps, turnId),
     targets: channels.targets,
   });
   const sops: SopEngine = createSops({
@@ -106,13 +106,13 @@ export function makeGovernance(parts: GovernanceDeps): Governance {
     library,
     approvals,
     worker: stepWorker({
-      agent: parts.agent,
+      agent: deps.agent,
       generation,
       store,
       clientId,
       redact,
       ask: questions.ofProcedure,
-      turnEnded: parts.turnEnded,
+      turnEnded: deps.turnEnded,
     }),
     cron: lateCronSchedule({ clock: systemClock, log, marks: cronMarks(store), library }),
     settings: () => ({ maxConcurrentTotal: core().sop.max_concurrent_total }),
@@ -242,8 +242,8 @@ interface Questions {
 
 function toolQuestions({ approvals, store, redact, timeoutMs, whose, targets }: QuestionDeps): Questions {
   const asker = (placeOf: AskForToolDeps["placeOf"], onWaiting = (): void => {}): AskPerson => {
-    const parts = { store, redact, timeoutMs, isPostponed, placeOf, onWaiting };
-    return (question, signal) => askForTool({ approvals: approvals(), ...parts })(question, signal);
+    const deps = { store, redact, timeoutMs, isPostponed, placeOf, onWaiting };
+    return (question, signal) => askForTool({ approvals: approvals(), ...deps })(question, signal);
   };
   const nowhere: AskForToolDeps["placeOf"] = ({ turnId }) => ({ askedBy: whose(turnId), conversations: [] });
   return {

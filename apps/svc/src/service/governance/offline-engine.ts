@@ -4,9 +4,11 @@
  */
 import { type Conversation, DEFAULT_MAX_CHARS, type Json, type Logger, SvcError } from "@svc/contract";
 import { systemClock } from "@svc/kit/system-clock";
+import { createLogger } from "@svc/runtime";
 import {
   type Approvals,
   createApprovals,
+  createLibrary,
   createSops,
   cronMarks,
   type SopLibrary,
@@ -14,7 +16,7 @@ import {
   type StepWorker,
 } from "@svc/sop";
 import { createCronSchedule } from "@svc/sop/cron-schedule";
-import type { Approval, Store } from "@svc/store";
+import { type Approval, openStore, type Store } from "@svc/store";
 
 export interface OfflineEngineDeps {
   readonly store: Store;
@@ -76,3 +78,34 @@ const NOBODY: StepWorker = {
   runsCommands: refuse,
   abandon: async () => refuse(),
 };
+
+/** For a person: in the run, in the audit log, and where it had asked. */
+const BY = "a restore, since nobody knows what it has done after the backup";
+
+/**
+ * For a database that comes out of a backup: its runs may have gone on since, and a step that is done twice is worse than one that
+ * is not. Ends those that are under way, and forgets up to when the times of schedules are dealt with: none that has been since the
+ * backup comes again. Resolves with how many runs it were. For a file that is sound and that nobody has open. Throws STORE_*.
+ */
+export async function setAsideRuns(file: string): Promise<number> {
+  const store = openStore({ file, clock: systemClock, idempotency: { ttlMs: 0, maxKeys: 1 } });
+  try {
+    const log = createLogger({ level: "error", write: () => {}, json: true, clock: systemClock });
+    const library = createLibrary({
+      log,
+      clock: systemClock,
+      folder: () => "",
+      defaultMode: () => "supervised",
+      reserved: () => [],
+    });
+    const rules = { approversOf: () => [], places: () => [], expireMs: 0, maxConcurrentTotal: 0 };
+    const { sops } = offlineEngine({ store, log, redact: (text) => text, library, rules });
+    const active = store.sopRuns.active();
+    for (const { id } of active) await sops.cancel(id, BY);
+    const marks = cronMarks(store);
+    await marks.write(() => marks.keys().forEach((key) => marks.noteIn(key, undefined)));
+    return active.length;
+  } finally {
+    store.close();
+  }
+}

@@ -1,11 +1,10 @@
 /** What `svc approvals` asks for: of a service that runs, or of the database alone. */
 import { type Json, SvcError } from "@svc/contract";
-import type { ControlHandlers } from "@svc/gateway/control";
-import { approvalJson, type Approvals } from "@svc/sop";
 import type { PolicyRules } from "@svc/gateway";
+import type { ControlHandlers } from "@svc/gateway/control";
+import { approvalJson, type Approvals, auditJson, type AuditLog } from "@svc/sop";
 import type { Approval, ApprovalHold, ApprovalStatus } from "@svc/store";
-import { limitOf, text } from "./fields.ts";
-import { AN_OPERATOR } from "./operator.ts";
+import { AN_OPERATOR, limitOf, text } from "./input.ts";
 
 const STATUSES: readonly string[] = ["waiting", "approved", "rejected", "expired", "cancelled"];
 
@@ -70,3 +69,12 @@ function statusOf(value: Json | undefined): ApprovalStatus | undefined {
   if (typeof value === "string" && STATUSES.includes(value)) return value as ApprovalStatus;
   throw new SvcError("USAGE", `--status takes ${STATUSES.join(", ")} or all.`);
 }
+
+/** What `svc audit` asks for. */
+export const auditHandlers = (audit: Pick<AuditLog, "list" | "verify">): ControlHandlers => ({
+  audit: ({ body }) => ({ entries: audit.list(limitOf(body["limit"])).entries.map(auditJson) }),
+  "audit-verify": async () => {
+    const { entries, brokenAt } = await audit.verify();
+    return { ok: brokenAt === undefined, entries, broken_at: brokenAt ?? null };
+  },
+});

@@ -1,15 +1,31 @@
 /** Asks the daemon; without one, the database of the home answers, for the commands that need no more than that. */
+import type { Home, LoadConfigOptions } from "@svc/config";
+import { homeOf } from "@svc/config/home";
 import { type Json, SvcError } from "@svc/contract";
 import { callDaemon, type ControlCall } from "@svc/gateway/control";
-import type { Place } from "./place.ts";
+import type { CommandContext } from "../../cli/command.ts";
+import { fileOption } from "../../cli/options.ts";
 
 /** Throws what the daemon answered, or ALREADY_RUNNING and STORE_* of the database. */
-export async function callHere(place: Place, call: Omit<ControlCall, "socketFile">): Promise<Json> {
+export async function callHere(offline: OfflineOptions, call: Omit<ControlCall, "socketFile">): Promise<Json> {
   try {
-    return await callDaemon({ ...call, socketFile: place.home.controlSocket });
+    return await callDaemon({ ...call, socketFile: offline.home.controlSocket });
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== "NOT_RUNNING") throw error;
   }
   const { answerFromStore } = await import("./offline-store.ts");
-  return answerFromStore(place, call);
+  return answerFromStore(offline, call);
+}
+
+/** Where a command that needs no whole service finds what it needs. */
+export interface OfflineOptions {
+  readonly home: Home;
+  /** For the commands that read the config. */
+  readonly config?: Omit<LoadConfigOptions, "home" | "text">;
+}
+
+/** With the config. */
+export async function offlineOptions(context: CommandContext): Promise<Required<OfflineOptions>> {
+  const { features, catalogue } = await context.build.load();
+  return { home: homeOf(context.env), config: { env: context.env, features, catalogue, ...fileOption(context) } };
 }

@@ -2,8 +2,7 @@
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
 import type { Device } from "@svc/store";
-import { byPrefix } from "./by-prefix.ts";
-import { deviceName } from "./device-name.ts";
+import { byPrefix, deviceName } from "./input.ts";
 
 /** Where devices are kept: the gateway, which also closes the streams of one that is revoked, or the store alone. */
 export interface DeviceBook {

@@ -1,8 +1,8 @@
 /** What `svc inbox` asks for: both boxes, of a service that runs or of the database alone. */
-import { type EndedFilter, type MessageAdmin, messageDetailJson, messageJson } from "@svc/messaging";
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
-import { limitOf, text } from "./fields.ts";
+import { type EndedFilter, type MessageAdmin, messageDetailJson, messageJson } from "@svc/messaging";
+import { limitOf, text } from "./input.ts";
 
 export function messageHandlers(messageAdmin: MessageAdmin): ControlHandlers {
   return {

@@ -1,12 +1,14 @@
 /** The agent of a service that does not run: without profiles, so that none of its turns can. Its texts are redacted. */
 import { existsSync } from "node:fs";
 import { type Agent, createAgent } from "@svc/agent";
-import type { Logger } from "@svc/contract";
-import { createLogger } from "@svc/runtime";
 import { createRedactor, loadConfig } from "@svc/config";
+import type { Logger } from "@svc/contract";
+import type { ControlHandlers } from "@svc/gateway/control";
 import { systemClock } from "@svc/kit/system-clock";
+import { createLogger } from "@svc/runtime";
 import type { Store } from "@svc/store";
-import type { Place } from "./place.ts";
+import type { OfflineOptions } from "./call-here.ts";
+import { sessionHandlers } from "./sessions.ts";
 
 export interface OfflineAgent {
   readonly agent: Agent;
@@ -15,11 +17,17 @@ export interface OfflineAgent {
 }
 
 /** Throws what loading the config throws: what is not known to be a secret would be shown. */
-export async function offlineAgent(store: Store, { home, config }: Required<Place>): Promise<OfflineAgent> {
+export async function offlineAgent(store: Store, { home, config }: Required<OfflineOptions>): Promise<OfflineAgent> {
   const there = existsSync(config.file ?? home.config);
   const secrets = there ? (await loadConfig({ home, ...config })).secrets() : [];
   const { redact } = createRedactor(secrets);
   const log = createLogger({ level: "error", write: () => {}, json: true, clock: systemClock });
   const agents = { profiles: new Map(), maxParallelTurns: 1, historyMaxTokens: 0 };
   return { agent: createAgent({ agents, store, clock: systemClock, log, redact }), log, redact };
+}
+
+/** Conversations of a service that does not run. Throws what loading the config throws. */
+export async function offlineSessions(store: Store, offline: Required<OfflineOptions>): Promise<ControlHandlers> {
+  const { agent } = await offlineAgent(store, offline);
+  return sessionHandlers({ sessions: agent.sessions, devices: () => store.devices.all() });
 }

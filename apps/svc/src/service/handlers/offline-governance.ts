@@ -1,24 +1,22 @@
 /** Procedures and approvals of a service that does not run. */
-import type { ControlHandlers } from "@svc/gateway/control";
-import type { Json } from "@svc/contract";
-import { createLogger } from "@svc/runtime";
 import { createRedactor, editConfigFile, loadConfig } from "@svc/config";
+import type { Json } from "@svc/contract";
+import type { ControlHandlers } from "@svc/gateway/control";
 import { systemClock } from "@svc/kit/system-clock";
+import { createLogger } from "@svc/runtime";
 import type { Approval, Store } from "@svc/store";
 import { AlwaysRules } from "../governance/always-rules.ts";
 import { approversOf, targetsOf } from "../governance/channel-section.ts";
-import { checkProcedures, openLibrary } from "../governance/library.ts";
+import { checkProcedures, openLibrary, sopAuthor } from "../governance/procedures.ts";
 import { offlineEngine } from "../governance/offline-engine.ts";
-import { sopAuthor } from "../governance/sop-author.ts";
-import { approvalHandlers } from "./approvals.ts";
-import { auditHandlers } from "./audit.ts";
-import type { Place } from "./place.ts";
+import { approvalHandlers, auditHandlers } from "./approvals.ts";
+import type { OfflineOptions } from "./call-here.ts";
 import { sopHandlers } from "./sops.ts";
 
 /** Throws what loading the config throws. */
 export async function offlineGovernance(
   store: Store,
-  { home, config: options }: Required<Place>,
+  { home, config: options }: Required<OfflineOptions>,
 ): Promise<ControlHandlers> {
   const config = await loadConfig({ home, ...options });
   const { redact } = createRedactor(config.secrets());

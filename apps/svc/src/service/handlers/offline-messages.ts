@@ -1,13 +1,13 @@
 /** Both boxes of a service that does not run: what is taken up again here is worked on by the next start. */
-import { createMessaging, type MessagingSettings } from "@svc/messaging";
 import { SvcError } from "@svc/contract";
-import { channelIdentity } from "@svc/gateway/identity";
 import type { ControlHandlers } from "@svc/gateway/control";
+import { channelIdentity } from "@svc/gateway/identity";
 import { systemClock } from "@svc/kit/system-clock";
+import { createMessaging, type MessagingSettings } from "@svc/messaging";
 import type { Store } from "@svc/store";
 import { offlineAgent } from "./offline-agent.ts";
 import { messageHandlers } from "./messages.ts";
-import type { Place } from "./place.ts";
+import type { OfflineOptions } from "./call-here.ts";
 
 const NO_CHANNELS: MessagingSettings = {
   channels: new Map(),
@@ -22,8 +22,8 @@ const NO_CHANNELS: MessagingSettings = {
 };
 
 /** Throws what loading the config throws. */
-export async function offlineMessages(store: Store, place: Required<Place>): Promise<ControlHandlers> {
-  const { agent, log, redact } = await offlineAgent(store, place);
+export async function offlineMessages(store: Store, offline: Required<OfflineOptions>): Promise<ControlHandlers> {
+  const { agent, log, redact } = await offlineAgent(store, offline);
   const { messageAdmin } = createMessaging({
     store,
     agent,

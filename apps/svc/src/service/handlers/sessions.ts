@@ -13,11 +13,10 @@ import {
   type SessionUpdate,
 } from "@svc/agent";
 import { type Json, SvcError } from "@svc/contract";
-import { proceduresIdentity } from "@svc/gateway/identity";
 import type { ControlHandlers } from "@svc/gateway/control";
+import { proceduresIdentity } from "@svc/gateway/identity";
 import type { Device } from "@svc/store";
-import { byPrefix } from "./by-prefix.ts";
-import { AN_OPERATOR } from "./operator.ts";
+import { AN_OPERATOR, byPrefix } from "./input.ts";
 
 export interface SessionDeps {
   readonly sessions: SessionService;

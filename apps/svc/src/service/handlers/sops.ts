@@ -1,23 +1,22 @@
 /** What `svc sop` asks for. */
-import { type Json, SvcError, type SvcEvent } from "@svc/contract";
-import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
-import type { SopAuthor } from "@svc/gateway";
-import type { EventHub } from "@svc/runtime";
 import { formatProblems } from "@svc/config";
+import { type Json, SvcError, type SvcEvent } from "@svc/contract";
+import type { SopAuthor } from "@svc/gateway";
+import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
+import type { EventHub } from "@svc/runtime";
 import {
   type Approvals,
-  type CheckedSop,
-  type SopRunFilter,
-  type Sops,
   calendarJson,
+  type CheckedSop,
   isQuestionOf,
   runDetailJson,
   runJson,
   sopJson,
+  type SopRunFilter,
+  type Sops,
 } from "@svc/sop";
 import type { SopRunStatus } from "@svc/store";
-import { limitOf, text } from "./fields.ts";
-import { AN_OPERATOR } from "./operator.ts";
+import { AN_OPERATOR, limitOf, text } from "./input.ts";
 
 const STATUSES: readonly string[] = ["pending", "running", "waiting_approval", "completed", "failed", "cancelled"];
 const SOURCES: readonly string[] = ["webhook", "channel_event", "cron", "mqtt", "peripheral", "manual"];

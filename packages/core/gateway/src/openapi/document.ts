@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document, made of the routes' own data. Needs no running gateway. */
-import { type ErrorCode, ERRORS, integer, type Json } from "@svc/contract";
+import { ErrorBody } from "@svc/api";
+import { type ErrorCode, ERRORS, type Json } from "@svc/contract";
 import { type ConversionConfig, toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
 import { type AnswerSpec, errorsOf, type RouteSpec, type Strings } from "../routes/route.ts";
@@ -26,7 +27,7 @@ export function openApiDocument({ version, routes }: OpenApiOptions): Node {
     info: { title: "svc", version, description: INTRODUCTION },
     paths,
     components: {
-      schemas: { Error: inputSchema(ERROR_SCHEMA) },
+      schemas: { Error: inputSchema(ErrorBody) },
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "The token that POST /pair answered." },
         pageCookie: { type: "apiKey", in: "cookie", name: "svc_session", description: "Set by POST /api/session." },
@@ -145,14 +146,6 @@ function errorAnswer(status: number, codes: readonly ErrorCode[]): Node {
 const header = (description: string): Node => ({ description, required: true, schema: { type: "string" } });
 
 // Valibot to JSON Schema 2020-12, which is OpenAPI 3.1's.
-
-const ERROR_SCHEMA = v.object({
-  error: v.pipe(v.string(), v.description("A sentence for a person.")),
-  code: v.pipe(v.string(), v.description("Stable.")),
-  retry_after: v.optional(v.pipe(integer(1), v.description("Seconds after which trying again can succeed."))),
-  by: v.optional(v.pipe(v.string(), v.description("Of APPROVAL_RESOLVED: who answered."))),
-  at: v.optional(v.pipe(v.string(), v.isoTimestamp(), v.description("Of APPROVAL_RESOLVED: when; UTC."))),
-});
 
 type Schema = { readonly [key: string]: Json };
 

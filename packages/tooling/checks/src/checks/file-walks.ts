@@ -41,7 +41,7 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
     why: "lists names in state/features of $SVC_HOME, which is 0700 and ours; SQLite copies the files",
   },
   {
-    path: /^apps\/svc\/src\/backup\/old-backups\.ts$/,
+    path: /^apps\/svc\/src\/backup\/known-backups\.ts$/,
     why: "lists names in backups of $SVC_HOME (0700) and removes single files that are called as its own",
   },
   {

@@ -1,0 +1,86 @@
+/** What only a running daemon can do for `svc`: its status, pairing codes, reload, restart, backup and restore. */
+import { isAbsolute } from "node:path";
+import type { Home } from "@svc/config";
+import { type Json, SvcError } from "@svc/contract";
+import type { ControlHandlers } from "@svc/gateway/control";
+import type { Scope, Store } from "@svc/store";
+import { doctorHandlers } from "../../doctor/daemon-report.ts";
+import { deviceHandlers } from "./devices.ts";
+import { serviceHandlers } from "./service.ts";
+import { statusReport } from "../status.ts";
+import type { Daemon } from "../daemon/daemon.ts";
+import type { RestoredFiles } from "../../backup/prepare-restore.ts";
+
+export async function daemonHandlers(daemon: Daemon): Promise<ControlHandlers> {
+  const { context, service, gateway, reloader, restart } = daemon;
+  return {
+    ...(await serviceHandlers(service)),
+    ...deviceHandlers(gateway.devices),
+    ...doctorHandlers(service, gateway),
+    ...backupHandlers({
+      home: service.context.home,
+      store: service.store,
+      checkStart: async (files) => {
+        const { restoredConfig } = await import("../../backup/prepare-restore.ts");
+        const { home, composition } = service.context;
+        const config = await restoredConfig(home, files, composition, context.env);
+        await gateway.checkSuccessor((config ?? service.config).core.gateway);
+      },
+      restart: (between) => restart.ask(between),
+    }),
+    status: () => statusReport(context.build, service, gateway),
+    reload: async () => ({ ...(await reloader.reload()) }) as unknown as Json,
+    restart: async () => {
+      // What would not come up again is told now: later there would be nobody left to tell.
+      await gateway.checkSuccessor((await service.context.load()).core.gateway);
+      return { restarting: restart.ask() };
+    },
+    pair: ({ body }) => {
+      const name = typeof body["name"] === "string" ? { name: body["name"] } : {};
+      const { code, expiresAt } = gateway.pairing.issueCode({ scope: scopeOf(body["scope"]), ...name });
+      const { local, remote } = gateway.linksOf(code);
+      return {
+        code,
+        expires_at: new Date(expiresAt).toISOString(),
+        url: gateway.url,
+        link: local,
+        remote_link: remote ?? null,
+      };
+    },
+  };
+}
+
+function scopeOf(value: Json | undefined): Scope {
+  if (value === undefined || value === "operator" || value === "webhook" || value === "read")
+    return value ?? "operator";
+  throw new SvcError("USAGE", "The scope must be operator, webhook or read.");
+}
+
+/** What a running daemon does for `svc backup` and `svc restore`. */
+interface BackupDeps {
+  readonly home: Home;
+  readonly store: Pick<Store, "backupTo">;
+  /** Throws what stands in the way of a start with these files: later there would be nobody left to tell. */
+  readonly checkStart: (files: RestoredFiles) => Promise<void>;
+  /** Goes all the way down and comes again; `between` is called while nothing is open. False: it does so already. */
+  readonly restart: (between: () => void) => boolean;
+}
+
+function backupHandlers({ home, store, checkStart, restart }: BackupDeps): ControlHandlers {
+  return {
+    /** The database alone, for when only the daemon can read it: after a start on a full disk. */
+    backup: async ({ body: { file } }) => {
+      if (typeof file !== "string" || !isAbsolute(file)) throw new SvcError("BAD_REQUEST");
+      await store.backupTo(file);
+      return { file };
+    },
+    /** Files that `svc restore` has unpacked and checked in the home. */
+    restore: async ({ body: { folder } }) => {
+      const { restoredFiles } = await import("../../backup/prepare-restore.ts");
+      const files = restoredFiles(home, typeof folder === "string" ? folder : "");
+      await checkStart(files);
+      if (!restart(() => files.apply())) throw new SvcError("BUSY", "The daemon is restarting already.");
+      return { restoring: true };
+    },
+  };
+}

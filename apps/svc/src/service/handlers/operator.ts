@@ -1,2 +1,0 @@
-/** Who it was, where a command of `svc` did it. */
-export const AN_OPERATOR = "an operator at the command line";
