@@ -3,10 +3,20 @@ import { basename } from "node:path";
 import { type ClientId, type Inbound, type Json, type Logger, SvcError } from "@svc/contract";
 import type { Delivery, EndedPage, InboxMessage, MessageCounts, Store, WaitingMessage } from "@svc/store";
 import { redactJson } from "@svc/config";
-import { incomingId, messageUnknown, outgoingId, parseMessageId } from "./message-id.ts";
+import {
+  type EndedFilter,
+  type MessageAdmin,
+  type MessageDetail,
+  type MessageListFilter,
+  type MessageSummary,
+  type Replayed,
+  incomingId,
+  messageUnknown,
+  outgoingId,
+  parseMessageId,
+} from "./types.ts";
 import type { OutboxDispatcher } from "./outbox.ts";
 import { lanesOfOwner } from "@svc/agent";
-import type { EndedFilter, MessageAdmin, MessageDetail, MessageListFilter, MessageSummary, Replayed } from "./types.ts";
 
 export interface AdminDeps {
   readonly store: Pick<Store, "inbox" | "outbox" | "write">;

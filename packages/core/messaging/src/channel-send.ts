@@ -8,11 +8,10 @@ import { lanesOf } from "@svc/kit";
 import type { Delivery, FileContent } from "@svc/store";
 import * as v from "valibot";
 import type { CoreTool, CoreToolContext, PinnedCall } from "@svc/agent";
-import { SENT_BY_PERSON } from "./deliver.ts";
-import { attachedFile, type PinnedFile } from "./media/attached-file.ts";
-import { outgoingId } from "./message-id.ts";
+import { SENT_BY_PERSON } from "./outbox.ts";
+import { attachedFile, type PinnedFile } from "./media/outgoing-files.ts";
+import { type ChannelSendDeps, outgoingId } from "./types.ts";
 import { outgoingRows } from "./outgoing-rows.ts";
-import type { ChannelSendDeps } from "./types.ts";
 
 type QueueDeps = Pick<ChannelSendDeps, "store" | "channels" | "redact" | "dispatcher" | "now">;
 

@@ -4,13 +4,11 @@ import { Ongoing, type Scope, inScope } from "@svc/runtime";
 import { laneOf } from "@svc/kit";
 import type { Arrival, Arrived, InboxMessage, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
 import { isStopCommand } from "@svc/agent";
-import { Attempt, type Attempted, type Permit } from "./attempt.ts";
+import { Attempt, type Attempted, type Permit, scopeOf } from "./attempt.ts";
 import { ConversationQueue, type ConversationQueueDeps } from "./conversation-queue.ts";
-import { scopeOf } from "./inbox-spans.ts";
-import { incomingId } from "./message-id.ts";
+import { type ByHand, type InTransaction, type SaidByHand, incomingId } from "./types.ts";
 import { PriorityMessages } from "./priority-messages.ts";
 import { type MessageDeps, MessageProcessor, type ProcessorDeps } from "./process-message.ts";
-import type { InTransaction, ByHand, SaidByHand } from "./types.ts";
 
 /** Notices are no turns; what they do is the channel's business. */
 const PARALLEL_NOTICES = 8;

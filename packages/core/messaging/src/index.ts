@@ -4,5 +4,5 @@ export { channelSendTool, sendByPerson } from "./channel-send.ts";
 export { newMessageOf } from "./inbox.ts";
 export { removeFiles, removeLeftovers } from "./media/remove-files.ts";
 export { createMessaging, type MessagingOptions } from "./messaging.ts";
-export type { ProgramRequest, RunProgram } from "./speech/program.ts";
+export type { ProgramRequest, RunProgram } from "./speech/backends.ts";
 export type * from "./types.ts";

@@ -5,13 +5,18 @@ import { fieldsOf, laneOf } from "@svc/kit";
 import type { Store } from "@svc/store";
 import { StoredMessageAdmin } from "./admin.ts";
 import { type OutboxDeps, OutboxDispatcher } from "./outbox.ts";
-import { fileOpener } from "./media/outgoing-file.ts";
-import { SpokenAnswers, createSpeech } from "./speech/speech.ts";
+import { fileOpener } from "./media/outgoing-files.ts";
+import { SpeechPermits, SpokenAnswers, createSpeech } from "./speech/speech.ts";
 import { Inbox, newMessageOf } from "./inbox.ts";
 import type { MessageDeps } from "./process-message.ts";
-import { outgoingId } from "./message-id.ts";
-import { SpeechPlaces } from "./speech/places.ts";
-import type { InTransaction, DeliveryFailure, Messaging, MessagingSettings, PromptSource } from "./types.ts";
+import {
+  type DeliveryFailure,
+  type InTransaction,
+  type Messaging,
+  type MessagingSettings,
+  type PromptSource,
+  outgoingId,
+} from "./types.ts";
 import { type Channel, type Clock, type Logger, type PostedPrompt, SvcError } from "@svc/contract";
 import { unlessAborted } from "@svc/kit/async";
 
@@ -38,7 +43,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
   const openFile = fileOpener(workspaceOf);
   const closing = new ClosingPrompts({ clock, log, channelOf: (id) => settings.channels.get(id) });
   const closePrompt: Messaging["closePrompt"] = (posted, outcome) => closing.add(posted, outcome);
-  const transcriber = new SpeechPlaces();
+  const transcriber = new SpeechPermits();
   const speech = createSpeech({ fetch, runProgram, clock, transcriber, settings: () => settings });
   const spoken = new SpokenAnswers((text, signal, format) => speech.speak(text, signal, format));
   const sending = { openFile, spoken, prompts, closePrompt };

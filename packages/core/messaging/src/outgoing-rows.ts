@@ -14,7 +14,7 @@ import {
 } from "@svc/contract";
 import { laneOf, splitText } from "@svc/kit";
 import type { KeptFile, NewDelivery } from "@svc/store";
-import { attachedFile } from "./media/attached-file.ts";
+import { attachedFile } from "./media/outgoing-files.ts";
 import type { MessagingSettings } from "./types.ts";
 
 /** What is to be sent. */

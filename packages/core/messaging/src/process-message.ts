@@ -33,10 +33,9 @@ import {
   ModelError,
   sessionIn,
 } from "@svc/agent";
-import { type Attempt, type Attempted, BACKOFF } from "./attempt.ts";
-import { InboxSpans } from "./inbox-spans.ts";
+import { type Attempt, type Attempted, BACKOFF, InboxSpans } from "./attempt.ts";
 import { incomingFiles, withMedia } from "./media/incoming-files.ts";
-import { incomingId } from "./message-id.ts";
+import { type AskPlace, type ChannelIdentity, type MessagingSettings, type ReplyTaker, incomingId } from "./types.ts";
 import type { OutboxDispatcher } from "./outbox.ts";
 import {
   answerRows,
@@ -47,12 +46,10 @@ import {
   spokenRows,
 } from "./outgoing-rows.ts";
 import { Presence, type Typing } from "./presence.ts";
-import type { SpeechPlaces } from "./speech/places.ts";
-import type { RunProgram } from "./speech/program.ts";
-import { Draft } from "./streaming/draft.ts";
-import { ParagraphSender } from "./streaming/paragraphs.ts";
-import { DraftIds, type Streaming, type StreamingDeps, type TargetSource } from "./streaming/streaming.ts";
-import type { AskPlace, ChannelIdentity, MessagingSettings, ReplyTaker } from "./types.ts";
+import type { SpeechPermits } from "./speech/speech.ts";
+import type { RunProgram } from "./speech/backends.ts";
+import { Draft, DraftIds, type Streaming, type StreamingDeps, type TargetSource } from "./streaming.ts";
+import { ParagraphSender } from "./paragraphs.ts";
 
 export interface MessageDeps {
   readonly store: Pick<Store, "audit" | "inbox" | "outbox" | "steps" | "write" | "writable">;
@@ -75,7 +72,7 @@ export interface MessageDeps {
   /** 0 ≤ x < 1, for the jitter of retries. */
   readonly random: () => number;
   readonly dispatcher: Pick<OutboxDispatcher, "wake" | "isIdle">;
-  readonly transcriber: SpeechPlaces;
+  readonly transcriber: SpeechPermits;
   /** Those in force now. */
   readonly settings: () => MessagingSettings;
 }

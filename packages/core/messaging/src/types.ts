@@ -2,20 +2,21 @@
  * The durable way of a message: kept → turn in its conversation → answer in the outbox, in one transaction with the turn →
  * delivered. What is kept survives a kill at any instant; what the platform has accepted is not sent again.
  */
-import type {
-  Channel,
-  ClientId,
-  Conversation,
-  ErrorCode,
-  Inbound,
-  Json,
-  Kept,
-  MediaKind,
-  PostedPrompt,
-  Prompt,
-  Receipt,
-  ReceivedWith,
-  Speech,
+import {
+  type Channel,
+  type ClientId,
+  type Conversation,
+  type ErrorCode,
+  type Inbound,
+  type Json,
+  type Kept,
+  type MediaKind,
+  type PostedPrompt,
+  type Prompt,
+  type Receipt,
+  type ReceivedWith,
+  type Speech,
+  SvcError,
 } from "@svc/contract";
 import type { Arrival, Arrived, Author, Delivery, InboxMessage, MessageCounts, MessageFilter, Store } from "@svc/store";
 
@@ -295,3 +296,17 @@ export interface SpeechSettings {
   /** On the loudspeaker of this machine, too, where a channel has one. */
   readonly play?: boolean;
 }
+
+/** Ids of messages as people see them: `in-12` came in, `out-7` goes out. */
+export const incomingId = (n: number): string => `in-${n}`;
+export const outgoingId = (n: number): string => `out-${n}`;
+
+/** Throws MESSAGE_UNKNOWN. */
+export function parseMessageId(id: string): { readonly box: "in" | "out"; readonly n: number } {
+  const [, box, digits] = /^(in|out)-([1-9]\d{0,14})$/.exec(id) ?? [];
+  if (box === "in" || box === "out") return { box, n: Number(digits) };
+  throw messageUnknown();
+}
+
+export const messageUnknown = (): SvcError =>
+  new SvcError("MESSAGE_UNKNOWN", undefined, { hint: "See svc inbox list." });

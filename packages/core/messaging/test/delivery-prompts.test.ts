@@ -5,7 +5,7 @@ import { fakeClock } from "@svc/testkit/fake-clock";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ClosingPrompts } from "../src/messaging.ts";
-import { shortened } from "../src/deliver.ts";
+import { shortened } from "../src/outbox.ts";
 import type { PromptSource } from "../src/index.ts";
 import { deliveryFixture, down, platform, quiet, say, talk } from "./delivery-fixture.ts";
 import { gate } from "@svc/agent/agent-fixture";

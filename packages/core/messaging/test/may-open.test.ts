@@ -1,6 +1,6 @@
 // A telephone that rings because a question was answered elsewhere, or because an answer came after its call was over.
 import { expect, test } from "vitest";
-import { SENT_BY_PERSON } from "../src/deliver.ts";
+import { SENT_BY_PERSON } from "../src/outbox.ts";
 import { deliveryFixture, quiet, say } from "./delivery-fixture.ts";
 
 test.each([

@@ -7,9 +7,8 @@ import { mediaKindOf } from "@svc/kit";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { openWorkspace } from "@svc/agent";
-import { attachedFile } from "../src/media/attached-file.ts";
-import { fileOpener } from "../src/media/outgoing-file.ts";
-import { mediaTypeOf } from "../src/media/media-type.ts";
+import { attachedFile, fileOpener } from "../src/media/outgoing-files.ts";
+import { mediaTypeOf } from "../src/media/incoming-files.ts";
 import { failure } from "@svc/agent/agent-fixture";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");

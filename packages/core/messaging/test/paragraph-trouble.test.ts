@@ -5,7 +5,7 @@ import { temporaryHome } from "@svc/testkit/temporary-home";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ANEW } from "../src/streaming/paragraphs.ts";
+import { ANEW } from "../src/paragraphs.ts";
 import { gate, until } from "@svc/agent/agent-fixture";
 import { afterKill, quiet, said } from "./messaging-fixture.ts";
 import { draftsFixture, type WritingOptions } from "./drafts-fixture.ts";

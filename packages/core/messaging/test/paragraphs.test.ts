@@ -3,7 +3,7 @@ import type { LanguageModelV4Content } from "@ai-sdk/provider";
 import { fakeWorkspace } from "@svc/testkit/fake-workspace";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
-import { ANEW } from "../src/streaming/paragraphs.ts";
+import { ANEW } from "../src/paragraphs.ts";
 import { act, call, read, until } from "@svc/agent/agent-fixture";
 import { afterKill, quiet, said, status } from "./messaging-fixture.ts";
 import { draftsFixture, type WritingOptions } from "./drafts-fixture.ts";

@@ -3,8 +3,8 @@
 import { worstGrowth } from "@svc/steps";
 import { expect, test } from "vitest";
 import { isMarkerBegun, linesOf } from "../src/outgoing-rows.ts";
-import { draftText } from "../src/streaming/draft.ts";
-import { Paragraphs } from "../src/streaming/paragraphs.ts";
+import { draftText } from "../src/streaming.ts";
+import { Paragraphs } from "../src/paragraphs.ts";
 
 const READERS: readonly (readonly [string, (text: string) => unknown])[] = [
   ["files in an answer", (text) => [linesOf(text), isMarkerBegun(text)]],

@@ -2,8 +2,7 @@
 import { type SpokenText, SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import type { SpeechSettings } from "../src/index.ts";
-import { SpeechPlaces } from "../src/speech/places.ts";
-import { createSpeech, speak } from "../src/speech/speech.ts";
+import { SpeechPermits, createSpeech, speak } from "../src/speech/speech.ts";
 import { failure } from "@svc/agent/agent-fixture";
 import { messagingFixture } from "./messaging-fixture.ts";
 import { type Answer, json, passing, type SpeechFixture, speechFixture } from "./speech-fixture.ts";
@@ -148,7 +147,7 @@ describe("the speech of features", () => {
         speech: settingsOf(service),
         transcription: { ...settingsOf(other), language: undefined, maxBytes: 100 },
       }),
-      transcriber: new SpeechPlaces(),
+      transcriber: new SpeechPermits(),
     });
     const { signal } = service.leave;
     const asked = Array.from({ length: 20 }, () => failure(speech.speak("hello", signal)));

@@ -1,7 +1,7 @@
 // A paragraph that is torn, or a code block that is cut, because of how the pieces of a text came.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Paragraphs } from "../src/streaming/paragraphs.ts";
+import { Paragraphs } from "../src/paragraphs.ts";
 
 describe("paragraphs", () => {
   const of = (...pieces: string[]): string[] => {

@@ -21,7 +21,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "@svc/contract";
 import type { Home } from "@svc/config";
-import type { LineSink } from "./log-output.ts";
+import type { LineSink } from "./log.ts";
 
 export interface LogFileLimits {
   /** Size past which no line takes the file. */

@@ -4,10 +4,8 @@
  * by itself for which request, turn and trace it was written.
  */
 import type { Clock, LogFields, Logger } from "@svc/contract";
-import { LOG_LEVELS, type LogEntry, type LogLevel, type LogPair } from "./log-line.ts";
-import { type LineSink, LogOutput, type LogOutputOptions } from "./log-output.ts";
 import { type KnownSecret, createRedactor } from "@svc/config";
-import { currentScope } from "./scope.ts";
+import { currentScope } from "./tracing.ts";
 
 export interface LoggerOptions extends LogOutputOptions {
   /** Least severe level written. */
@@ -125,3 +123,166 @@ function cleanValue(value: LogPair[1], redact: (text: string) => string): LogPai
   const clean = redact(text);
   return clean === text ? value : clean;
 }
+
+// A line of the log: as JSON in the file and for machines, readable for people, and back again.
+
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export type LogPair = readonly [name: string, value: string | number | boolean];
+
+export interface LogEntry {
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: readonly LogPair[];
+}
+
+const OWN_NAMES: ReadonlySet<string> = new Set(["time", "level", "message", "__proto__"]);
+
+export function jsonLine({ time, level, message, fields }: LogEntry): string {
+  const line: Record<string, string | number | boolean> = { time, level, message };
+  for (const [name, value] of fields) line[OWN_NAMES.has(name) ? `${name}_` : name] = value;
+  // JSON leaves DEL and the C1 characters as they are, and `cat` hands them to the terminal.
+  return visible(JSON.stringify(line));
+}
+
+export function readableLine({ time, level, message, fields }: LogEntry): string {
+  const words = [time, level.padEnd(5), visible(message)];
+  for (const [name, value] of fields) words.push(`${visible(name)}=${readableValue(value)}`);
+  return words.join(" ");
+}
+
+/** What `jsonLine` made; undefined for anything else. */
+export function parseLogLine(text: string): LogEntry | undefined {
+  const line = parsedObject(text);
+  if (line === undefined) return undefined;
+  const { time, level, message, ...rest } = line;
+  if (typeof time !== "string" || typeof message !== "string" || !isLevel(level)) return undefined;
+  return { time, level, message, fields: Object.entries(rest).map(asPair) };
+}
+
+/**
+ * A line break in a message forges a line, an escape sequence drives the reader's terminal, a bidirectional mark lies to
+ * the eye.
+ */
+export function visible(text: string): string {
+  return text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** Control characters, line separators, and what Unicode calls Bidi_Control; spelled out, as that is twice as fast. */
+// oxlint-disable-next-line no-control-regex
+const UNSAFE = /[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+function readableValue(value: string | number | boolean): string {
+  const text = String(value);
+  return /^[^\s"=\p{Cc}\p{Bidi_Control}]+$/u.test(text) ? text : visible(JSON.stringify(text));
+}
+
+function parsedObject(text: string): Record<string, unknown> | undefined {
+  if (!text.startsWith("{")) return undefined;
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}
+
+const isLevel = (value: unknown): value is LogLevel => (LOG_LEVELS as readonly unknown[]).includes(value);
+
+/** Of somebody else's line a field may be anything. */
+const asPair = ([name, value]: [string, unknown]): LogPair => [
+  name,
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : JSON.stringify(value),
+];
+
+interface LogOutputOptions {
+  /** Takes one or more lines, without the last line break. What it throws (a closed pipe) is swallowed. */
+  readonly write: (lines: string) => void;
+  /** True where nobody reads along: standard error is not a terminal. */
+  readonly json: boolean;
+  /** Takes every line as JSON. What it throws is said by `write`, as a warning. */
+  readonly file?: LineSink;
+  /**
+   * Calls back before long, once, whatever happens. Lines that warn of nothing are written then, all of them at once: a
+   * write for each would cost a busy service more than what they tell of. Default: every line is written at once.
+   */
+  readonly later?: (flush: () => void) => void;
+}
+
+export interface LineSink {
+  /** One or more lines, without the last line break. */
+  write(lines: string): void;
+}
+
+/** Characters that wait at most. */
+const MOST_WAITING = 65_536;
+
+const CAN_WAIT: ReadonlySet<LogLevel> = new Set(["debug", "info"]);
+
+/** Both places a line of the log goes to. Neither is ever the reason why the other, or the caller, fails. */
+class LogOutput {
+  readonly #write: LogOutputOptions["write"];
+  readonly #later: LogOutputOptions["later"];
+  readonly #json: boolean;
+  #file: LineSink | undefined;
+  #said = "";
+  /** For the file, where that is not what is said. */
+  #filed = "";
+  /** Of the last line. */
+  #time = "";
+  #isAwaited = false;
+
+  constructor({ write, json, file, later }: LogOutputOptions) {
+    this.#write = write;
+    this.#later = later;
+    this.#json = json;
+    this.#file = file;
+  }
+
+  readonly setFile = (file: LineSink | undefined): void => {
+    this.#flush();
+    this.#file = file;
+  };
+
+  write(entry: LogEntry): void {
+    this.#time = entry.time;
+    const json = this.#json || this.#file !== undefined ? jsonLine(entry) : "";
+    this.#said = joined(this.#said, this.#json ? json : readableLine(entry));
+    if (!this.#json && this.#file !== undefined) this.#filed = joined(this.#filed, json);
+    if (this.#later === undefined || !CAN_WAIT.has(entry.level) || this.#said.length > MOST_WAITING) this.#flush();
+    else if (!this.#isAwaited) {
+      this.#isAwaited = true;
+      this.#later(() => {
+        this.#isAwaited = false;
+        this.#flush();
+      });
+    }
+  }
+
+  #flush(): void {
+    if (this.#said === "") return;
+    const said = this.#said;
+    const filed = this.#json ? said : this.#filed;
+    this.#said = this.#filed = "";
+    this.#say(said);
+    try {
+      this.#file?.write(filed);
+    } catch (error) {
+      const { message } = error as Error;
+      const trouble: LogEntry = { time: this.#time, level: "warn", message, fields: [] };
+      this.#say(this.#json ? jsonLine(trouble) : readableLine(trouble));
+    }
+  }
+
+  #say(lines: string): void {
+    try {
+      this.#write(lines);
+    } catch {
+      // A closed pipe. Nobody is left to be told.
+    }
+  }
+}
+
+const joined = (lines: string, line: string): string => (lines === "" ? line : `${lines}\n${line}`);

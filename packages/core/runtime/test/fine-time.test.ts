@@ -2,7 +2,7 @@
 // end before it began, and a machine whose clock is set must not tell yesterday's time for ever.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { fineTime } from "../src/observe/tracer.ts";
+import { fineTime } from "../src/tracing.ts";
 
 /** A machine whose true time is `atMs`; its clock tells whole milliseconds. */
 function machine(startMs: number) {

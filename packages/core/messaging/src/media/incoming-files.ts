@@ -12,16 +12,14 @@ import {
 } from "@svc/contract";
 import { unlessAborted } from "@svc/kit/async";
 import type { WhileReleased } from "../attempt.ts";
-import { incomingId } from "../message-id.ts";
-import type { SpeechPlaces } from "../speech/places.ts";
-import type { RunProgram } from "../speech/program.ts";
+import { type TranscriptionSettings, incomingId } from "../types.ts";
+import type { SpeechPermits } from "../speech/speech.ts";
+import type { RunProgram } from "../speech/backends.ts";
 import { tooLarge, transcribe } from "../speech/transcribe.ts";
-import { mediaPath, NOT_TRANSCRIBED, transcriptText } from "@svc/agent";
-import type { TranscriptionSettings } from "../types.ts";
-import { mediaTypeOf } from "./media-type.ts";
+import { NOT_TRANSCRIBED, mediaPath, transcriptText } from "@svc/agent";
 
 export interface IncomingFilesDeps {
-  readonly transcriber: SpeechPlaces;
+  readonly transcriber: SpeechPermits;
   /** The HTTP client for the service that transcribes. */
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchResult>;
   readonly runProgram: RunProgram;
@@ -216,4 +214,10 @@ export function withMedia(text: string, media: readonly Placed[]): string {
     rest = rest.slice(at + placeholder.length);
   }
   return [done + rest, ...behind].filter((part) => part.trim() !== "").join("\n");
+}
+
+/** The library's tables take 16 ms to evaluate: only a service that sends files pays for them. */
+export async function mediaTypeOf(fileName: string): Promise<string> {
+  const { default: mime } = await import("mime");
+  return mime.getType(fileName) ?? "application/octet-stream";
 }

@@ -9,22 +9,28 @@ import {
   SvcError,
 } from "@svc/contract";
 import type { MessagingSettings, SpeechSettings } from "../types.ts";
-import { type SpeechDeps, type SpeechQuestion, type SpeechService, askService } from "./ask-service.ts";
-import { SpeechPlaces } from "./places.ts";
+import {
+  type SpeechDeps,
+  type SpeechQuestion,
+  type SpeechService,
+  askService,
+  useProgram,
+  usesFile,
+} from "./backends.ts";
 import { transcribe } from "./transcribe.ts";
 import { splitText } from "@svc/kit";
 import { isOggOpus, oggOpusOf, readWav } from "@svc/kit/audio";
-import { useProgram, usesFile } from "./program.ts";
 import type { Delivery, KeptFile } from "@svc/store";
+import { Semaphore } from "@svc/kit/async";
 
 export interface SpeechOptions extends Omit<SpeechDeps, "signal"> {
   readonly settings: () => Pick<MessagingSettings, "transcription" | "speech">;
   /** Shared with whoever else has recordings transcribed. */
-  readonly transcriber: SpeechPlaces;
+  readonly transcriber: SpeechPermits;
 }
 
 export function createSpeech({ settings, transcriber, ...way }: SpeechOptions): Speech {
-  const speaker = new SpeechPlaces();
+  const speaker = new SpeechPermits();
   return {
     get canTranscribe() {
       return settings().transcription !== undefined;
@@ -72,7 +78,7 @@ const WAV = "audio/wav";
  * signal's reason.
  */
 export async function speak(
-  parts: SpeechDeps,
+  deps: SpeechDeps,
   settings: SpeechSettings,
   text: string,
   format: SpeechFormat = "any",
@@ -80,9 +86,9 @@ export async function speak(
   const [input] = splitText(text, settings.maxChars);
   if (input === undefined) throw new SvcError("SPEECH_FAILED", "There is nothing to say.");
   const spoken = settings.command
-    ? await spokenByProgram(parts, settings.command, input)
-    : await spokenByService(parts, settings, input, format);
-  return format === "ogg" ? asVoiceNote(spoken, parts.signal) : spoken;
+    ? await spokenByProgram(deps, settings.command, input)
+    : await spokenByService(deps, settings, input, format);
+  return format === "ogg" ? asVoiceNote(spoken, deps.signal) : spoken;
 }
 
 async function spokenByProgram(
@@ -114,14 +120,14 @@ function typeByContent(bytes: Uint8Array): string | undefined {
 }
 
 async function spokenByService(
-  parts: SpeechDeps,
+  deps: SpeechDeps,
   { baseUrl, apiKey, model, voice }: SpeechSettings,
   input: string,
   format: SpeechFormat,
 ): Promise<SpokenText> {
   const ask = (as: "mp3" | "opus" | "wav", more: Partial<SpeechQuestion> = {}): Promise<SpokenText | "refused"> =>
     askService(
-      parts,
+      deps,
       SERVICE,
       {
         url: `${baseUrl}/audio/speech`,
@@ -230,3 +236,15 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "audio/mp4": "m4a",
   "audio/flac": "flac",
 };
+
+/** Uses of a speech service at the same time: each has its recording in memory, twice. */
+const AT_ONCE = 8;
+
+export class SpeechPermits {
+  readonly #permits = new Semaphore(AT_ONCE);
+
+  /** Runs `work` when there is a permit. Rejects with the signal's reason when it is aborted. */
+  whenFree<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    return this.#permits.run(work, signal);
+  }
+}

@@ -3,8 +3,7 @@ import { type FetchResult, type Recording, SvcError } from "@svc/contract";
 import { multipart, parseJson } from "@svc/kit";
 import { isOggOpus, readOggOpus, readWav, resampled, wavOf } from "@svc/kit/audio";
 import type { TranscriptionSettings } from "../types.ts";
-import { askService, type SpeechDeps, type SpeechService } from "./ask-service.ts";
-import { usesFile, useProgram } from "./program.ts";
+import { type SpeechDeps, type SpeechService, askService, useProgram, usesFile } from "./backends.ts";
 
 const SERVICE: SpeechService = { code: "TRANSCRIPTION_FAILED", does: "transcribes", section: "transcription" };
 const TIMEOUT_MS = 120_000;
@@ -18,19 +17,19 @@ const MAX_WAV_SECS = 3_600;
 
 /** Blank when nothing is said in it. Throws TRANSCRIPTION_FAILED; an abort with the signal's reason. */
 export async function transcribe(
-  parts: SpeechDeps,
+  deps: SpeechDeps,
   settings: TranscriptionSettings,
   recording: Recording,
 ): Promise<string> {
   if (recording.bytes.byteLength > settings.maxBytes) throw tooLarge();
-  if (settings.command) return transcribedByProgram(parts, settings.command, recording);
+  if (settings.command) return transcribedByProgram(deps, settings.command, recording);
   const { baseUrl, apiKey, model, language } = settings;
   const { name, mimeType, bytes } = recording;
   const fields = { model, response_format: "json", ...(language !== undefined && { language }) };
   const form = await multipart(fields, [{ field: "file", name, mimeType, bytes }]);
   const url = `${baseUrl}/audio/transcriptions`;
   const question = { url, apiKey, ...form, maxBytes: MAX_ANSWER_BYTES, timeoutMs: TIMEOUT_MS };
-  return askService(parts, SERVICE, question, textOf);
+  return askService(deps, SERVICE, question, textOf);
 }
 
 async function transcribedByProgram(

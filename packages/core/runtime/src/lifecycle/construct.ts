@@ -1,6 +1,6 @@
 /** The Construction phase of one feature: import its module, call `create`, take down what it contributes. */
 import { type Contributions, type FeatureContext, type FeatureDefinition, type Json, SvcError } from "@svc/contract";
-import { FeatureStates } from "../shared/feature-states.ts";
+import { FeatureStates } from "../shared-state.ts";
 import { type ConstructedFeature, readContributions } from "./contributions.ts";
 
 /** A feature that its configuration turned on, and what it is handed. */

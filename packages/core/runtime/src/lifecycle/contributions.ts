@@ -1,5 +1,6 @@
 /** What a feature contributes, taken down once and for good, and checked for what the contract's types can't hold a program to. */
 import type {
+  CatalogueEntry,
   ClientId,
   Contributions,
   DocumentReader,
@@ -9,10 +10,9 @@ import type {
   SandboxBackend,
   Tool,
 } from "@svc/contract";
-import { snapshot } from "../registry/snapshot.ts";
-import type { RegistryPart } from "../registry/registry.ts";
-import type { FeatureStates } from "../shared/feature-states.ts";
-import { channelIdOf } from "./channel-id.ts";
+import { snapshot } from "../frozen.ts";
+import type { RegistryPart } from "../registry.ts";
+import type { FeatureStates } from "../shared-state.ts";
 
 export interface ConstructedFeature {
   readonly definition: FeatureDefinition;
@@ -122,3 +122,17 @@ const isIngress = (way: Ingress): boolean =>
 
 const isSandbox = (backend: SandboxBackend): boolean =>
   typeof backend.id === "string" && typeof backend.probe === "function" && typeof backend.open === "function";
+
+/**
+ * The name a feature's channel has in `Conversation.channel`, in `channels` of an event and in `svc channels`: the last
+ * part of its config section (`channels_config.chat` → `chat`), else the feature's id without `channel-`.
+ */
+export function channelIdOf(definition: Pick<FeatureDefinition, "id" | "section" | "extends">): string {
+  const section = definition.section ?? definition.extends ?? "";
+  const [, name] = /^channels_config\.(.+)$/.exec(section) ?? [];
+  return name ?? definition.id.replace(/^channel-/, "").replaceAll("-", "_");
+}
+
+/** Those of a feature that may not be in the build: one for each section of its manifest. */
+export const channelIdsOf = ({ id, sections }: Pick<CatalogueEntry, "id" | "sections">): string[] =>
+  sections.length === 0 ? [channelIdOf({ id })] : sections.map((section) => channelIdOf({ id, section }));

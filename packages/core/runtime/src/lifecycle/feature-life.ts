@@ -3,8 +3,8 @@ import { type ClientId, SvcError, type FeatureDefinition, type Logger } from "@s
 import { type TimeoutOptions, withTimeout } from "@svc/kit/async";
 import { withFields } from "../log.ts";
 import { redactPatterns } from "@svc/config";
-import type { RegistryPart } from "../registry/registry.ts";
-import { inScope } from "../scope.ts";
+import type { RegistryPart } from "../registry.ts";
+import { inScope } from "../tracing.ts";
 import { construct, type EnabledFeature, surveyOf } from "./construct.ts";
 import type { LifecycleLimits, LifecycleOptions } from "./options.ts";
 import { Health, reasonOf } from "./status.ts";

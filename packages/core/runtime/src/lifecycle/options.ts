@@ -1,9 +1,9 @@
 /** What a lifecycle is made with. */
 import type { Clock, FeatureDefinition, Logger } from "@svc/contract";
 import type { GenericSchema } from "valibot";
-import type { RegistryPart } from "../registry/registry.ts";
+import type { RegistryPart } from "../registry.ts";
 import type { EnabledFeature } from "./construct.ts";
-import type { ReservedNames } from "./contribution-problems.ts";
+import type { ReservedNames } from "./problems.ts";
 import type { FeatureStatus } from "./status.ts";
 import type { RestartDelays } from "./supervise.ts";
 

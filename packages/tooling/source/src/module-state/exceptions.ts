@@ -18,7 +18,7 @@ const EXCEPTIONS: readonly Exception[] = [
     why: "What the process ends with, and the size of its terminal.",
   },
   {
-    file: /^packages\/core\/runtime\/src\/scope\.ts$/,
+    file: /^packages\/core\/runtime\/src\/tracing\.ts$/,
     names: ["outside"],
     why: "It holds nothing: it marks code that runs outside any request or turn.",
   },

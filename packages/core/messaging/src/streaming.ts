@@ -1,13 +1,72 @@
-/**
- * An answer that is posted at its beginning, and edited as it grows. Its end goes out by the outbox, as every answer does, and
- * takes the place of what is there. So nothing here has to succeed: a failure is logged, and the next edit says more.
- */
-import { type Channel, DEFAULT_MAX_CHARS, type Drafts, type Inbound, type SentMessage, SvcError } from "@svc/contract";
+/** An answer that people see while it is written, as far as its channel can show that (`Channel.drafts`). */
+import {
+  type Channel,
+  type Clock,
+  DEFAULT_MAX_CHARS,
+  type Drafts,
+  type Inbound,
+  type Logger,
+  type SentMessage,
+  SvcError,
+} from "@svc/contract";
 import { unlessAborted } from "@svc/kit/async";
-import type { NewDelivery } from "@svc/store";
-import type { Attempt } from "../attempt.ts";
-import { answerRows, inPlaceOf, isMarkerBegun, linesOf } from "../outgoing-rows.ts";
-import type { Streaming, StreamingDeps, TargetSource } from "./streaming.ts";
+import type { InboxMessage, NewDelivery, Store } from "@svc/store";
+import type { Attempt } from "./attempt.ts";
+import { type AnswerTarget, answerRows, inPlaceOf, isMarkerBegun, linesOf } from "./outgoing-rows.ts";
+import type { TurnWatcher } from "@svc/agent";
+import type { OutboxDispatcher } from "./outbox.ts";
+
+export interface Streaming extends TurnWatcher {
+  /** The platform's id of the draft that an answer, or an apology, replaces. */
+  readonly draft: string | undefined;
+  /** The answer is whole, and no longer shown while it is written. What is still to be sent of it. */
+  rows(response: string): Promise<readonly NewDelivery[]>;
+  /** There is no answer. Resolves when what is under way has ended, or was aborted. Never rejects. */
+  end(): Promise<void>;
+}
+
+export interface StreamingDeps {
+  readonly store: Pick<Store, "inbox" | "outbox" | "write">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly dispatcher: Pick<OutboxDispatcher, "wake" | "isIdle">;
+  readonly drafts: DraftIds;
+}
+
+/** Read each time, since a reload may change it while the answer is written. */
+export type TargetSource = () => AnswerTarget;
+
+/** The platforms' ids of drafts. A restart must find them, or the answer would be there twice. */
+export class DraftIds {
+  readonly #store: Pick<Store, "inbox" | "write">;
+  /** By message: ids that the disk has not taken yet. A later attempt in this process uses them all the same. */
+  readonly #unstored = new Map<number, string>();
+
+  constructor(store: Pick<Store, "inbox" | "write">) {
+    this.#store = store;
+  }
+
+  of({ n, draft }: Pick<InboxMessage, "n" | "draft">): string | undefined {
+    return this.#unstored.get(n) ?? draft;
+  }
+
+  /** Whether the disk took it. */
+  async keep(n: number, platformId: string): Promise<boolean> {
+    this.#unstored.set(n, platformId);
+    try {
+      await this.#store.write(() => this.#store.inbox.drafted(n, platformId));
+    } catch {
+      return false;
+    }
+    this.#unstored.delete(n);
+    return true;
+  }
+
+  /** The message has ended. */
+  forget(n: number): void {
+    this.#unstored.delete(n);
+  }
+}
 
 export interface DraftTarget {
   readonly channel: Channel;
@@ -22,6 +81,10 @@ const LAST_MS = 5_000;
 /** The same while the service stops. */
 const STOPPING_MS = 1_000;
 
+/**
+ * An answer that is posted at its beginning, and edited as it grows. Its end goes out by the outbox, as every answer does, and
+ * takes the place of what is there. So nothing here has to succeed: a failure is logged, and the next edit says more.
+ */
 export class Draft implements Streaming {
   readonly #deps: StreamingDeps;
   readonly #attempt: Attempt;

@@ -1,9 +1,104 @@
-/** A value behind a lock, and the handles on it. */
-import type { SharedHandle } from "@svc/contract";
+/** State of features that tools share (docs/shared-state.md): a value behind a lock, the handles on it, and one value per client. */
+import type { ClientId, FeatureContext, PerClient, PerClientOptions, SharedHandle } from "@svc/contract";
 import { frozen } from "./frozen.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 
-export class Cell<T> {
+const NAME = /^[a-z][a-z0-9_-]{0,63}$/;
+
+/** All the state that one construction of a feature asked for. Another construction has another. */
+export class FeatureStates implements Pick<FeatureContext, "shared" | "perClient"> {
+  readonly #names = new Set<string>();
+  readonly #perClient: Pick<ClientStates<never>, "forget">[] = [];
+  #isConstructed = false;
+
+  /** Throws TypeError: a bad name, one that was given before, or Construction is over. */
+  readonly shared = <T>(name: string, initial: T): SharedHandle<T> => {
+    this.#claim(name);
+    const cell = new Cell(name, initial);
+    return new Handle(name, () => cell);
+  };
+
+  /** Throws TypeError as `shared`, and for a bad limit. */
+  readonly perClient = <T>(name: string, initial: () => T, options?: PerClientOptions): PerClient<T> => {
+    this.#claim(name);
+    const states = new ClientStates(name, initial, options);
+    this.#perClient.push(states);
+    return states;
+  };
+
+  /** Construction is over: what there is now is all there will be. */
+  seal(): void {
+    this.#isConstructed = true;
+  }
+
+  /** The client is gone for good. */
+  forget(clientId: ClientId): void {
+    for (const states of this.#perClient) states.forget(clientId);
+  }
+
+  #claim(name: string): void {
+    if (this.#isConstructed) throw new TypeError("A feature asks for its state in create(), and not later.");
+    if (!NAME.test(name)) throw new TypeError("The name of a state is a-z, then a-z 0-9 _ -, at most 64.");
+    if (this.#names.has(name)) throw new TypeError(`Two states have the name ${JSON.stringify(name)}.`);
+    this.#names.add(name);
+  }
+}
+
+/** A state for each client, of those who were there last. */
+const MOST_CLIENTS = 1_000;
+/** However many are in use, finding room is a matter of a few looks. */
+const TRIES = 8;
+
+export class ClientStates<T> implements PerClient<T> {
+  readonly name: string;
+  readonly #initial: () => T;
+  readonly #most: number;
+  /** Whoever was there last is last. */
+  readonly #cells = new Map<ClientId, Cell<T>>();
+
+  /** Throws TypeError for a limit that is no whole number above 0. */
+  constructor(name: string, initial: () => T, { most = MOST_CLIENTS }: PerClientOptions = {}) {
+    if (!Number.isSafeInteger(most) || most < 1) throw new TypeError("A state keeps at least one client.");
+    this.name = name;
+    this.#initial = initial;
+    this.#most = most;
+  }
+
+  of(clientId: ClientId): SharedHandle<T> {
+    return new Handle(this.name, () => this.#cellOf(clientId));
+  }
+
+  /** Whoever is inside ends with what there is; the next one begins anew. */
+  forget(clientId: ClientId): void {
+    this.#cells.delete(clientId);
+  }
+
+  /** Clients with a state of their own. */
+  get size(): number {
+    return this.#cells.size;
+  }
+
+  #cellOf(clientId: ClientId): Cell<T> {
+    const cell = this.#cells.get(clientId) ?? new Cell(this.name, this.#initial());
+    this.#cells.delete(clientId);
+    this.#makeRoom();
+    this.#cells.set(clientId, cell);
+    return cell;
+  }
+
+  /** For one more. One that is in use stays, or two would be inside of one client's state without knowing of each other. */
+  #makeRoom(): void {
+    let tries = TRIES;
+    for (const [clientId, cell] of this.#cells) {
+      if (this.#cells.size < this.#most || tries === 0) return;
+      tries -= 1;
+      this.#cells.delete(clientId);
+      if (!cell.isIdle) this.#cells.set(clientId, cell);
+    }
+  }
+}
+
+class Cell<T> {
   readonly #lock: Lock;
   #state: T;
 
@@ -32,7 +127,7 @@ export class Cell<T> {
   }
 }
 
-export class Handle<T> implements SharedHandle<T> {
+class Handle<T> implements SharedHandle<T> {
   readonly name: string;
   readonly #cell: () => Cell<T>;
 
@@ -56,10 +151,6 @@ export class Handle<T> implements SharedHandle<T> {
   }
 }
 
-/**
- * Many readers or one writer, in the order in which they came. Who waits inside of one lock for another is known, so that a circle of waits
- * is told to whoever would close it, and never waited for.
- */
 type Kind = "read" | "write";
 
 /** The innermost lock that the code which runs now is inside of. */
@@ -81,6 +172,10 @@ interface Waiting {
   readonly go: () => void;
 }
 
+/**
+ * Many readers or one writer, in the order in which they came. Waits inside of one lock for another are known, so that a circle of
+ * waits is refused to the caller that would close it.
+ */
 class Lock {
   readonly #name: string;
   readonly #inside = new Set<Stay>();

@@ -1,7 +1,13 @@
-/** One question to a service of speech, asked again while that may help: somebody waits for the answer. */
-import { type Clock, type ErrorCode, type FetchOptions, type FetchResult, SvcError } from "@svc/contract";
+/** What speech is made and read by: a service over HTTP, or a program of this machine. */
+import {
+  type Clock,
+  type ErrorCode,
+  type ExecResult,
+  type FetchOptions,
+  type FetchResult,
+  SvcError,
+} from "@svc/contract";
 import { retryAfterMs } from "@svc/kit";
-import type { RunProgram } from "./program.ts";
 
 export interface SpeechDeps {
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchResult>;
@@ -33,31 +39,31 @@ export interface SpeechQuestion {
 }
 
 const TRIES = 3;
-const FIRST_REST_MS = 1_000;
+const FIRST_DELAY_MS = 1_000;
 /** Who asks for more is not waited for. */
-const LONGEST_REST_MS = 15_000;
+const LONGEST_DELAY_MS = 15_000;
 
 /**
- * What `read` makes of the answer; undefined: it can't be understood. Throws the service's code, without a word
+ * One question to a service, asked again while that may help. What `read` makes of the answer; undefined: it can't be understood. Throws the service's code, without a word
  * of its own; an abort with the signal's reason.
  */
 export async function askService<T>(
-  parts: SpeechDeps,
+  deps: SpeechDeps,
   service: SpeechService,
   question: SpeechQuestion,
   read: (answer: FetchResult) => T | undefined,
 ): Promise<T> {
-  const { clock, signal } = parts;
+  const { clock, signal } = deps;
   for (let tries = 1; ; tries += 1) {
-    const answer = await askOnce(parts, service, question);
+    const answer = await askOnce(deps, service, question);
     if (!(answer instanceof Trouble)) {
       const made = read(answer);
       if (made === undefined) throw new SvcError(service.code, "The service's answer can't be understood.");
       return made;
     }
     if (!answer.mayPass || tries === TRIES) throw answer.error;
-    const delayMs = answer.error.retryAfterMs ?? FIRST_REST_MS * 2 ** (tries - 1);
-    await clock.sleep(Math.min(LONGEST_REST_MS, delayMs), signal);
+    const delayMs = answer.error.retryAfterMs ?? FIRST_DELAY_MS * 2 ** (tries - 1);
+    await clock.sleep(Math.min(LONGEST_DELAY_MS, delayMs), signal);
   }
 }
 
@@ -114,3 +120,56 @@ function refusal({ code, does, section }: SpeechService, { status, headers }: Fe
   });
   return new Trouble(error, status === 408 || status === 429 || status >= 500);
 }
+
+/** A speech program of this machine: words in and sound out, or the other way round. Nothing of it leaves the machine. */
+export interface ProgramRequest {
+  /** A program and its arguments, started without a shell; `{name}` in an argument becomes the path of that file. */
+  readonly command: readonly [string, ...string[]];
+  /** What the program finds in its folder, by the name of the placeholder. */
+  readonly files: Readonly<Record<string, { readonly name: string; readonly bytes: Uint8Array }>>;
+  readonly stdin?: string;
+  /** Its output is sound. */
+  readonly binary?: true;
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** Runs in the sandbox in force, in a folder of its own that is removed then. Throws SANDBOX_UNAVAILABLE, TOOL_*. */
+export type RunProgram = (request: ProgramRequest) => Promise<ExecResult>;
+
+/** Of the section that names the program. */
+interface ProgramUse {
+  readonly code: ErrorCode;
+  readonly section: string;
+}
+
+/** Throws the code of its use, without a word that the program said; an abort with the signal's reason. */
+export async function useProgram(
+  run: RunProgram,
+  { code, section }: ProgramUse,
+  request: ProgramRequest,
+): Promise<ExecResult> {
+  const failed = (message: string, cause?: unknown): SvcError =>
+    new SvcError(code, message, {
+      hint: `Check ${section}.command; svc doctor says whether the program is there.`,
+      cause,
+    });
+  let result: ExecResult;
+  try {
+    result = await run(request);
+  } catch (cause) {
+    request.signal.throwIfAborted();
+    const why = cause instanceof SvcError ? cause.message : "It could not be started.";
+    throw failed(`The program of [${section}] could not be run: ${why}`, cause);
+  }
+  if (result.timedOut) throw failed(`The program of [${section}] took too long.`);
+  // What a sandbox starts in its place ends so when there is no such program inside.
+  if (result.exitCode === 127) throw failed(`The program of [${section}] was not found.`);
+  if (result.exitCode !== 0) throw failed(`The program of [${section}] failed.`);
+  if (result.truncated) throw failed(`The program of [${section}] wrote too much.`);
+  return result;
+}
+
+export const usesFile = (command: readonly string[], name: string): boolean =>
+  command.some((word) => word.includes(`{${name}}`));

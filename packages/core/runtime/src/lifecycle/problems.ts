@@ -1,7 +1,7 @@
-/** What constructed features get wrong among each other and against core. Pure; runs before any I/O. */
-import { SvcError, TOOL_NAME } from "@svc/contract";
-import type { RegistryPart } from "../registry/registry.ts";
-import { hasDoubledName, isRoutePath, pathsMeet } from "../registry/route-paths.ts";
+/** Conflicts of features among each other and with core: of what they contribute, and of their definitions. Pure; runs before any I/O. */
+import { type FeatureDefinition, SvcError, TOOL_NAME } from "@svc/contract";
+import { type RegistryPart, hasDoubledName, isRoutePath, pathsMeet } from "../registry.ts";
+import type { GenericSchema } from "valibot";
 
 /** Names that only core may use, beside those of core's own parts. */
 export interface ReservedNames {
@@ -94,12 +94,11 @@ const both = (first: string, second: string): string =>
 /** FEATURE_CONFLICT with all of them in it. */
 export function conflict(problems: readonly string[]): SvcError {
   const list = problems.map((problem) => `\n  - ${problem}`).join("");
-  return new SvcError("FEATURE_CONFLICT", `Deps of this build contradict each other:${list}`, {
+  return new SvcError("FEATURE_CONFLICT", `Features of this build contradict each other:${list}`, {
     hint: "Build without one of the features named, or rename what they share.",
   });
 }
 
-/** What the routes of features get wrong: their paths, those of core and of each other, and whom they let in. */
 interface RouteRules {
   /** Paths of core, of any method. */
   readonly corePaths: readonly string[];
@@ -115,7 +114,7 @@ interface Claim {
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "DELETE"]);
 
-/** Every problem as a sentence. */
+/** What the routes of features get wrong: their paths, those of core and of each other, and whom they let in. */
 function routeProblems(parts: readonly RegistryPart[], { corePaths, openPaths }: RouteRules): string[] {
   const problems: string[] = [];
   const claims: Claim[] = [];
@@ -152,4 +151,100 @@ function clashOf(one: Claim, other: Claim): string {
   if (first !== second) return `routes ${first} of ${one.who} and ${second} of ${other.who} are on the same paths`;
   const both = one.who === other.who ? `${one.who} twice` : `both ${one.who} and ${other.who}`;
   return `route ${first} is offered by ${both}`;
+}
+
+const ID = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+const SECTION = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*$/;
+
+/**
+ * What definitions alone get wrong, as sentences. The composer calls it too, before anything is loaded. `definitions`: all features of the build, on or off, as a conflict between two that are
+ * off would come up on the day someone turns them on. `coreSections`: what core owns.
+ */
+export function definitionProblems(
+  definitions: readonly FeatureDefinition[],
+  coreSections: Readonly<Record<string, GenericSchema>>,
+): string[] {
+  const problems: string[] = [];
+  const ids = new Set<string>();
+  const owners = new Map<string, string>(Object.keys(coreSections).map((section) => [section, "core"]));
+  const keys = new Map<string, Map<string, string>>();
+  for (const [section, schema] of Object.entries(coreSections)) keys.set(section, claimed(keysOf(schema), "core"));
+
+  const commands = new Map<string, string>();
+  for (const definition of definitions) {
+    for (const command of Object.keys(definition.commands ?? {})) {
+      const other = commands.get(command);
+      if (other === undefined) commands.set(command, definition.id);
+      else problems.push(`command "${command}" is offered by both feature "${other}" and feature "${definition.id}"`);
+    }
+  }
+
+  const features = new Set(definitions.filter(({ partOf }) => partOf === undefined).map(({ id }) => id));
+  for (const { id, partOf, section, extends: extended, config } of definitions) {
+    const who = `feature ${JSON.stringify(id)}`;
+    if (!ID.test(id)) problems.push(`${who}: an id is lower-case words joined by "-"`);
+    if (ids.has(id)) problems.push(`${who} is in the build twice`);
+    ids.add(id);
+    if (partOf !== undefined) {
+      if (!features.has(partOf))
+        problems.push(`${who} is a part of ${JSON.stringify(partOf)}, which is not in the build`);
+      if (!id.startsWith(`${partOf}-`)) problems.push(`${who}: the id of a part begins with "${partOf}-"`);
+      if (section === undefined && extended === undefined)
+        problems.push(`${who} is a part of a feature and has no section`);
+    }
+    for (const name of [section, extended]) {
+      if (name !== undefined && !SECTION.test(name)) problems.push(`${who}: bad section name ${JSON.stringify(name)}`);
+    }
+    if (section !== undefined && extended !== undefined) problems.push(`${who} owns a section and extends one`);
+    if (config !== undefined && section === undefined && extended === undefined) {
+      problems.push(`${who} has a config schema and no section`);
+    }
+    if (section === undefined) continue;
+    const owner = owners.get(section);
+    if (owner === undefined) {
+      owners.set(section, who);
+      keys.set(section, claimed(keysOf(config), who));
+    } else problems.push(`section [${section}] is owned by both ${owner} and ${who}`);
+  }
+
+  for (const { id, extends: extended, config } of definitions) {
+    if (extended === undefined) continue;
+    const who = `feature ${JSON.stringify(id)}`;
+    const taken = keys.get(extended);
+    if (taken === undefined) problems.push(`${who} extends section [${extended}], which no feature owns`);
+    else addKeys(extended, keysOf(config), who, taken, problems);
+  }
+  return [...problems, ...nestingProblems(owners, keys)];
+}
+
+function addKeys(section: string, added: string[], who: string, taken: Map<string, string>, problems: string[]): void {
+  for (const key of added) {
+    const other = taken.get(key);
+    if (other === undefined) taken.set(key, who);
+    else problems.push(`key ${JSON.stringify(key)} of section [${section}] is declared by both ${other} and ${who}`);
+  }
+}
+
+/** `[a.b]` is also the key `b` of `[a]`: two owners of the same lines of the file. */
+function nestingProblems(
+  owners: ReadonlyMap<string, string>,
+  keys: ReadonlyMap<string, Map<string, string>>,
+): string[] {
+  const problems: string[] = [];
+  for (const [section, who] of owners) {
+    const parts = section.split(".");
+    for (let depth = 1; depth < parts.length; depth += 1) {
+      const parent = parts.slice(0, depth).join(".");
+      const other = keys.get(parent)?.get(parts[depth] as string);
+      if (other !== undefined) problems.push(`section [${section}] of ${who} is a key of [${parent}], of ${other}`);
+    }
+  }
+  return problems;
+}
+
+const claimed = (keys: readonly string[], who: string): Map<string, string> => new Map(keys.map((key) => [key, who]));
+
+function keysOf(schema: GenericSchema | undefined): string[] {
+  const entries: unknown = schema !== undefined && "entries" in schema ? schema.entries : undefined;
+  return typeof entries === "object" && entries !== null ? Object.keys(entries) : [];
 }

@@ -7,8 +7,8 @@
  * reader takes the text above for a part of it.
  */
 import type { Delivery, NewDelivery, Store } from "@svc/store";
-import type { Attempt } from "../attempt.ts";
-import { answerRows, MAX_FILES, outgoingRows } from "../outgoing-rows.ts";
+import type { Attempt } from "./attempt.ts";
+import { answerRows, MAX_FILES, outgoingRows } from "./outgoing-rows.ts";
 import type { Streaming, StreamingDeps, TargetSource } from "./streaming.ts";
 
 export const ANEW = "(The answer broke off. From here on it is written anew.)";
