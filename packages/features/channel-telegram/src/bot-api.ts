@@ -1,11 +1,9 @@
-/** Requests to the platform, and its refusals as errors. */
-import { type ErrorCode, type FeatureContext, type Json, SvcError } from "@svc/contract";
-import { type PlatformAnswer, platformCall, retryAfterMs } from "@svc/kit";
+/** Requests to the platform, within its limits, and its refusals as errors. */
+import { type Clock, type Conversation, type ErrorCode, type FeatureContext, type Json, SvcError } from "@svc/contract";
+import { type PlatformAnswer, parseJson, platformCall, retryAfterMs } from "@svc/kit";
 import type { Api, InputFile, RawApi } from "grammy/web";
 import type { Config } from "./config.ts";
 import { fieldsOf, idOf, numberOf } from "./protocol.ts";
-
-// Requests to the platform by grammY, which is loaded with the first of them.
 
 /** The types come from grammY's other build, which has its own `AbortSignal`. */
 export type Signal = Parameters<RawApi["getMe"]>[0];
@@ -22,6 +20,7 @@ export interface BotApi {
 
 type Options = NonNullable<ConstructorParameters<typeof Api>[1]>;
 
+/** Requests by grammY, which is loaded with the first of them. */
 export function createBotApi({
   config,
   fetch,
@@ -61,11 +60,11 @@ export function createBotApi({
 const transportError = (error: unknown): SvcError =>
   error instanceof SvcError ? error : new SvcError("REMOTE_UNREACHABLE");
 
-// The HTTP client that grammY is handed: the service's guarded one. Whatever comes back that is not in the platform's own
-// form (a proxy's page, a server that is down) becomes an error here.
+// The HTTP client that grammY gets: the service's guarded one. An answer that is not in the platform's own form (a proxy's
+// page, a server that is down) becomes an error here.
 // https://core.telegram.org/bots/api#making-requests
 
-/** What grammY asks its `fetch` for, and the one thing that it does with the answer. */
+/** The part of `fetch` that grammY uses. */
 export type Transport = (
   url: string,
   init: {
@@ -75,10 +74,10 @@ export type Transport = (
   },
 ) => Promise<{ json(): Promise<Json> }>;
 
-/** A request for updates is held by the platform for so long. */
+/** How long the platform holds a request for updates. */
 export const POLL_SECS = 30;
 
-/** Beyond the platform's own: who says nothing for longer is gone. */
+/** Longer than the platform's own limit: a connection that is silent for longer is dead. */
 const POLL_LIMIT_MS = (POLL_SECS + 15) * 1000;
 const UPLOAD_LIMIT_MS = 300_000;
 const LIMIT_MS = 30_000;
@@ -104,13 +103,13 @@ function guardedTransport({ fetch, clock }: Pick<FeatureContext, "fetch" | "cloc
   };
 }
 
-/** All of them are answers here: what they mean is for the body to say. */
+/** All of them are answers here: the body says what they mean. */
 const ERROR_STATUSES: readonly number[] = Array.from({ length: 200 }, (_, index) => 400 + index);
 
 const limitOf = (url: string, isUpload: boolean): number =>
   isUpload ? UPLOAD_LIMIT_MS : url.endsWith("/getUpdates") ? POLL_LIMIT_MS : LIMIT_MS;
 
-/** Throws what a refusal in another form than the platform's means; an acceptance in one is an acceptance. */
+/** Throws for a refusal that is not in the platform's form. A success that is not in its form counts as a success. */
 function envelopeOf({ status, headers, json }: PlatformAnswer, nowMs: number): Json {
   const fields = fieldsOf(json);
   const waitMs = retryAfterMs(headers["retry-after"], nowMs);
@@ -131,7 +130,7 @@ async function collected(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
 
 // The platform's error answers as errors. https://core.telegram.org/bots/api#making-requests
 
-/** As grammY hands it on, unchecked. */
+/** As grammY passes it on, unchecked. */
 export interface PlatformRefusal {
   readonly error_code: unknown;
   readonly description: unknown;
@@ -153,10 +152,10 @@ function refusalOf(refusal: PlatformRefusal): SvcError {
   return problemOf({ code, description, retryAfterMs: secs === undefined ? undefined : Math.max(0, secs) * 1000 });
 }
 
-// Refusals after which the channel itself goes on. For all other code each is a refused message.
+// Refusals that this channel handles itself. To all other code each is a refused message.
 
 /** A group became a supergroup: it has another id now. https://core.telegram.org/bots/api#responseparameters */
-export class Migrated extends SvcError {
+class Migrated extends SvcError {
   readonly toChatId: number;
 
   constructor(toChatId: number) {
@@ -179,7 +178,7 @@ export class NotModified extends SvcError {
   }
 }
 
-/** It is no picture, sound or film as the platform wants one: a document it may be all the same. */
+/** Not a picture, sound or film that the platform accepts; it can still be sent as a document. */
 export class BadFile extends SvcError {
   constructor() {
     super("DELIVERY_REFUSED", "The platform can't read the file as the media type that it was sent as.");
@@ -310,3 +309,200 @@ const REFUSALS: readonly (readonly [RegExp, Refusal])[] = [
     ),
   ],
 ];
+
+// Requests about a chat: to the chat's current id, within the platform's limits.
+
+interface PostDeps {
+  readonly api: BotApi;
+  readonly migrations: Migrations;
+  readonly pacing: Pacing;
+}
+
+export interface Post {
+  /** As `BotApi.call`; `edit` waits for no turn. `work` is handed the chat's id. */
+  (
+    chatId: number | string,
+    work: (raw: RawApi, chatId: number | string, signal: Signal) => Promise<unknown>,
+    signal: AbortSignal,
+    kind?: "message" | "edit" | "sign",
+  ): Promise<Json | undefined>;
+}
+
+/** `sign`: what people see beside messages, which has no turn. */
+export function createPost({ api, migrations, pacing }: PostDeps): Post {
+  return async (chatId, work, signal, kind = "message") => {
+    const post = async (to: number | string): Promise<Json | undefined> => {
+      if (kind === "message") await pacing.turn(to, signal);
+      else if (kind === "edit") pacing.edit(to);
+      try {
+        return await api.call((raw, s) => work(raw, to, s), signal);
+      } catch (error) {
+        const waitMs = error instanceof SvcError ? error.retryAfterMs : undefined;
+        if (waitMs !== undefined && kind !== "sign") pacing.pause(to, waitMs);
+        throw error;
+      }
+    };
+    signal.throwIfAborted();
+    const current = await migrations.current(chatId);
+    try {
+      return await post(current);
+    } catch (error) {
+      if (!(error instanceof Migrated)) throw error;
+      await migrations.add(chatId, error.toChatId);
+      return post(error.toChatId);
+    }
+  };
+}
+
+/** Groups that became supergroups have a new id: messages for the old id go to the new one. */
+interface Migrations {
+  /** The current id. Rejects with STORE_*. */
+  current(chatId: number | string): Promise<number | string>;
+  add(from: number | string, to: number): Promise<void>;
+}
+
+const NAME = "migrated-groups";
+
+export function migrationsIn({ state }: Pick<FeatureContext, "state">): Migrations {
+  let loading: Promise<Map<string, number>> | undefined;
+  const load = (): Promise<Map<string, number>> =>
+    (loading ??= state.get(NAME).then(idsOf, (error: unknown) => {
+      // The next try may be able to read it.
+      loading = undefined;
+      throw error;
+    }));
+  return {
+    async current(chatId) {
+      return (await load()).get(String(chatId)) ?? chatId;
+    },
+    async add(from, to) {
+      const all = await load();
+      all.set(String(from), to);
+      // A full disk is no error: the platform reports the new id again.
+      await state.set(NAME, JSON.stringify(Object.fromEntries(all))).catch(() => undefined);
+    },
+  };
+}
+
+function idsOf(text: string | undefined): Map<string, number> {
+  const ids: Json | undefined = text === undefined ? undefined : parseJson(Buffer.from(text));
+  return new Map(
+    Object.entries(fieldsOf(ids)).flatMap(([from, to]) => (idOf(to) === undefined ? [] : [[from, to as number]])),
+  );
+}
+
+/**
+ * Stays within the platform's limits, so that it never has to refuse: to one person about a message a second with short bursts above it, to
+ * a group twenty a minute, edits included, to all thirty a second.
+ * https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
+ */
+interface Pacing {
+  /** Waits until a message may be sent. Throws DELIVERY_FAILED with `retryAfterMs` if that takes too long. */
+  turn(chatId: number | string, signal: AbortSignal): Promise<void>;
+  /** The same for an edit of a draft, which never waits: the next edit contains its text. */
+  edit(chatId: number | string): void;
+  /** The platform asked for no messages to this chat during `ms`. */
+  pause(chatId: number | string, ms: number): void;
+}
+
+/** `burst` at once, and one more every `everyMs`. */
+interface Rate {
+  readonly burst: number;
+  readonly everyMs: number;
+}
+
+/** Five at once and fifteen in the minute after them are twenty. */
+const GROUP: Rate = { burst: 5, everyMs: 4_000 };
+const PRIVATE: Rate = { burst: 20, everyMs: 1_000 };
+const ALL: Rate = { burst: 20, everyMs: 100 };
+
+/** Edits of one answer take twelve of a group's twenty a minute: the others are for other messages. */
+export const GROUP_DRAFT_MS = 5_000;
+
+/** A message that would wait longer goes back to the outbox, with the time to retry. */
+const LONGEST_MS = 10_000;
+const MOST_CHATS = 1_000;
+
+export function createPacing(clock: Pick<Clock, "monotonic" | "sleep">): Pacing {
+  /** When the last admitted message would be due if all were sent evenly. */
+  const dueAtMs = new Map<string, number>();
+  const pausedUntilMs = new Map<string, number>();
+
+  const waitOf = (key: string, { burst, everyMs }: Rate, nowMs: number): number =>
+    Math.max(0, (dueAtMs.get(key) ?? 0) - (burst - 1) * everyMs - nowMs);
+  const take = (key: string, { everyMs }: Rate, nowMs: number): void => {
+    dueAtMs.set(key, Math.max(nowMs, dueAtMs.get(key) ?? 0) + everyMs);
+    if (dueAtMs.size <= MOST_CHATS) return;
+    for (const [other, atMs] of dueAtMs) if (atMs <= nowMs) dueAtMs.delete(other);
+  };
+  const demandNoPause = (key: string, nowMs: number): void => {
+    const pauseMs = (pausedUntilMs.get(key) ?? 0) - nowMs;
+    if (pauseMs > 0) throw later(pauseMs);
+    pausedUntilMs.delete(key);
+  };
+
+  return {
+    async turn(chatId, signal) {
+      signal.throwIfAborted();
+      const nowMs = clock.monotonic();
+      const key = String(chatId);
+      demandNoPause(key, nowMs);
+      const own = isGroup(chatId) ? GROUP : PRIVATE;
+      const waitMs = Math.max(waitOf(key, own, nowMs), waitOf("all", ALL, nowMs));
+      if (waitMs > LONGEST_MS) throw later(waitMs);
+      take(key, own, nowMs);
+      take("all", ALL, nowMs);
+      if (waitMs > 0) await clock.sleep(waitMs, signal);
+    },
+    edit(chatId) {
+      const nowMs = clock.monotonic();
+      const key = String(chatId);
+      demandNoPause(key, nowMs);
+      if (!isGroup(chatId)) return;
+      const waitMs = waitOf(key, GROUP, nowMs);
+      if (waitMs > 0) throw later(waitMs);
+      take(key, GROUP, nowMs);
+    },
+    pause(chatId, ms) {
+      pausedUntilMs.set(String(chatId), clock.monotonic() + ms);
+    },
+  };
+}
+
+const later = (retryAfterMs: number): SvcError =>
+  new SvcError("DELIVERY_FAILED", "The platform wants us to write less for a while.", { retryAfterMs });
+
+/** Where a message goes. https://core.telegram.org/bots/api#sendmessage */
+export interface Target {
+  /** A number, or the @username of a public group or channel. */
+  readonly chatId: number | string;
+  /** A topic's number. */
+  readonly threadId: number | undefined;
+}
+
+/**
+ * `-1001234567890`, `@somewhere`; also `-1001234567890/12`, since a `notification_target` may be a topic. Throws
+ * DELIVERY_REFUSED for any other text.
+ */
+export function targetOf({ id, thread }: Conversation): Target {
+  const [, chat, topic = thread] = /^(-?[1-9]\d{0,15}|@[A-Za-z]\w{3,31})(?:\/(\d{1,10}))?$/.exec(id.trim()) ?? [];
+  if (chat === undefined || (topic !== undefined && !/^\d{1,10}$/.test(topic))) {
+    throw new SvcError("DELIVERY_REFUSED", "This is no chat of the platform.", {
+      hint: "Write the number of a chat, such as 123456789 or -1001234567890, or the @username of a public group.",
+    });
+  }
+  // General has the number 1, and takes messages only without it.
+  const threadId = topic === undefined || Number(topic) <= 1 ? undefined : Number(topic);
+  return { chatId: chat.startsWith("@") ? chat : Number(chat), threadId };
+}
+
+/** Groups and channels have negative numbers. */
+export const isGroup = (chatId: number | string): boolean => typeof chatId === "string" || chatId < 0;
+
+/** A message of ours by its number. Throws DELIVERY_REFUSED for a text that is no number. */
+export function messageNumber(platformId: string): number {
+  if (!/^[1-9]\d{0,15}$/.test(platformId)) {
+    throw new SvcError("DELIVERY_REFUSED", "This is no message of the platform.");
+  }
+  return Number(platformId);
+}

@@ -1,8 +1,18 @@
-/** A message of the platform as one of the service: who wrote it, where, to whom. https://core.telegram.org/bots/api#message */
-import type { Conversation, Inbound, Logger } from "@svc/contract";
+/** Reads a message of the platform: who wrote it, where, to whom, and its text, files and cards. https://core.telegram.org/bots/api#message */
+import type { Conversation, Inbound, InboundMedia, Json, Logger, MediaKind } from "@svc/contract";
 import { isAllowed, senderGate } from "@svc/kit";
-import { cardText, isMentioned, type Me, mediaOf, readableText } from "./content.ts";
-import { CHANNEL, COMMANDS, type Fields, fieldsOf, idOf, numberOf, someFields, textOf, wordOf } from "./protocol.ts";
+import {
+  CHANNEL,
+  COMMANDS,
+  type Fields,
+  fieldsOf,
+  idOf,
+  listOf,
+  numberOf,
+  someFields,
+  textOf,
+  wordOf,
+} from "./protocol.ts";
 
 /** What `send` is handed back with the answer: in a group it replies to the question. */
 export interface ReplyData {
@@ -13,9 +23,9 @@ export interface ReadMessage {
   readonly inbound: Inbound;
   /** The sender's own text, without the quoted message. */
   readonly said: string;
-  /** Whether it is meant for us: of an album one picture's text says so. */
+  /** Whether it is meant for the bot. In an album, one picture's text is enough. */
   readonly isForUs: boolean;
-  /** Those of one album have the same. */
+  /** The messages of one album share it. */
   readonly albumId: string | undefined;
 }
 
@@ -102,15 +112,15 @@ export function conversationOf(chatId: number, message: Fields): Conversation {
   return { channel: CHANNEL, id: String(chatId), ...(isTopic && { thread: String(thread) }) };
 }
 
-/** Seconds; beyond what a date can hold it is no time. */
+/** The platform's time is in seconds. A value that no date can hold is ignored. */
 function timeOf({ date }: Fields, receivedAtMs: number): number {
   const secs = numberOf(date) ?? 0;
   return secs > 0 && secs <= 8.64e12 ? Math.floor(secs) * 1000 : receivedAtMs;
 }
 
 /**
- * The id that a message is known by. The platform numbers the messages of each chat, and those of a private chat anew for
- * each bot: all three together name one.
+ * Part of a message's id. The platform numbers the messages of each chat, and those of a private chat separately for each
+ * bot, so an id needs bot, chat and message.
  */
 export interface MessageRef {
   readonly chatId: number;
@@ -119,7 +129,7 @@ export interface MessageRef {
 
 const inboundId = (botId: number, { chatId, messageId }: MessageRef): string => `${botId}:${chatId}:${messageId}`;
 
-/** Undefined for an id of something else, such as a press. */
+/** Undefined for another kind of id, such as a press. */
 export function messageRefOf(inboundId: string): MessageRef | undefined {
   const [, chatId, messageId] = /^\d{1,16}:(-?\d{1,16}):([1-9]\d{0,15})$/.exec(inboundId) ?? [];
   return chatId === undefined ? undefined : { chatId: Number(chatId), messageId: Number(messageId) };
@@ -133,7 +143,7 @@ export interface Command {
   readonly addressee: "ours" | "others" | "unknown";
 }
 
-/** Undefined for a text that is no command. */
+/** Undefined for a text that is not a command. */
 export function commandOf(text: string, { username }: Me): Command | undefined {
   const [whole, given = "", to] = /^\s*\/(\w{1,32})(?:@(\w{1,64}))?(?=\s|$)/.exec(text) ?? [];
   if (whole === undefined) return undefined;
@@ -152,12 +162,12 @@ const NAMES: ReadonlySet<string> = new Set(COMMANDS.map(({ command }) => command
 /** The message that the sender chose to reply to. */
 function repliedTo(message: Fields): Fields | undefined {
   const replied = someFields(message["reply_to_message"]);
-  // In a topic, what replies to nothing comes as a reply to the topic's beginning.
+  // In a topic, a message that replies to nothing arrives as a reply to the topic's first message.
   const isTopic = message["is_topic_message"] === true && replied?.["message_id"] === message["message_thread_id"];
   return isTopic || replied?.["forum_topic_created"] !== undefined ? undefined : replied;
 }
 
-/** Id of the message that it replies to, as a receipt has it; of one in another chat, or a story, no id of this chat. */
+/** Id of the message that it replies to, as in a receipt; `elsewhere` for one in another chat, or a story. */
 function repliedToId(message: Fields): string | undefined {
   const id = idOf(repliedTo(message)?.["message_id"]);
   if (id !== undefined) return String(id);
@@ -168,8 +178,8 @@ const isOurs = (message: Fields | undefined, { id }: Me): boolean =>
   id !== undefined && fieldsOf(message?.["from"])["id"] === id;
 
 /**
- * `[In reply to Ada: "…"]`; blank without a reply. A question with buttons is answered by the words alone:
- * its own words in between would be taken for a part of the answer.
+ * `[In reply to Ada: "…"]`; blank without a reply. A reply to a question with buttons gets none: the question's own words
+ * would be read as a part of the answer.
  */
 function replyNote(message: Fields, me: Me): string {
   const replied = repliedTo(message);
@@ -220,17 +230,18 @@ function externalWords(message: Fields): string | undefined {
 const nameOf = ({ first_name: first, last_name: last, username }: Fields): string =>
   onOneLine([wordOf(first), wordOf(last)].filter((part) => part).join(" ") || (wordOf(username) ?? ""), MAX_NAME_CHARS);
 
-/** So that nothing of it can be read as something else than a quote. */
+/** On one line, so that no part of a quote can pass for something else. */
 function onOneLine(text: string, maxChars: number): string {
   const line = text.replaceAll(/[\p{C}\p{Z}]+/gu, " ").trim();
   return line.length <= maxChars ? line : `${line.slice(0, maxChars).toWellFormed().trimEnd()}…`;
 }
 
 /**
- * Who may write: by id, which stays, or by @username, which its owner may give away. In groups it is the person that counts.
+ * A person who may write: by id, which is permanent, or by @username, which its owner may give away. In groups the person
+ * counts, not the group.
  */
 export interface Sender {
-  /** Their id; for who is an approver by @username that entry, since the core compares letter by letter. */
+  /** Their id. For an approver by @username that entry, because the core compares exactly. */
   readonly sender: string;
   readonly senderName?: string;
 }
@@ -247,7 +258,7 @@ export interface SenderLists {
 /** `message`: any update with a sender in `from` or `user`. */
 export function senderReader({ allowed, approvers, log }: SenderLists): SenderReader {
   const entries = allowed.map(withoutAt);
-  // Only asked about those who are turned away: it tells the log of each once.
+  // Only called for refused senders: it logs each of them once.
   const turnAway = senderGate({ allowed: [], mode: "exact", log, channel: CHANNEL });
   return (message) => {
     // Anonymous administrators and channels speak as a group: the person is not known.
@@ -287,3 +298,238 @@ function usernameOf(user: Fields): string | undefined {
 
 const isNamed = (entry: string, username: string | undefined): boolean =>
   username !== undefined && entry.trim() !== "*" && isAllowed([withoutAt(entry)], username, "case_insensitive");
+
+// What a message holds: marked text, files, cards. https://core.telegram.org/bots/api#message
+
+/** The bot itself. */
+interface Me {
+  readonly id: number | undefined;
+  readonly username: string | undefined;
+}
+
+/** A part of a text that the platform marks. https://core.telegram.org/bots/api#messageentity */
+interface Mark {
+  readonly type: string;
+  /** Both in UTF-16 units, as strings here are counted too. */
+  readonly start: number;
+  readonly end: number;
+  readonly fields: Fields;
+}
+
+function isMentioned(text: string, entities: Json | undefined, me: Me): boolean {
+  return marksIn(text, entities).some((mark) => isMention(text, mark, me));
+}
+
+/**
+ * The text for the model: hidden links and blocks of code are written out. The bot's own name is removed at both ends; within
+ * a sentence it stays.
+ */
+function readableText(text: string, entities: Json | undefined, me: Me): string {
+  const start = text.length - text.trimStart().length;
+  const end = text.trimEnd().length;
+  const parts: string[] = [];
+  let at = 0;
+  let isCalled = false;
+  for (const mark of marksIn(text, entities).toSorted((a, b) => a.start - b.start)) {
+    // Nested or overlapping: the first one is already written out.
+    if (mark.start < at) continue;
+    const isAtEnd = mark.start <= start || mark.end >= end;
+    const isCall = isAtEnd && isMention(text, mark, me);
+    const instead = isCall ? "" : writtenOut(text, mark);
+    if (instead === undefined) continue;
+    isCalled ||= isCall;
+    parts.push(text.slice(at, mark.start), instead);
+    at = mark.end;
+  }
+  const readable = [...parts, text.slice(at)].join("");
+  if (!isCalled) return readable;
+  const said = readable.replace(/^\s*[,:;]?\s*/, "").trimEnd();
+  // Nothing but the name: keep it.
+  return said === "" ? text : said;
+}
+
+function marksIn(text: string, entities: Json | undefined): Mark[] {
+  return listOf(entities).flatMap((entity) => {
+    const fields = fieldsOf(entity);
+    const [start, length] = [numberOf(fields["offset"]), numberOf(fields["length"])];
+    if (start === undefined || length === undefined) return [];
+    const isInside = Number.isInteger(start) && Number.isInteger(length) && start >= 0 && length > 0;
+    if (!isInside || start + length > text.length) return [];
+    return [{ type: String(textOf(fields["type"])), start, end: start + length, fields }];
+  });
+}
+
+function isMention(text: string, { type, start, end, fields }: Mark, { id, username }: Me): boolean {
+  if (type === "text_mention") return id !== undefined && fieldsOf(fields["user"])["id"] === id;
+  if (type !== "mention" || username === undefined) return false;
+  return text.slice(start, end).toLowerCase() === `@${username.toLowerCase()}`;
+}
+
+/** Undefined: as it is. */
+function writtenOut(text: string, { type, start, end, fields }: Mark): string | undefined {
+  const part = text.slice(start, end);
+  if (type === "text_link") {
+    const url = textOf(fields["url"]);
+    return url === undefined ? undefined : `[${part}](${url})`;
+  }
+  if (type !== "pre") return undefined;
+  const language = /^[\w+#.-]{1,32}$/.exec(textOf(fields["language"]) ?? "")?.[0] ?? "";
+  return `\`\`\`${language}\n${part.replace(/\n$/, "")}\n\`\`\``;
+}
+
+/** Files that come with a message. https://core.telegram.org/bots/api#message */
+interface MessageFile {
+  readonly media: InboundMedia;
+  /** Its placeholder; for a sticker followed by its emoji. */
+  readonly words: string;
+}
+
+/** The platform sends one file a message; an album is several messages. */
+function mediaOf(message: Fields): MessageFile | undefined {
+  for (const [field, kind, label, mimeType] of KINDS) {
+    const file = field === "photo" ? largest(message["photo"]) : someFields(message[field]);
+    const media = file && fileOf(file, kind, `[${label}]`, mimeType);
+    if (media) return { media, words: [media.placeholder, ...emojiOf(kind, file)].join(" ") };
+  }
+  return undefined;
+}
+
+/** In this order: an animation has a `document` too. A live photo gives its still picture. */
+const KINDS: readonly (readonly [field: string, kind: MediaKind, label: string, mimeType?: string])[] = [
+  ["photo", "image", "image", "image/jpeg"],
+  ["voice", "audio", "voice message", "audio/ogg"],
+  ["audio", "audio", "audio"],
+  ["video_note", "video", "video message", "video/mp4"],
+  ["video", "video", "video", "video/mp4"],
+  ["animation", "video", "animation", "video/mp4"],
+  ["sticker", "sticker", "sticker"],
+  ["document", "document", "document"],
+];
+
+function fileOf(
+  file: Fields,
+  kind: MediaKind,
+  placeholder: string,
+  standardType: string | undefined,
+): InboundMedia | undefined {
+  const ref = wordOf(file["file_id"]);
+  if (ref === undefined) return undefined;
+  const mimeType = typeOf(file["mime_type"]) ?? (kind === "sticker" ? stickerType(file) : standardType);
+  const fileName = wordOf(file["file_name"]);
+  return {
+    kind,
+    ref,
+    placeholder,
+    ...(mimeType !== undefined && { mimeType }),
+    ...(fileName !== undefined && { fileName }),
+  };
+}
+
+function largest(sizes: Json | undefined): Fields | undefined {
+  const areaOf = ({ width, height }: Fields): number => (numberOf(width) ?? 0) * (numberOf(height) ?? 0);
+  const all = listOf(sizes).map(fieldsOf);
+  return all.toSorted((a, b) => areaOf(b) - areaOf(a))[0];
+}
+
+/** The emoji that a sticker stands for. */
+function emojiOf(kind: MediaKind, { emoji }: Fields): string[] {
+  const shown = kind === "sticker" ? textOf(emoji) : undefined;
+  return shown === undefined ? [] : [shown.slice(0, MAX_EMOJI_UNITS).toWellFormed()];
+}
+
+/** Families have some thirty. */
+const MAX_EMOJI_UNITS = 40;
+
+function stickerType({ is_animated: isAnimated, is_video: isVideo }: Fields): string {
+  if (isAnimated === true) return "application/x-tgsticker";
+  return isVideo === true ? "video/webm" : "image/webp";
+}
+
+function typeOf(mimeType: Json | undefined): string | undefined {
+  const type = wordOf(mimeType)?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  return /^[a-z0-9!#$&^_.+-]{1,100}\/[a-z0-9!#$&^_.+-]{1,100}$/.test(type) ? type : undefined;
+}
+
+/** Undefined for messages about the chat itself (joined, left, pinned), which say nothing to an agent. */
+function cardText(message: Fields): string | undefined {
+  const card = CARDS.find(([field]) => someFields(message[field]) !== undefined);
+  return card?.[1](fieldsOf(message[card[0]]));
+}
+
+/** A venue has a `location` beside it, too. */
+const CARDS: readonly (readonly [field: string, read: (card: Fields) => string | undefined])[] = [
+  ["venue", ({ location, title, address }) => placeText(fieldsOf(location), [title, address])],
+  ["location", (location) => placeText(location, [])],
+  ["contact", contactText],
+  ["poll", pollText],
+  ["dice", ({ emoji, value }) => `[${textOf(emoji) ?? "dice"}: ${numberOf(value) ?? "?"}]`],
+  ["rich_message", richText],
+  ["checklist", ({ title, tasks }) => listText("Checklist", textOf(title), tasks)],
+  // Bots don't get the content of these, only the fact.
+  ["story", () => "[story]"],
+  ["paid_media", () => "[paid media]"],
+  ["game", ({ title }) => `[game: ${textOf(title) ?? ""}]`],
+  ["invoice", ({ title }) => `[invoice: ${textOf(title) ?? ""}]`],
+];
+
+function placeText({ latitude, longitude }: Fields, words: readonly (Json | undefined)[]): string | undefined {
+  const [lat, long] = [numberOf(latitude), numberOf(longitude)];
+  if (lat === undefined || long === undefined) return undefined;
+  return [`Location: ${lat}, ${long}`, ...words.map(textOf).filter((word) => word !== undefined)].join("\n");
+}
+
+function contactText({ first_name: first, last_name: last, phone_number: phone }: Fields): string | undefined {
+  const name = [first, last].map(textOf).filter((word) => word !== undefined);
+  const words = [name.join(" "), textOf(phone)].filter((word) => word);
+  return words.length === 0 ? undefined : `Contact: ${words.join(", ")}`;
+}
+
+function pollText({ question, options }: Fields): string | undefined {
+  return listText("Poll", textOf(question), options);
+}
+
+function listText(what: string, title: string | undefined, items: Json | undefined): string | undefined {
+  if (title === undefined) return undefined;
+  const lines = listOf(items).flatMap((item) => textOf(fieldsOf(item)["text"]) ?? []);
+  return [`${what}: ${title}`, ...lines.map((line) => `- ${line}`)].join("\n");
+}
+
+/**
+ * The text of a message with headings, tables and other blocks, unknown kinds included. https://core.telegram.org/bots/api#richmessage
+ */
+function richText(message: Json | undefined): string | undefined {
+  return linesOf(fieldsOf(message)["blocks"]).join("\n") || undefined;
+}
+
+/** The platform nests sixteen levels. */
+const MAX_DEPTH = 20;
+
+function linesOf(blocks: Json | undefined, depth = 0): string[] {
+  if (depth > MAX_DEPTH) return [];
+  return listOf(blocks).flatMap((block) => {
+    const { summary, text, expression, blocks: inner, items, cells, caption } = fieldsOf(block);
+    const rows = listOf(cells).map((row) =>
+      listOf(row)
+        .map((cell) => lineOf(fieldsOf(cell)["text"]))
+        .join(" | "),
+    );
+    return [
+      lineOf(summary),
+      lineOf(text),
+      textOf(expression) ?? "",
+      ...linesOf(inner, depth + 1),
+      ...linesOf(items, depth + 1),
+      ...rows,
+      lineOf(caption),
+    ].filter((line) => line.trim() !== "");
+  });
+}
+
+/** One line: a text, or texts and formatted texts one after the other. */
+function lineOf(text: Json | undefined, depth = 0): string {
+  if (depth > MAX_DEPTH) return "";
+  if (typeof text === "string") return text;
+  if (Array.isArray(text)) return (text as Json[]).map((part) => lineOf(part, depth + 1)).join("");
+  const { text: inner, alternative_text: emoji, expression } = fieldsOf(text);
+  return inner === undefined ? (textOf(emoji) ?? textOf(expression) ?? "") : lineOf(inner, depth + 1);
+}

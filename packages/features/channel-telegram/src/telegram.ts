@@ -1,26 +1,53 @@
 /** One bot: messages come in by polling or a webhook, answers go out through the Bot API. */
-import type { Channel, Contributions, Conversation, Drafts, FeatureContext } from "@svc/contract";
-import { MEDIA_KINDS, asFinal, checkFailureOf, runChannel, sentPartsIn } from "@svc/kit";
-import { accountLine, createIdentity, setupOf } from "./account.ts";
-import { type Polling, createPolling, ingressOf } from "./arrivals.ts";
-import { NotModified, createBotApi } from "./bot-api.ts";
-import type { Config } from "./config.ts";
-import { MAX_FILE_BYTES, mediaFetch } from "./files.ts";
-import { type MessageReading, messageRefOf, senderReader } from "./message.ts";
 import {
+  type Channel,
+  type Contributions,
+  type Conversation,
+  type Drafts,
+  type FeatureContext,
+  type Json,
+  type Media,
+  SvcError,
+} from "@svc/contract";
+import {
+  MEDIA_KINDS,
+  asCheckFailure,
+  asFinal,
+  checkFailureOf,
+  parseJson,
+  runChannel,
+  downloadMedia,
+  pathPart,
+  sentPartsIn,
+} from "@svc/kit";
+import { type Polling, createPolling, ingressOf, updateReader } from "./updates.ts";
+import {
+  type BotApi,
   GROUP_DRAFT_MS,
+  NotModified,
   type Post,
+  createBotApi,
   createPacing,
   createPost,
   isGroup,
   messageNumber,
   migrationsIn,
   targetOf,
-} from "./post.ts";
-import { promptPoster } from "./prompts.ts";
-import { NO_PREVIEW, TEXT_CHARS, formatted, messageSender } from "./send.ts";
-import { updateReader } from "./updates.ts";
-import { type ReactionEmoji, reactionEmoji } from "./protocol.ts";
+} from "./bot-api.ts";
+import type { Config } from "./config.ts";
+import { type MessageReading, messageRefOf, senderReader } from "./message.ts";
+import { MAX_FILE_BYTES, NO_PREVIEW, TEXT_CHARS, formatted, messageSender, promptPoster } from "./send.ts";
+import {
+  COMMANDS,
+  type Fields,
+  type ReactionEmoji,
+  UPDATE_KINDS,
+  fieldsOf,
+  numberOf,
+  reactionEmoji,
+  textOf,
+  wordOf,
+} from "./protocol.ts";
 
 export function create(context: FeatureContext<Config>): Contributions {
   const { config, log } = context;
@@ -79,11 +106,9 @@ function runOf({ check, polling, context }: RunDeps): NonNullable<Contributions[
   };
 }
 
-// What people see while an answer is made: a draft that grows, that the bot writes, a reaction.
+// While an answer is being made, people see a draft that grows, "typing" and a reaction.
 
-// Answers that people see being written: a message that is edited as it grows. https://core.telegram.org/bots/api#editmessagetext
-
-/** Undefined: they are off. */
+/** Undefined when drafts are off. https://core.telegram.org/bots/api#editmessagetext */
 function draftsOf(
   { stream_mode: mode, draft_update_interval_ms: ownMs }: Pick<Config, "stream_mode" | "draft_update_interval_ms">,
   post: Post,
@@ -169,3 +194,193 @@ async function react(post: Post, { messageId, emoji }: Mark, signal: AbortSignal
     "sign",
   );
 }
+
+// The bot's account: its id and name, problems that keep messages from it, and `svc channels setup`.
+
+interface Identity {
+  /** Undefined: the token does not begin with an id. */
+  readonly id: number | undefined;
+  /** Without the @. Undefined until it was asked for once. */
+  readonly username: string | undefined;
+  /** Reads what the last process stored. An unreadable state is no error: the name is fetched again anyway. */
+  recall(): Promise<void>;
+  /** Fetches the bot's account. Throws as `BotApi.call`, and REMOTE_UNREACHABLE for an answer that can't be read. */
+  ask(signal: AbortSignal): Promise<Fields & { readonly username: string }>;
+}
+
+const NAME = "bot";
+
+function createIdentity(api: BotApi, { config, state }: Pick<FeatureContext<Config>, "config" | "state">): Identity {
+  const id = /^([1-9]\d{0,15}):/.exec(config.bot_token)?.[1];
+  let username: string | undefined;
+  return {
+    id: id === undefined ? undefined : Number(id),
+    get username() {
+      return username;
+    },
+    async recall() {
+      const stored = await state.get(NAME).catch(() => undefined);
+      const known = fieldsOf(stored === undefined ? undefined : parseJson(Buffer.from(stored)));
+      // Another token is another bot.
+      if (known["id"] === id) username ??= wordOf(known["username"]);
+    },
+    async ask(signal) {
+      const me = fieldsOf(await api.call((raw, s) => raw.getMe(s), signal));
+      const name = wordOf(me["username"]);
+      if (name === undefined || !/^\w+$/.test(name)) {
+        throw new SvcError("REMOTE_UNREACHABLE", "The platform's answer can't be read.", {
+          hint: "Check the channel's api_url.",
+        });
+      }
+      if (name !== username)
+        await state.set(NAME, JSON.stringify({ id, username: name } as Json)).catch(() => undefined);
+      username = name;
+      return { ...me, username: name };
+    },
+  };
+}
+
+interface AccountDeps {
+  readonly api: BotApi;
+  readonly identity: Identity;
+  readonly config: Pick<Config, "mode" | "mention_only">;
+}
+
+/** The bot's name, and what keeps messages from it, in one line. */
+async function accountLine({ api, identity, config }: AccountDeps, signal: AbortSignal): Promise<string> {
+  signal.throwIfAborted();
+  try {
+    const me = await identity.ask(signal);
+    const webhook = fieldsOf(await api.call((raw, s) => raw.getWebhookInfo(s), signal));
+    return [`@${me.username}`, privacyNote(me, config), webhookNote(webhook, config)].filter((note) => note).join("; ");
+  } catch (error) {
+    signal.throwIfAborted();
+    return asCheckFailure(error);
+  }
+}
+
+/** https://core.telegram.org/bots/features#privacy-mode */
+function privacyNote({ can_read_all_group_messages: readsAll }: Fields, config: AccountDeps["config"]): string {
+  if (config.mention_only || readsAll !== false) return "";
+  return "its privacy mode hides from it what is said in groups, although mention_only is off: /setprivacy at @BotFather";
+}
+
+/** https://core.telegram.org/bots/api#webhookinfo */
+function webhookNote(info: Fields, { mode }: AccountDeps["config"]): string {
+  const isSet = textOf(info["url"]) !== undefined;
+  if (mode === "polling") return isSet ? "a webhook stands in the way of polling: svc channels setup telegram" : "";
+  if (!isSet) return "no webhook is set yet: svc channels setup telegram";
+  const waiting = numberOf(info["pending_update_count"]) ?? 0;
+  if (waiting === 0 || info["last_error_date"] === undefined) return "its webhook is set";
+  return `its webhook is set, and ${waiting} messages wait because the last delivery failed`;
+}
+
+type Mode = Pick<Config, "mode" | "webhook_secret">;
+
+/** `svc channels setup`: how updates arrive, and the menu of commands. https://core.telegram.org/bots/api#setwebhook */
+function setupOf(api: BotApi, config: Mode): NonNullable<Channel["setup"]> {
+  return async ({ url }, signal) => {
+    signal.throwIfAborted();
+    if (config.mode === "webhook") demandReachable(url);
+    try {
+      const mode = config.mode === "webhook" ? await setWebhook(api, config, url, signal) : await poll(api, signal);
+      await api.call((raw, s) => raw.setMyCommands({ commands: COMMANDS }, s), signal);
+      const names = COMMANDS.map(({ command }) => `/${command}`).join(" ");
+      return `${mode} The menu of commands is set: ${names}.`;
+    } catch (error) {
+      signal.throwIfAborted();
+      return asCheckFailure(error);
+    }
+  };
+}
+
+/** Pending messages are not dropped: the platform delivers them now. */
+async function setWebhook(api: BotApi, { webhook_secret: secret }: Mode, url: string, signal: AbortSignal) {
+  await api.call(
+    (raw, s) =>
+      raw.setWebhook(
+        {
+          url,
+          allowed_updates: UPDATE_KINDS,
+          drop_pending_updates: false,
+          ...(secret !== undefined && { secret_token: secret }),
+        },
+        s,
+      ),
+    signal,
+  );
+  return "The platform posts messages to svc from now on.";
+}
+
+async function poll(api: BotApi, signal: AbortSignal): Promise<string> {
+  const info = fieldsOf(await api.call((raw, s) => raw.getWebhookInfo(s), signal));
+  if (textOf(info["url"]) === undefined) return "svc asks the platform for messages; no webhook stands in the way.";
+  await api.call((raw, s) => raw.deleteWebhook({ drop_pending_updates: false }, s), signal);
+  return "The webhook that stood in the way is gone; svc asks the platform for messages.";
+}
+
+const PORTS: ReadonlySet<string> = new Set(["", "80", "88", "8443"]);
+
+/** Throws CHANNEL_CANNOT for an address that the platform would refuse. */
+function demandReachable(url: string): void {
+  if (!URL.canParse(url)) {
+    throw new SvcError("CHANNEL_CANNOT", "The platform needs an address to post to.", {
+      hint: 'Set gateway.public_url to the https address of this service, or mode = "polling".',
+    });
+  }
+  const { protocol, port } = new URL(url);
+  if (protocol === "https:" && PORTS.has(port)) return;
+  throw new SvcError("CHANNEL_CANNOT", "The platform posts only to https, on port 443, 80, 88 or 8443.", {
+    hint: 'Change gateway.public_url, or set mode = "polling".',
+  });
+}
+
+/**
+ * Fetches a file that a person sent, in two steps: look up the id, then fetch its path. The URL of a file contains the
+ * token, so it must not appear in an error or the log.
+ * https://core.telegram.org/bots/api#getfile
+ */
+function mediaFetch(
+  api: BotApi,
+  { config, fetch, clock }: Pick<FeatureContext<Config>, "config" | "fetch" | "clock">,
+): Media["fetch"] {
+  return async ({ ref }, write, signal) => {
+    if (!/^[\w-]{1,512}$/.test(ref)) throw unfetchable("This is no file id of the platform.");
+    const file = fieldsOf(await api.call((raw, s) => raw.getFile({ file_id: ref }, s), signal).catch(asMediaError));
+    const { mimeType } = await downloadMedia(fetch, {
+      url: `${config.api_url}/file/bot${config.bot_token}/${pathOf(textOf(file["file_path"]))}`,
+      maxBytes: MAX_FILE_BYTES,
+      redirects: "same-host",
+      write,
+      signal,
+      nowMs: clock.now(),
+    });
+    // The platform gives this type to every file; the message's own type is better.
+    return mimeType === undefined || mimeType === "application/octet-stream" ? {} : { mimeType };
+  };
+}
+
+/** Below the platform's own folder. A Bot API server run with --local answers with a path of its own machine. */
+function pathOf(path: string | undefined): string {
+  if (path === undefined) throw new SvcError("REMOTE_UNREACHABLE", "The platform does not say where the file is.");
+  if (path.startsWith("/")) {
+    throw unfetchable("The server keeps files to itself.", "Run your Bot API server without --local.");
+  }
+  return path
+    .split("/")
+    .map((part) => pathPart(part, "MEDIA_REFUSED"))
+    .join("/");
+}
+
+/** Turns errors of sending into errors of fetching a file. */
+function asMediaError(error: unknown): never {
+  if (!(error instanceof SvcError)) throw error;
+  const { code, message, hint, retryAfterMs } = error;
+  // The API redirects to somewhere else.
+  if (code === "DELIVERY_REFUSED" || code === "ADDRESS_REFUSED") throw unfetchable(message, hint);
+  if (code !== "DELIVERY_FAILED") throw error;
+  throw new SvcError("REMOTE_UNREACHABLE", message, { ...(retryAfterMs !== undefined && { retryAfterMs }) });
+}
+
+const unfetchable = (message: string, hint?: string): SvcError =>
+  new SvcError("MEDIA_REFUSED", message, { ...(hint !== undefined && { hint }) });

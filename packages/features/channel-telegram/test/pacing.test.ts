@@ -5,7 +5,7 @@ import type { Clock } from "@svc/contract";
 import { fakeClock, type FakeClock } from "@svc/testkit/fake-clock";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createPacing, GROUP_DRAFT_MS } from "../src/post.ts";
+import { createPacing, GROUP_DRAFT_MS } from "../src/bot-api.ts";
 import { ADA, failure, FORUM, GROUP, fixtureAndPlatform, message, never, NOW_MS } from "./fixture.ts";
 
 const PERSON = 5;
