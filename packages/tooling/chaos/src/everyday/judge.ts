@@ -3,7 +3,7 @@ import { checkDatabase } from "@svc/store";
 import { judgeActs } from "../judge/acts.ts";
 import { judgeAnswers } from "../judge/answers.ts";
 import { databaseOf, readDatabase } from "../judge/database.ts";
-import type { Judgement } from "../judge/judge.ts";
+import type { Judgement } from "../judge/judgement.ts";
 import { judgeOrder } from "../judge/order.ts";
 import { heard } from "./heard.ts";
 import type { EverydayFixture } from "./fixture.ts";

@@ -1,9 +1,9 @@
 /** What the everyday platforms were asked to show, and what they did: noted where it happens, in the order in which it happens. */
+import type { EverydayPlatform } from "@svc/testkit/platforms/everyday";
 import type { PlatformMood } from "@svc/testkit/platforms/mood";
 import type { Fate } from "../fixture/ledger.ts";
 import { sleep } from "../fixture/sleep.ts";
 import { type Asking, ASKING, type EverydayChannel, isOfHistory } from "./asking.ts";
-import type { EverydayFixture } from "./fixture.ts";
 
 export interface Asked extends Asking {
   readonly channel: EverydayChannel;
@@ -48,7 +48,7 @@ export class EverydayLedger {
   }
 
   /** From here on the platform's requests are noted, and fail as `random` says. */
-  watch({ id, fake }: EverydayFixture["platforms"][number], random: () => number): void {
+  watch({ id, fake }: EverydayPlatform, random: () => number): void {
     const channel = id as EverydayChannel;
     fake.mood = (request) => {
       const asking = ASKING[channel](request);

@@ -5,7 +5,7 @@
  */
 import { labelIn, numberIn } from "../plan/messages.ts";
 import type { Kept, KeptDelivery } from "../judge/database.ts";
-import type { Judgement } from "../judge/judge.ts";
+import type { Judgement } from "../judge/judgement.ts";
 import type { EverydayChannel } from "./asking.ts";
 import type { Asked } from "./ledger.ts";
 import type { Written } from "./people.ts";

@@ -1,7 +1,7 @@
 /** Whether what was promised of procedures and approvals held. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Judgement } from "../judge/judge.ts";
+import type { Judgement } from "../judge/judgement.ts";
 import { ACTS, PLAIN_ACTS, STEPS } from "./files.ts";
 import type { GovernedFixture, Posted } from "./fixture.ts";
 import type { Kept, KeptApproval, KeptRun } from "./kept.ts";

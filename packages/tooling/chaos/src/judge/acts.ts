@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { actOf, ACTS } from "../fixture/model.ts";
 import { askedIn } from "../plan/messages.ts";
 import type { Kept, KeptCall } from "./database.ts";
-import type { Judgement } from "./judge.ts";
+import type { Judgement } from "./judgement.ts";
 
 export interface ActsOptions {
   readonly home: string;

@@ -2,7 +2,7 @@
 import { answerTo } from "../fixture/model.ts";
 import { askedIn } from "../plan/messages.ts";
 import type { Kept, KeptDelivery, KeptMessage } from "./database.ts";
-import type { Judgement } from "./judge.ts";
+import type { Judgement } from "./judgement.ts";
 
 export function judgeAnswers({ messages, deliveries, turns, leftOver }: Kept): Judgement {
   const problems: string[] = [];

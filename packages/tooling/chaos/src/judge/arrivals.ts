@@ -2,7 +2,7 @@
 import type { Posting, Postings } from "../fixture/poster.ts";
 import { labelIn } from "../plan/messages.ts";
 import type { Kept } from "./database.ts";
-import type { Judgement } from "./judge.ts";
+import type { Judgement } from "./judgement.ts";
 
 /** No answer; done; busy or the disk is full; what a proxy would say. Anything else is a mistake about a genuine delivery. */
 const EXPECTED: ReadonlySet<number> = new Set([0, 200, 429, 503]);

@@ -2,18 +2,13 @@
 import { checkDatabase } from "@svc/store";
 import type { Fixture } from "../fixture/fixture.ts";
 import type { Postings } from "../fixture/poster.ts";
-import type { Facts } from "../scenarios/scenario.ts";
 import { judgeActs } from "./acts.ts";
 import { judgeAnswers } from "./answers.ts";
 import { judgeArrivals } from "./arrivals.ts";
 import { databaseOf, readDatabase } from "./database.ts";
+import type { Judgement } from "./judgement.ts";
 import { judgeOrder } from "./order.ts";
 import { judgeReplies } from "./replies.ts";
-
-export interface Judgement {
-  readonly problems: readonly string[];
-  readonly facts: Facts;
-}
 
 /** Ends the daemon, in order. */
 export async function judge(fixture: Fixture, postings: Postings, { wasUnwritable = false } = {}): Promise<Judgement> {

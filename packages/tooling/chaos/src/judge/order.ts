@@ -4,7 +4,7 @@ import type { Postings } from "../fixture/poster.ts";
 import { labelIn } from "../plan/messages.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Kept, KeptMessage } from "./database.ts";
-import type { Judgement } from "./judge.ts";
+import type { Judgement } from "./judgement.ts";
 
 export interface OrderOptions {
   readonly providers: readonly Pick<Provider, "channel">[];

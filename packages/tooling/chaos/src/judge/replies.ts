@@ -8,7 +8,7 @@ import type { Lives } from "../fixture/lives.ts";
 import { conversationIn, labelIn } from "../plan/messages.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Kept, KeptDelivery } from "./database.ts";
-import type { Judgement } from "./judge.ts";
+import type { Judgement } from "./judgement.ts";
 
 export interface RepliesOptions {
   readonly providers: readonly Provider[];

@@ -1,8 +1,7 @@
 /** Long-lived values that a file changes: of its own module, of another, or of the whole process. */
 import type { Node } from "oxc-parser";
 import type { Change } from "./changes.ts";
-import type { Facts } from "./facts.ts";
-import type { State } from "./find.ts";
+import type { Facts, State } from "./facts.ts";
 import { isFunction } from "./scopes.ts";
 
 /** Each once: where it is made, or where it is changed first when it is made elsewhere. */

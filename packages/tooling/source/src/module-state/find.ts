@@ -1,8 +1,7 @@
 /** All that some files keep, or change, beyond the life of what they make. */
-import type { Node } from "oxc-parser";
 import type { Source } from "../source.ts";
 import { changedThings } from "./changed-things.ts";
-import type { Facts } from "./facts.ts";
+import type { Facts, State } from "./facts.ts";
 import { type Initial, isSideTable, problemsOf } from "./initial.ts";
 import { initialsOf, titleOf } from "./initials.ts";
 import { Modules } from "./modules.ts";
@@ -39,13 +38,6 @@ export function findModuleState(sources: readonly Source[], options: ModuleState
       .filter(({ name }) => !isExcepted(file, name))
       .map(({ node, message }) => ({ file, line: lineOf(node.start), message, fix: FIX }));
   });
-}
-
-export interface State {
-  /** Of what is kept or changed; empty where it has none. */
-  readonly name: string;
-  readonly node: Node;
-  readonly message: string;
 }
 
 function stateIn(facts: Facts, modules: Modules, isStrict: boolean): State[] {

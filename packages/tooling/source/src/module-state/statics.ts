@@ -1,8 +1,7 @@
 /** What a class has once for all of its instances. */
 import type { AccessorProperty, Node, PropertyDefinition } from "oxc-parser";
 import { walk } from "../source.ts";
-import type { Facts } from "./facts.ts";
-import type { State } from "./find.ts";
+import type { Facts, State } from "./facts.ts";
 import { problemsOf } from "./initial.ts";
 import type { Modules } from "./modules.ts";
 import { regexProblems } from "./regexes.ts";

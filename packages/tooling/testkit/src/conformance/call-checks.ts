@@ -5,8 +5,7 @@
 import type { FeatureDefinition, FetchOptions } from "@svc/contract";
 import { type Check, demand, outcomeOf, told } from "../check.ts";
 import { fakeToolContext } from "../fake-tool-context.ts";
-import type { FeatureSubject } from "./feature-conformance.ts";
-import { instanceOf } from "./instance.ts";
+import { type FeatureSubject, instanceOf } from "./instance.ts";
 
 export const callChecks = (definition: FeatureDefinition, subject: FeatureSubject): Check[] => [
   {

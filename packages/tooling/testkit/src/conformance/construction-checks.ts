@@ -9,7 +9,7 @@ import { instanceOf } from "./instance.ts";
 import { manifestOf } from "./manifest.ts";
 import { moduleStateBelow } from "./module-state.ts";
 import { sharedByConstructions } from "./shared-state.ts";
-import { staticToolChecks } from "./tool-checks.ts";
+import { staticToolChecks } from "./tool-conformance.ts";
 
 interface Subject {
   readonly root: string;

@@ -6,31 +6,16 @@
  *
  *     featureConformance(definition, { root: `${import.meta.dirname}/..`, config: { url: "https://example.org" } });
  */
-import type { FeatureDefinition, FeatureExport, FetchOptions, FetchResult } from "@svc/contract";
+import type { FeatureDefinition, FeatureExport } from "@svc/contract";
 import { pathToFileURL } from "node:url";
 import { describeChecks, type Check } from "../check.ts";
 import { configChecks } from "./config-checks.ts";
 import { constructionChecks } from "./construction-checks.ts";
 import { definitionChecks, partChecks } from "./definition-checks.ts";
+import type { FeatureSubject } from "./instance.ts";
 import { phaseChecks } from "./phase-checks.ts";
 
-export interface FeatureSubject {
-  /** The package's folder; its last part is the feature's id. */
-  readonly root: string;
-  /**
-   * A valid example of the section, as TOML gives it, defaults left out; of every part of a feature of several. Required when
-   * the feature has a schema.
-   */
-  readonly config?: Readonly<Record<string, unknown>>;
-  /** The same by section, of a feature whose parts have sections of different keys. */
-  readonly configs?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Module whose default export is the definition. Default: `src/index.ts` below `root`. */
-  readonly entry?: string;
-  /** What answers its requests while it registers and works. Default: 200 without a body. */
-  readonly fetch?: (url: string, options: FetchOptions) => Partial<FetchResult>;
-  /** An input of each of its tools, by name: needed of a feature that registers. */
-  readonly inputs?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-}
+export type { FeatureSubject } from "./instance.ts";
 
 /** `exported`: the package's default export, one definition or the list of the feature's parts. */
 export function featureConformance(exported: FeatureExport, subject: FeatureSubject): void {

@@ -1,10 +1,27 @@
-/** One constructed feature, in this process, with fakes around it. */
-import type { Contributions, FeatureContext, FeatureDefinition } from "@svc/contract";
+/** The feature under test, and one construction of it in this process with fakes around it. */
+import type { Contributions, FeatureContext, FeatureDefinition, FetchOptions, FetchResult } from "@svc/contract";
 import * as v from "valibot";
 import type { CapturedLogger } from "../capture-logger.ts";
 import type { FakeClock } from "../fake-clock.ts";
 import { fakeFeatureContext } from "../feature-context.ts";
-import type { FeatureSubject } from "./feature-conformance.ts";
+
+export interface FeatureSubject {
+  /** The package's folder; its last part is the feature's id. */
+  readonly root: string;
+  /**
+   * A valid example of the section, as TOML gives it, defaults left out; of every part of a feature of several. Required when
+   * the feature has a schema.
+   */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** The same by section, of a feature whose parts have sections of different keys. */
+  readonly configs?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Module whose default export is the definition. Default: `src/index.ts` below `root`. */
+  readonly entry?: string;
+  /** What answers its requests while it registers and works. Default: 200 without a body. */
+  readonly fetch?: (url: string, options: FetchOptions) => Partial<FetchResult>;
+  /** An input of each of its tools, by name: needed of a feature that registers. */
+  readonly inputs?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
 
 export interface Instance {
   readonly made: Contributions;

@@ -6,18 +6,11 @@
  */
 import type { FeatureDefinition } from "@svc/contract";
 import { type Check, describeChecks } from "../check.ts";
-import type { fakeFeatureContext } from "../feature-context.ts";
 import { expositionChecks } from "./observer/exposition-checks.ts";
+import type { ObserverSubject } from "./observer/opened.ts";
 import { watchChecks } from "./observer/watch-checks.ts";
 
 export { type ExposedFamily, type ExposedSample, parseExposition } from "./observer/parse-exposition.ts";
-
-export interface ObserverSubject {
-  /** The section as it is validated, `[observability]` or its own, that turns it on. */
-  readonly config: Readonly<Record<string, unknown>>;
-  /** What it is handed beside that, made for each check: `fetch`, say. */
-  readonly context?: () => NonNullable<Parameters<typeof fakeFeatureContext>[1]>;
-}
 
 export function observerConformance(definition: FeatureDefinition, subject: ObserverSubject): void {
   describeChecks(`observer ${definition.id}`, observerChecks(definition, subject));

@@ -2,8 +2,7 @@
 import type { FeatureDefinition } from "@svc/contract";
 import { type Check, demand, outcomeOf, PROMPT_MS, told } from "../check.ts";
 import { callChecks } from "./call-checks.ts";
-import { type Instance, instanceOf } from "./instance.ts";
-import type { FeatureSubject } from "./feature-conformance.ts";
+import { type FeatureSubject, type Instance, instanceOf } from "./instance.ts";
 
 export const phaseChecks = (definition: FeatureDefinition, subject: FeatureSubject): Check[] => [
   {

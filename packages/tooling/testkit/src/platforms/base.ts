@@ -2,19 +2,9 @@
 import type { Json } from "@svc/contract";
 import { createServer, type IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { met, type PlatformMood, reset } from "./mood.ts";
+import { met, type PlatformMood, type PlatformRequest, reset } from "./mood.ts";
 
-export interface PlatformRequest {
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
-  readonly query: URLSearchParams;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly body: Uint8Array;
-  /** The body, where it is JSON. */
-  readonly json: Json | undefined;
-}
+export type { PlatformRequest } from "./mood.ts";
 
 /** What it answers; a function for what is no plain answer, e.g. a file that never ends. */
 export type PlatformReply =

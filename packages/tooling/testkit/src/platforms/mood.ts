@@ -1,6 +1,18 @@
 /** How a fake platform behaves towards requests, whatever they ask for. */
+import type { Json } from "@svc/contract";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { PlatformRequest } from "./base.ts";
+
+export interface PlatformRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Uint8Array;
+  /** The body, where it is JSON. */
+  readonly json: Json | undefined;
+}
 
 export type PlatformMood =
   /** Does what it is asked. */

@@ -1,5 +1,14 @@
 /** A channel that breaks no rule; the tests break one at a time. */
-import { type Channel, type Contributions, type FeatureContext, type Ingress, SvcError } from "@svc/contract";
+import {
+  apiUrl,
+  type Channel,
+  type Contributions,
+  type FeatureContext,
+  type Ingress,
+  secret,
+  streamKeys,
+  SvcError,
+} from "@svc/contract";
 import {
   asCheckFailure,
   downloadMedia,
@@ -12,9 +21,18 @@ import {
   verifyHmacSha256,
 } from "@svc/kit";
 import * as v from "valibot";
-import type { Config } from "./definition.ts";
 import { inboundOf, UPDATE } from "./inbound.ts";
 import { MAX_CHARS, MAX_LABEL_CHARS } from "./platform.ts";
+
+export const config = v.strictObject({
+  api_url: apiUrl("https://chat.example.org"),
+  token: secret(),
+  signing_secret: v.optional(secret()),
+  allowed: v.array(v.string()),
+  ...streamKeys(1000),
+});
+
+type Config = v.InferOutput<typeof config>;
 
 export type Deps = { channel: Channel; ingress: Ingress } & Omit<Contributions, "channel" | "ingress">;
 export type Context = FeatureContext<Config>;

@@ -1,17 +1,6 @@
-import { apiUrl, defineFeature, type FeatureDefinition, secret, streamKeys } from "@svc/contract";
-import * as v from "valibot";
-import { type Context, soundParts } from "./channel.ts";
+import { defineFeature, type FeatureDefinition } from "@svc/contract";
+import { config, type Context, soundParts } from "./channel.ts";
 import type { Spoil } from "./spoil.ts";
-
-const config = v.strictObject({
-  api_url: apiUrl("https://chat.example.org"),
-  token: secret(),
-  signing_secret: v.optional(secret()),
-  allowed: v.array(v.string()),
-  ...streamKeys(1000),
-});
-
-export type Config = v.InferOutput<typeof config>;
 
 /** `spoil` breaks something of it, or leaves it out. */
 export const fakeChannel = (spoil: Spoil = (parts) => parts): FeatureDefinition =>

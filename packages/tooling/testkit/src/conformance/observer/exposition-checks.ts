@@ -2,8 +2,7 @@
 import type { Exposition, FeatureDefinition } from "@svc/contract";
 import { demand, type Check } from "../../check.ts";
 import { NO_READINGS } from "../../feature-context.ts";
-import type { ObserverSubject } from "../observer-conformance.ts";
-import { constructed, opened, type OpenedObserver, tellAll } from "./opened.ts";
+import { constructed, type ObserverSubject, opened, type OpenedObserver, tellAll } from "./opened.ts";
 import { parseExposition } from "./parse-exposition.ts";
 import { type Name, PLANTED } from "./samples.ts";
 

@@ -2,8 +2,14 @@
 import type { Contributions, FeatureDefinition, Observer, WorkKind, WorkWatch } from "@svc/contract";
 import { demand, outcomeOf } from "../../check.ts";
 import { type FakeFeatureContext, fakeFeatureContext } from "../../feature-context.ts";
-import type { ObserverSubject } from "../observer-conformance.ts";
 import { eventSamples, type Name, type WorkSamples, workSamples } from "./samples.ts";
+
+export interface ObserverSubject {
+  /** The section as it is validated, `[observability]` or its own, that turns it on. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** What it is handed beside that, made for each check: `fetch`, say. */
+  readonly context?: () => NonNullable<Parameters<typeof fakeFeatureContext>[1]>;
+}
 
 export interface OpenedObserver {
   readonly observer: Observer;

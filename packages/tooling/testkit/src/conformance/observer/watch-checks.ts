@@ -1,8 +1,7 @@
 /** `record` and `begin`: they return at once, never throw, and hand on a trace as the standard has it. */
 import { type FeatureDefinition, isTraceparent, type Observer, type WorkWatch } from "@svc/contract";
 import { demand, type Check } from "../../check.ts";
-import type { ObserverSubject } from "../observer-conformance.ts";
-import { beginAll, constructed, endAll, opened, tellAll } from "./opened.ts";
+import { beginAll, constructed, endAll, type ObserverSubject, opened, tellAll } from "./opened.ts";
 import { eventSamples, type Name, workSamples } from "./samples.ts";
 
 const PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";

@@ -1,7 +1,6 @@
 /** What of the world a request may touch. Throws as the platform refuses. */
 import { refusal } from "./errors.ts";
-import type { DiscordMessage } from "./message.ts";
-import type { DiscordChannel, DiscordPermission, DiscordWorld } from "./world.ts";
+import type { DiscordChannel, DiscordMessage, DiscordPermission, DiscordWorld } from "./world.ts";
 
 export function channelFor(world: DiscordWorld, id: string, ...needs: readonly DiscordPermission[]): DiscordChannel {
   const channel = world.channels.get(id);

@@ -7,10 +7,10 @@ import type { InferOutput } from "valibot";
 import type { PlatformReply, PlatformRequest } from "../base.ts";
 import { bodyOf, parsed } from "./body.ts";
 import { refusal } from "./errors.ts";
-import { type DiscordMessage, messageJson } from "./message.ts";
+import { messageEvent, messageJson } from "./message.ts";
 import { edited, intentOf, type MessageRoutes } from "./messages.ts";
 import { CALLBACK, EDIT_MESSAGE } from "./schemas.ts";
-import { channelJson, type DiscordWorld, memberJson, messageEvent, userJson } from "./world.ts";
+import { channelJson, type DiscordMessage, type DiscordWorld, memberJson, userJson } from "./world.ts";
 
 /** What a person did, and what they were shown. */
 export interface DiscordInteraction {

@@ -1,29 +1,6 @@
 /** A message as the platform keeps it and shows it. https://docs.discord.com/developers/resources/message#message-object */
 import type { Json } from "@svc/contract";
-import { type DiscordWorld, userJson } from "./world.ts";
-
-export interface DiscordMessage {
-  readonly id: string;
-  readonly channelId: string;
-  readonly authorId: string;
-  readonly atMs: number;
-  /** 0 plain, 19 an answer, 20 an answer to a command. */
-  readonly type: number;
-  content: string;
-  editedAtMs?: number;
-  flags: number;
-  components: readonly Json[];
-  attachments: readonly Json[];
-  readonly embeds: readonly Json[];
-  readonly reference?: string;
-  readonly nonce?: Json;
-  /** By emoji, who. */
-  readonly reactions: Map<string, Set<string>>;
-  /** The thread that was opened from it. */
-  threadId?: string;
-  /** Fields that a test gives it. */
-  readonly more: Readonly<Record<string, Json>>;
-}
+import { type DiscordMessage, type DiscordWorld, memberJson, userJson } from "./world.ts";
 
 export function messageJson(world: DiscordWorld, message: DiscordMessage, isQuoted = false): Record<string, Json> {
   const { id, channelId, authorId, atMs, type, content, editedAtMs, flags, components, attachments, embeds } = message;
@@ -65,3 +42,11 @@ function mentionedUsers(world: DiscordWorld, content: string, quoted: DiscordMes
     return user === undefined ? [] : [userJson(user)];
   });
 }
+
+/** As others see it in the channel. */
+export const messageEvent = (world: DiscordWorld, message: DiscordMessage): Record<string, Json> => {
+  const { guildId } = world.channels.get(message.channelId) ?? {};
+  const onServer =
+    guildId === undefined ? {} : { guild_id: guildId, member: memberJson(world, guildId, message.authorId) };
+  return { ...messageJson(world, message), ...onServer };
+};

@@ -6,9 +6,9 @@ import { channelFor, messageIn } from "./access.ts";
 import { bodyOf, parsed, type UploadedFile } from "./body.ts";
 import { invalidForm, refusal } from "./errors.ts";
 import type { DiscordFiles } from "./files.ts";
-import { type DiscordMessage, messageJson } from "./message.ts";
+import { messageEvent, messageJson } from "./message.ts";
 import { CREATE_MESSAGE, EDIT_MESSAGE } from "./schemas.ts";
-import { type DiscordChannel, type DiscordWorld, messageEvent } from "./world.ts";
+import type { DiscordChannel, DiscordMessage, DiscordWorld } from "./world.ts";
 
 export interface MessageRoutes {
   create(channelId: string, request: PlatformRequest): Promise<PlatformReply>;

@@ -2,7 +2,7 @@
 import type { Json } from "@svc/contract";
 import type { ChannelRoutes } from "./channels.ts";
 import type { DiscordInteraction, DiscordInteractions } from "./interactions.ts";
-import { type DiscordMessage } from "./message.ts";
+import { messageEvent } from "./message.ts";
 import { intentOf, type MessageRoutes } from "./messages.ts";
 import { sentBy } from "./sent.ts";
 import {
@@ -12,7 +12,7 @@ import {
   type DiscordUser,
   type DiscordWorld,
   guildJson,
-  messageEvent,
+  type DiscordMessage,
 } from "./world.ts";
 
 export interface DiscordWriting {

@@ -1,6 +1,6 @@
 /** What people see of the bot. */
 import type { Json } from "@svc/contract";
-import type { DiscordMessage } from "./message.ts";
+import type { DiscordMessage } from "./world.ts";
 import type { DiscordWorld } from "./world.ts";
 
 export interface DiscordSent {

@@ -1,6 +1,5 @@
 /** What is on the platform: people, servers, channels, messages; and who is told when something happens. */
 import type { Json } from "@svc/contract";
-import { type DiscordMessage, messageJson } from "./message.ts";
 
 export type DiscordPermission = "view" | "send" | "history" | "react" | "threads";
 
@@ -28,6 +27,29 @@ export interface DiscordChannel {
   /** What the bot may not do there. */
   readonly denied: Set<DiscordPermission>;
   readonly messages: Map<string, DiscordMessage>;
+}
+
+export interface DiscordMessage {
+  readonly id: string;
+  readonly channelId: string;
+  readonly authorId: string;
+  readonly atMs: number;
+  /** 0 plain, 19 an answer, 20 an answer to a command. */
+  readonly type: number;
+  content: string;
+  editedAtMs?: number;
+  flags: number;
+  components: readonly Json[];
+  attachments: readonly Json[];
+  readonly embeds: readonly Json[];
+  readonly reference?: string;
+  readonly nonce?: Json;
+  /** By emoji, who. */
+  readonly reactions: Map<string, Set<string>>;
+  /** The thread that was opened from it. */
+  threadId?: string;
+  /** Fields that a test gives it. */
+  readonly more: Readonly<Record<string, Json>>;
 }
 
 export interface DiscordGuild {
@@ -172,12 +194,4 @@ const PLAIN = {
   premium_tier: 0,
   system_channel_flags: 0,
   verification_level: 0,
-};
-
-/** As others see it in the channel. */
-export const messageEvent = (world: DiscordWorld, message: DiscordMessage): Record<string, Json> => {
-  const { guildId } = world.channels.get(message.channelId) ?? {};
-  const onServer =
-    guildId === undefined ? {} : { guild_id: guildId, member: memberJson(world, guildId, message.authorId) };
-  return { ...messageJson(world, message), ...onServer };
 };

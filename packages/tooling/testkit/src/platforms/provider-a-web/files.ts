@@ -1,7 +1,7 @@
 /** Files as a phone uploads them: encrypted by a key that only the message has. */
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import type { proto } from "baileys";
-import type { WebPlatform } from "./server.ts";
+import type { WebPlatform } from "./platform.ts";
 
 const INFO = {
   image: "WhatsApp Image Keys",

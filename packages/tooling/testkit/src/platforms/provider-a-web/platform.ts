@@ -5,12 +5,20 @@ import type { FakePlatform } from "../base.ts";
 import type { LinkedDevice } from "./keys.ts";
 import type { Registering } from "./pairing.ts";
 import type { Phone } from "./phone.ts";
-import type { Seen } from "./screens.ts";
 
 export const OWNER = "+4915110000001";
 export const PERSON = "+4915110000002";
 export const STRANGER = "+4915110000003";
 export const GROUP = "120363000000000001@g.us";
+
+/** A message that a person sees. */
+export interface Seen {
+  readonly by: string;
+  readonly id: string;
+  readonly chat: string;
+  readonly text: string;
+  readonly message: proto.IMessage;
+}
 
 export interface WebPlatform extends FakePlatform {
   readonly rootKey: string;

@@ -3,15 +3,7 @@ import { type BinaryNode, proto, unpadRandomMax16 } from "baileys";
 import { openedFile } from "./files.ts";
 import { userOf } from "./keys.ts";
 import type { Phone } from "./phone.ts";
-
-/** A message that a person sees. */
-export interface Seen {
-  readonly by: string;
-  readonly id: string;
-  readonly chat: string;
-  readonly text: string;
-  readonly message: proto.IMessage;
-}
+import type { Seen } from "./platform.ts";
 
 export interface ScreensDeps {
   readonly owner: Phone;
