@@ -1,5 +1,40 @@
-/** What is answered to commands. No ids and nothing of what was said: many people may read it. */
+/** Commands as people type them, and what they are answered. No ids and nothing of what was said: many people may read it. */
 import type { SessionUsage } from "@svc/store";
+
+/** What a person says to the service instead of to the model. `/stop` is none of these: it does not wait for its turn. */
+export type Command =
+  | { readonly name: "new" | "status" | "help" | "start" }
+  /** Without a choice: which there are. */
+  | { readonly name: "model"; readonly choice?: string };
+
+/** Model names are shorter. */
+const LONGEST = 300;
+
+/** Exactly a command, or a message like any other. */
+export function commandOf(text: string): Command | undefined {
+  if (text.length > LONGEST || !text.includes("/")) return undefined;
+  const said = text.trim();
+  switch (said.toLowerCase()) {
+    case "/new":
+    case "/reset":
+      return { name: "new" };
+    case "/status":
+      return { name: "status" };
+    case "/help":
+      return { name: "help" };
+    case "/start":
+      return { name: "start" };
+    case "/model":
+      return { name: "model" };
+    default: {
+      const choice = /^\/model[^\S\n]+(\S.*)$/i.exec(said)?.[1];
+      return choice === undefined ? undefined : { name: "model", choice };
+    }
+  }
+}
+
+/** `/stop` does not queue up behind the turn that it is to stop, and no model sees it. */
+export const isStopCommand = (text: string): boolean => text.length < 100 && text.trim().toLowerCase() === "/stop";
 
 export const BEGUN_ANEW = "A new conversation begins.";
 

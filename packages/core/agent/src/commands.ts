@@ -1,13 +1,24 @@
-/** Settles commands: what each changes, and its answer, in one transaction. */
+/** Commands of a conversation, such as `/new`: what each changes, and its answer, in one transaction. */
 import type { ClientId, Clock } from "@svc/contract";
 import type { Store } from "@svc/store";
-import { ChosenModels, choosableNames } from "../models/agent-models.ts";
-import { modelName } from "../models/open-model.ts";
-import type { Budget } from "../money/budget.ts";
-import type { AgentProfile } from "../profiles.ts";
-import type { History } from "../turn/history.ts";
-import type { Command } from "./command.ts";
-import { BEGUN_ANEW, GREETING, HELP, modelRefused, modelTaken, modelWords, type Spent, statusWords } from "./words.ts";
+import { ChosenModels, choosableNames } from "./models/agent-models.ts";
+import { modelName } from "./models/open-model.ts";
+import type { Budget, LimitedClient } from "./cost.ts";
+import type { AgentProfile } from "./profiles.ts";
+import type { History } from "./turn/history.ts";
+import {
+  BEGUN_ANEW,
+  type Command,
+  GREETING,
+  HELP,
+  type Spent,
+  modelRefused,
+  modelTaken,
+  modelWords,
+  statusWords,
+} from "./command-words.ts";
+import type { ActiveTurn } from "./turn/active-turns.ts";
+import type { TurnResult } from "./types.ts";
 
 export interface CommandDeps {
   readonly store: Pick<Store, "conversations" | "grants" | "sessions" | "write">;
@@ -42,15 +53,15 @@ const USED_TURNS = 1_000;
 const DEFAULT = "default";
 
 export class Commands {
-  readonly #parts: CommandDeps;
+  readonly #deps: CommandDeps;
 
-  constructor(parts: CommandDeps) {
-    this.#parts = parts;
+  constructor(deps: CommandDeps) {
+    this.#deps = deps;
   }
 
-  /** In the conversation's lane, so that nothing of it is under way. Rejects with STORE_*, and then nothing has changed. */
+  /** In the conversation's queue, so that nothing of it is under way. Rejects with STORE_*, and then nothing has changed. */
   async settle(command: Command, place: CommandPlace): Promise<string> {
-    const { store, history } = this.#parts;
+    const { store, history } = this.#deps;
     const { response, write } = this.#settled(command, place);
     await store.write(() => {
       write?.();
@@ -62,7 +73,7 @@ export class Commands {
 
   /** The agent as it answers there now. */
   answering({ profile, owner, name }: Pick<CommandPlace, "profile" | "owner" | "name">): AgentProfile {
-    return this.#parts.chosen.profileFor(profile, owner, name);
+    return this.#deps.chosen.profileFor(profile, owner, name);
   }
 
   #settled(command: Command, place: CommandPlace): Settled {
@@ -82,12 +93,12 @@ export class Commands {
 
   /** The old one stays to be looked at, and what was chosen there holds. */
   #beginAnew({ owner, name }: CommandPlace): void {
-    const { conversations, grants, sessions } = this.#parts.store;
+    const { conversations, grants, sessions } = this.#deps.store;
     sessions.putAside(owner, name);
     // Also those of a conversation of which nothing is kept yet.
     grants.end(owner, name);
     const chosen = conversations.modelOf(owner, name);
-    if (chosen !== undefined) conversations.choose(owner, name, chosen, this.#parts.clock.now());
+    if (chosen !== undefined) conversations.choose(owner, name, chosen, this.#deps.clock.now());
   }
 
   #models(place: CommandPlace): string {
@@ -95,7 +106,7 @@ export class Commands {
   }
 
   #choose(choice: string, { profile, owner, name }: CommandPlace): Settled {
-    const { store, clock } = this.#parts;
+    const { store, clock } = this.#deps;
     const names = choosableNames(profile);
     const [standing] = names as [string];
     const chosen = choice.toLowerCase() === DEFAULT ? standing : nameAmong(names, choice);
@@ -108,7 +119,7 @@ export class Commands {
   }
 
   #status(place: CommandPlace): string {
-    const { store, budget } = this.#parts;
+    const { store, budget } = this.#deps;
     const { model, name: agent, maxCostPerDay, clientMaxCostPerDay } = this.answering(place);
     const session = store.sessions.find(place.owner, place.name);
     return statusWords({
@@ -134,4 +145,63 @@ function nameAmong(names: readonly string[], choice: string): string | undefined
   if (names.includes(choice)) return choice;
   const alike = names.filter((name) => name.toLowerCase() === choice.toLowerCase());
   return alike.length === 1 ? alike[0] : undefined;
+}
+
+interface AnswerDeps {
+  readonly store: Pick<Store, "idempotency">;
+  readonly commands: Commands;
+  /** Messages that wait behind it. */
+  readonly waiting: number;
+  readonly limitedClient: LimitedClient;
+}
+
+/** A command whose sender waits for the answer: at the terminal, on the page, in a request. */
+export async function answerCommand(
+  { store, commands, waiting, limitedClient }: AnswerDeps,
+  turn: ActiveTurn,
+  profile: AgentProfile,
+  command: Command,
+): Promise<TurnResult> {
+  const { claim, inTransaction } = turn.request;
+  const { owner, name } = turn;
+  const response = await commands.settle(command, {
+    profile,
+    owner,
+    name,
+    client: limitedClient(turn.request.clientId),
+    waiting,
+    inTransaction(response) {
+      if (claim) store.idempotency.keep(claim, turn.id, "done");
+      inTransaction?.({ response });
+    },
+  });
+  return commandResult(turn, commands.answering({ profile, owner, name }), response);
+}
+
+/** No model has answered, and nothing was used. */
+function commandResult(
+  { id: turnId, name: sessionId }: ActiveTurn,
+  profile: AgentProfile,
+  response: string,
+): TurnResult {
+  const { name: agent, model } = profile;
+  return { turnId, agent, response, model: modelName(model), sessionId, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+}
+
+/** Of a `/stop` only the idempotency key is stored: one that is sent again must not stop the turn after. */
+export async function answerStop(
+  store: Store,
+  turn: ActiveTurn,
+  profile: AgentProfile,
+  isStopped: boolean,
+): Promise<TurnResult> {
+  const { claim, inTransaction } = turn.request;
+  const response = isStopped ? "Stopped." : "Nothing was running.";
+  if (claim || inTransaction) {
+    await store.write(() => {
+      if (claim) store.idempotency.keep(claim, turn.id, "done");
+      inTransaction?.({ response });
+    });
+  }
+  return commandResult(turn, profile, response);
 }
