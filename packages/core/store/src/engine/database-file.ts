@@ -1,9 +1,12 @@
-/** Who may come in: devices, sign-ins, what features keep. Reads on a connection of its own, so a daemon may be running on the file. */
+/** Facts of a database file that is not opened as a store. Each reads on a connection of its own, so a daemon may be running on the file. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { type DeviceRow, deviceOf } from "./devices.ts";
-import type { Device } from "./types.ts";
+import { type DeviceRow, deviceOf } from "../devices/devices.ts";
+import type { Device } from "../types.ts";
+import { schemaVersion } from "./migrations.ts";
+import { storeError } from "./sqlite-error.ts";
 
+/** Devices, sign-ins and stored secrets. */
 export interface Paired {
   /** In the order in which they were paired. */
   readonly devices: readonly Device[];
@@ -36,5 +39,36 @@ export function readPaired(file: string, oldestSeenMs: number): Paired | undefin
   } catch {
     // Damaged, or no database of ours: the check of the database says so.
     return undefined;
+  }
+}
+
+/** When the newest turn was stored. Milliseconds since the epoch; undefined when there is no turn, or the file can't be read. */
+export function newestTurnMs(file: string): number | undefined {
+  if (!existsSync(file)) return undefined;
+  try {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: 100 });
+    try {
+      const row = db.prepare("SELECT at FROM turns ORDER BY n DESC LIMIT 1").get() as { at: number } | undefined;
+      return row?.at;
+    } finally {
+      db.close();
+    }
+  } catch {
+    // Damaged, or no database of ours: the check of the database says so.
+    return undefined;
+  }
+}
+
+/** The schema of a database that this process does not use. 0: there is no database. A daemon may be writing to it. Throws STORE_FAILED. */
+export function schemaOfFile(file: string): number {
+  if (!existsSync(file)) return 0;
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+    return schemaVersion(db);
+  } catch (error) {
+    throw storeError(error);
+  } finally {
+    db?.close();
   }
 }

@@ -1,19 +1,18 @@
 /** What is too old goes, in steps so small that the turns between them notice nothing. Each step is part of a group commit. */
 import type { DatabaseSync } from "node:sqlite";
-import type { ApprovalStore } from "./approvals.ts";
-import type { ConversationStore } from "./conversations.ts";
-import type { GrantStore } from "./grants.ts";
-import type { GroupCommit } from "./group-commit.ts";
-import type { IdempotencyStore } from "./idempotency.ts";
-import type { MessageStores } from "./messages/messages.ts";
-import type { FiledMessage } from "./message-types.ts";
-import type { OldPage } from "./messages/old-messages.ts";
-import { type Below, OldSessions } from "./old-sessions.ts";
-import type { PageSessionStore } from "./page-sessions.ts";
-import type { SearchIndex } from "./search-index.ts";
-import type { SessionActivity } from "./session-activity.ts";
-import type { Pruned, RetentionLimits } from "./types.ts";
-import type { UsageStore } from "./usage.ts";
+import type { ApprovalStore, GrantStore } from "../approvals.ts";
+import type { ConversationStore } from "../sessions/conversations.ts";
+import type { GroupCommit } from "../group-commit.ts";
+import type { IdempotencyStore } from "../idempotency.ts";
+import type { MessageStores } from "../messages/messages.ts";
+import type { FiledMessage } from "../message-types.ts";
+import type { OldPage } from "../messages/old-messages.ts";
+import { type Below, OldSessions } from "../sessions/old-sessions.ts";
+import type { PageSessionStore } from "../devices/page-sessions.ts";
+import type { SearchIndex } from "../sessions/search-index.ts";
+import type { SessionActivity } from "../sessions/sessions.ts";
+import type { Pruned, RetentionLimits } from "../types.ts";
+import type { UsageStore } from "../usage.ts";
 import { statSync } from "node:fs";
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 /** Conversations and turns as the database has them, and as others see them. */
 import type { ClientId, Json } from "@svc/contract";
-import type { OpenTurn, SessionSummary, SessionUsage, StoredTurn, TurnMeta, TurnState } from "./types.ts";
+import type { OpenTurn, SessionSummary, SessionUsage, StoredTurn, TurnMeta, TurnState } from "../types.ts";
 
 export interface UsageRow extends Omit<SessionUsage, "costUsd"> {
   readonly costUsd: number | null;

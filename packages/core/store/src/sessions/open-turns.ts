@@ -1,7 +1,7 @@
 /** Messages whose turns have not ended. Each is on disk before anything of its turn is told or done; whatever ends the turn removes it. */
 import type { DatabaseSync } from "node:sqlite";
 import { openTurnOf, type OpenTurnRow } from "./session-rows.ts";
-import type { OpenTurn, PartialAnswer } from "./types.ts";
+import type { OpenTurn, PartialAnswer } from "../types.ts";
 
 export class OpenTurnStore {
   /** Row numbers by turn: an index of the table would be one more page that each turn writes. Undefined: to be read. */

@@ -2,8 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 import type { ConversationStore } from "./conversations.ts";
-import { SessionFiles } from "./session-files.ts";
-import type { SessionActivity } from "./session-activity.ts";
+import { type SessionActivity, SessionFiles } from "./sessions.ts";
 import type { SearchIndex } from "./search-index.ts";
 
 /** Most of one step. */

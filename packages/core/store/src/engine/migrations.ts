@@ -1,12 +1,135 @@
 /** The schema, forward only. `user_version` counts the steps applied; a database with more steps than we know is refused. */
 import { type Json, SvcError } from "@svc/contract";
 import type { DatabaseSync } from "node:sqlite";
-import { APPROVALS_STEP, LASTING_APPROVALS_STEP } from "./approvals-schema.ts";
-import { OUTBOX_APPROVAL_STEP } from "./messages/approval-column.ts";
-import { DRAFTS_STEP } from "./messages/draft-columns.ts";
-import { MESSAGES_STEP } from "./messages/schema.ts";
-import { SOP_RETRIES_STEP, SOP_STEP } from "./sop-schema.ts";
-import { type SpokenText, indexedWords, previewOf, spokenTexts, titleOf } from "./turn-text.ts";
+import { OUTBOX_APPROVAL_STEP } from "../messages/approval-column.ts";
+import { DRAFTS_STEP } from "../messages/draft-columns.ts";
+import { MESSAGES_STEP } from "../messages/schema.ts";
+import { type SpokenText, indexedWords, previewOf, spokenTexts, titleOf } from "../sessions/turn-text.ts";
+
+/** The tables of procedures' runs and of the audit log. Part of the schema: once released it stays as it is, byte for byte. */
+const SOP_STEP = `
+  -- Many runs have the same one.
+  CREATE TABLE sop_definitions (n INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, definition TEXT NOT NULL);
+  -- Appended to and never changed: to note in the row itself how far it is would write its page, payload and all, again.
+  CREATE TABLE sop_runs (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    sop TEXT NOT NULL,
+    definition INTEGER NOT NULL,
+    mode TEXT NOT NULL,
+    source TEXT NOT NULL,
+    topic TEXT NOT NULL,
+    started_by TEXT NOT NULL,
+    started_by_agent TEXT,
+    key TEXT,
+    fence TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    payload TEXT
+  );
+  CREATE INDEX sop_runs_by_sop ON sop_runs (sop);
+  CREATE INDEX sop_runs_by_definition ON sop_runs (definition);
+  CREATE UNIQUE INDEX sop_runs_by_key ON sop_runs (key) WHERE key IS NOT NULL;
+  -- A row for each that has not ended; all that a start has to read.
+  CREATE TABLE sop_active (n INTEGER PRIMARY KEY, sop TEXT NOT NULL, status TEXT NOT NULL, step INTEGER NOT NULL);
+  CREATE INDEX sop_active_by_sop ON sop_active (sop);
+  -- A row for each of the others.
+  CREATE TABLE sop_ended (
+    n INTEGER PRIMARY KEY,
+    sop TEXT NOT NULL,
+    status TEXT NOT NULL,
+    step INTEGER NOT NULL,
+    ended_at INTEGER NOT NULL,
+    error TEXT,
+    reason TEXT
+  );
+  CREATE INDEX sop_ended_by_status ON sop_ended (status);
+  CREATE INDEX sop_ended_by_sop ON sop_ended (sop, status);
+  -- Where cooldowns count from; outlives the runs.
+  CREATE TABLE sop_last_ends (sop TEXT PRIMARY KEY, ended_at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE sop_steps (
+    run_n INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    output TEXT,
+    PRIMARY KEY (run_n, step)
+  ) WITHOUT ROWID;
+
+  -- Appended to and never changed, and nothing of it is ever deleted.
+  CREATE TABLE audit (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT NULL, data TEXT NOT NULL, hash TEXT NOT NULL);
+`;
+
+/** Test runs, and runs that go on from a step of an earlier one. */
+const SOP_RETRIES_STEP = `
+  ALTER TABLE sop_runs ADD COLUMN test INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sop_runs ADD COLUMN retry_of TEXT;
+  ALTER TABLE sop_runs ADD COLUMN first_step INTEGER NOT NULL DEFAULT 1;
+`;
+
+/** The tables of approvals. Part of the schema: once released it stays as it is, byte for byte. */
+const APPROVALS_STEP = `
+  -- AUTOINCREMENT: people call it by its number, and that of a deleted one must not mean another.
+  CREATE TABLE approvals (
+    n INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id TEXT NOT NULL,
+    step_id TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'waiting',
+    digest BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    asked_by TEXT NOT NULL,
+    approve_keywords TEXT NOT NULL,
+    reject_keywords TEXT NOT NULL,
+    channels TEXT NOT NULL,
+    title TEXT NOT NULL,
+    message TEXT NOT NULL,
+    event_id TEXT,
+    ended_at INTEGER,
+    ended_by TEXT,
+    via TEXT,
+    feedback TEXT,
+    UNIQUE (run_id, step_id)
+  );
+  CREATE INDEX approvals_by_status ON approvals (status);
+  CREATE INDEX approvals_by_expiry ON approvals (expires_at) WHERE status = 'waiting';
+  CREATE INDEX approvals_by_end ON approvals (ended_at) WHERE ended_at IS NOT NULL;
+
+  -- Where each was asked, by the outbox row that asks. Answers are looked for among the open ones only, which are few.
+  CREATE TABLE approval_prompts (
+    delivery INTEGER PRIMARY KEY,
+    approval INTEGER NOT NULL,
+    is_open INTEGER NOT NULL DEFAULT 1,
+    channel TEXT NOT NULL,
+    chat TEXT NOT NULL,
+    thread TEXT,
+    opened_chat TEXT,
+    opened_thread TEXT
+  );
+  CREATE INDEX approval_prompts_of ON approval_prompts (approval);
+  CREATE INDEX approval_prompts_in ON approval_prompts (channel, chat) WHERE is_open = 1;
+  CREATE INDEX approval_prompts_opened ON approval_prompts (channel, opened_chat) WHERE is_open = 1 AND opened_chat IS NOT NULL;
+`;
+
+/** What a tool call asks for and for how long a yes may hold, and the yeses that hold for the rest of a conversation. */
+const LASTING_APPROVALS_STEP = `
+  ALTER TABLE approvals ADD COLUMN detail TEXT;
+  ALTER TABLE approvals ADD COLUMN offers TEXT;
+  ALTER TABLE approvals ADD COLUMN held TEXT;
+
+  CREATE TABLE grants (
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    sender TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    key TEXT NOT NULL,
+    approval INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (owner, name, sender, agent, key)
+  ) WITHOUT ROWID;
+`;
 
 /**
  * How conversations are listed and found. Part of the schema: once released it stays as it is, byte for byte. The functions

@@ -1,8 +1,6 @@
 /** Whether a database is sound. Reads on a connection of its own, so a daemon may be running on the file. */
 import { DatabaseSync } from "node:sqlite";
 import { type Clock, SvcError } from "@svc/contract";
-import { checkApprovals } from "./check-approvals.ts";
-import { checkMessages } from "./messages/check-messages.ts";
 import {
   FIRST_WITH_APPROVALS,
   FIRST_WITH_MESSAGES,
@@ -12,8 +10,12 @@ import {
   schemaVersion,
 } from "./migrations.ts";
 import { isBusy, isDamage, storeError } from "./sqlite-error.ts";
-import { PAGE, countBroken } from "./count-broken.ts";
-import { verifyAudit } from "./audit-verify.ts";
+import { verifyAudit } from "../audit.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { SEEN_ROWS } from "../messages/seen-blocks.ts";
+
+/** Rows of one step. */
+const PAGE = 5000;
 
 export interface DatabaseReport {
   /** Steps of the schema that it has; undefined when that can't be read. */
@@ -205,3 +207,102 @@ const UNDECIDED = `
   FROM (SELECT n, definition FROM sop_runs WHERE n > ? ORDER BY n LIMIT ${PAGE}) AS r
   LEFT JOIN sop_active AS a ON a.n = r.n LEFT JOIN sop_ended AS e ON e.n = r.n
   LEFT JOIN sop_definitions AS d ON d.n = r.definition`;
+
+/** Every approval either waits or has an end, and whatever asks a question asks one that is there. */
+interface ApprovalReport {
+  /** Sentences. */
+  readonly problems: readonly string[];
+  readonly complete: boolean;
+}
+
+/** Looks until `leftMs` says that no time is left. */
+async function checkApprovals(db: DatabaseSync, leftMs: () => number): Promise<ApprovalReport> {
+  const found: readonly [Broken, string][] = [
+    [await countBroken(db, UNDECIDED_APPROVALS, leftMs), "approvals neither wait nor have an end, or both."],
+    [
+      await countBroken(db, STRAYS, leftMs),
+      "questions to a person belong to no approval, or are open though it has ended.",
+    ],
+  ];
+  return {
+    problems: found.filter(([{ broken }]) => broken > 0).map(([{ broken }, what]) => `${broken} ${what}`),
+    complete: found.every(([{ complete }]) => complete),
+  };
+}
+
+const UNDECIDED_APPROVALS = `
+  SELECT max(n) AS last, total((status = 'waiting') IS NOT (ended_at IS NULL) OR (ended_at IS NULL) <> (ended_by IS NULL)) AS broken
+  FROM (SELECT n, status, ended_at, ended_by FROM approvals WHERE n > ? ORDER BY n LIMIT ${PAGE})`;
+
+const STRAYS = `
+  SELECT max(p.delivery) AS last, total((p.is_open = 1) IS NOT (a.status = 'waiting')) AS broken
+  FROM (SELECT delivery, approval, is_open FROM approval_prompts WHERE delivery > ? ORDER BY delivery LIMIT ${PAGE}) AS p
+  LEFT JOIN approvals AS a ON a.n = p.approval`;
+
+/** Every message either waits or has ended, and whatever waits or has ended is a message. */
+interface MessageReport {
+  /** Sentences. */
+  readonly problems: readonly string[];
+  readonly complete: boolean;
+}
+
+/** Looks until `leftMs` says that no time is left. */
+async function checkMessages(db: DatabaseSync, leftMs: () => number): Promise<MessageReport> {
+  const found: [Broken, string][] = [];
+  for (const [box, direction] of [
+    ["inbox", "came in"],
+    ["outbox", "go out"],
+  ] as const) {
+    found.push([
+      await countBroken(db, undecided(box), leftMs),
+      `messages that ${direction} neither wait nor have ended, or both.`,
+    ]);
+    for (const state of ["open", "ended"]) {
+      const stray = await countBroken(db, strays(box, state), leftMs);
+      found.push([stray, `notes of messages that ${direction} belong to none.`]);
+    }
+  }
+  found.push([await countBroken(db, BROKEN_BLOCKS, leftMs), "blocks of ids that were seen before are not whole."]);
+  return {
+    problems: found.filter(([{ broken }]) => broken > 0).map(([{ broken }, what]) => `${broken} ${what}`),
+    complete: found.every(([{ complete }]) => complete),
+  };
+}
+
+const undecided = (box: string): string => `
+  SELECT max(m.n) AS last, total((o.n IS NULL) = (e.n IS NULL)) AS broken
+  FROM (SELECT n FROM ${box} WHERE n > ? ORDER BY n LIMIT ${PAGE}) AS m
+  LEFT JOIN ${box}_open AS o ON o.n = m.n LEFT JOIN ${box}_ended AS e ON e.n = m.n`;
+
+const strays = (box: string, state: string): string => `
+  SELECT max(s.n) AS last, total(m.n IS NULL) AS broken
+  FROM (SELECT n FROM ${box}_${state} WHERE n > ? ORDER BY n LIMIT ${PAGE}) AS s LEFT JOIN ${box} AS m ON m.n = s.n`;
+
+const BROKEN_BLOCKS = `
+  SELECT max(b.n) AS last, total((SELECT count(*) FROM seen_rows
+    WHERE seen_rows.n >= b.n * ${SEEN_ROWS} AND seen_rows.n < (b.n + 1) * ${SEEN_ROWS}) <> ${SEEN_ROWS}) AS broken
+  FROM (SELECT n FROM seen_blocks WHERE n > ? ORDER BY n LIMIT ${PAGE}) AS b`;
+
+interface Broken {
+  readonly broken: number;
+  /** False: the time was up before all rows were looked at. */
+  readonly complete: boolean;
+}
+
+/**
+ * Counts what is broken in a table, some rows at a time, so that neither a time limit nor the event loop has to wait. Looks until `leftMs` says that no time is left. `page` is a query of the next `PAGE` rows after the number that it is
+ * given: the `last` number among them, and how many are `broken`.
+ */
+async function countBroken(db: DatabaseSync, page: string, leftMs: () => number): Promise<Broken> {
+  const next = db.prepare(page);
+  let broken = 0;
+  let after: number | null = 0;
+  while (after !== null) {
+    if (leftMs() <= 0) return { broken, complete: false };
+    const step = next.get(after) as { last: number | null; broken: number };
+    broken += step.broken;
+    after = step.last;
+    await nextTurn();
+  }
+  return { broken, complete: true };
+}

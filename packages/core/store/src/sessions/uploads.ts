@@ -1,7 +1,7 @@
 /** Files that come with messages: uploaded first, then sent with one. Their bytes are elsewhere. */
 import type { DatabaseSync } from "node:sqlite";
 import { type ClientId, SvcError } from "@svc/contract";
-import type { SentFile } from "./types.ts";
+import type { SentFile } from "../types.ts";
 
 /** A file that no message was sent with yet. */
 export interface Upload {
