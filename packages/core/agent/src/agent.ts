@@ -13,15 +13,13 @@ import {
 import { DEFAULT_AGENT } from "@svc/config";
 import { type Tracer, NO_TRACER } from "@svc/runtime";
 import type { Store } from "@svc/store";
-import { answerCommand } from "./commands/answer-command.ts";
-import { type Command, commandOf } from "./commands/command.ts";
-import { Commands } from "./commands/commands.ts";
+import { Commands, answerCommand, answerStop } from "./commands.ts";
+import { type Command, commandOf, isStopCommand } from "./command-words.ts";
 import { type LenderDeps, lend } from "./loan.ts";
 import { AgentModels, ChosenModels, type ModelOpener } from "./models/agent-models.ts";
 import { modelName } from "./models/open-model.ts";
-import { type ModelTest, testModel } from "./models/test-model.ts";
-import { Budget, type LimitedClient } from "./money/budget.ts";
-import { Spending } from "./money/spending.ts";
+import { testModel } from "./models/test-model.ts";
+import { Budget, type LimitedClient, Spending } from "./cost.ts";
 import type { AgentProfile, AgentSet } from "./profiles.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import { Titles, titleProfile } from "./sessions/titles.ts";
@@ -30,14 +28,12 @@ import { ActiveTurn, ActiveTurns, REMOVED } from "./turn/active-turns.ts";
 import { type Conversation, History, conversationKey, newSessionName } from "./turn/history.ts";
 import { TurnExecutor } from "./turn/execute.ts";
 import { followingUp } from "./turn/follow-up.ts";
-import { SentMessages } from "./turn/sent-messages.ts";
-import { answerStop, isStopCommand } from "./turn/stop-command.ts";
+import { SentMessages, TurnStore } from "./turn/turn-store.ts";
 import { type Permit, TurnQueue } from "./turn/turn-queue.ts";
-import { TurnStore } from "./turn/turn-store.ts";
-import type { AbandonedTurn, Agent, AskPerson, CommandRequest, TurnRequest, TurnResult } from "./types.ts";
+import type { ModelTest, AbandonedTurn, Agent, AskPerson, CommandRequest, TurnRequest, TurnResult } from "./types.ts";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import type { Attachments } from "./attachments/attachments.ts";
-import type { Redaction } from "./turn/redacted-stream.ts";
+import type { Attachments } from "./attachments.ts";
+import type { Redaction } from "./turn/model-step.ts";
 
 export function createAgent(options: AgentOptions): Agent {
   return new RunningAgent(options);
@@ -272,8 +268,8 @@ class RunningAgent implements Agent {
   #answer(turn: ActiveTurn, command: Command): Promise<TurnResult> {
     const { limitedClient } = this.#lender;
     const waiting = this.#active.count(turn.key);
-    const parts = { store: this.#store, commands: this.#commands, waiting, limitedClient };
-    return answerCommand(parts, turn, this.#profileOf(turn.agent), command);
+    const deps = { store: this.#store, commands: this.#commands, waiting, limitedClient };
+    return answerCommand(deps, turn, this.#profileOf(turn.agent), command);
   }
 
   async command({ agent, owner, session, command, clientId, ...more }: CommandRequest): Promise<string> {

@@ -12,15 +12,14 @@ import {
 } from "@svc/contract";
 import { callModel } from "./models/call-model.ts";
 import { estimateTokens, tokensIn } from "./models/tokens.ts";
-import { Meter } from "./money/meter.ts";
+import { Meter } from "./cost.ts";
 import type { AgentProfile } from "./profiles.ts";
 import { callTool } from "./tools/call-tool.ts";
-import type { CoreToolContext } from "./tools/core-tool-context.ts";
-import type { ToolEnvironment } from "./tools/environment.ts";
+import type { CoreToolContext, ToolEnvironment } from "./tools/environment.ts";
 import { askInTime } from "./tools/permit.ts";
 import { assistantMessage, redactText, textOf, toolCallsOf, toolMessage, withUniqueCallIds } from "./turn/messages.ts";
 import { offered, onlyOffered, type TurnExecutorDeps, withNeeded } from "./turn/execute.ts";
-import { TimeLimit } from "./turn/time-limit.ts";
+import { TimeLimit } from "./turn/active-turns.ts";
 
 type Message = LanguageModelV4Message;
 

@@ -1,8 +1,17 @@
 /** What the agent offers to whoever brings messages. */
-import type { AgentLoan, AgentRights, Borrower, ClientId, FileChange, Json, SvcError, TurnEvent } from "@svc/contract";
+import type {
+  AgentLoan,
+  AgentRights,
+  Borrower,
+  ClientId,
+  FileChange,
+  Json,
+  SvcError,
+  TurnEvent,
+  ErrorCode,
+} from "@svc/contract";
 import type { Author, GrantPlace, IdempotencyClaim, SentFile, TurnMeta } from "@svc/store";
-import type { Command } from "./commands/command.ts";
-import type { ModelTest } from "./models/test-model.ts";
+import type { Command } from "./command-words.ts";
 import type { AlwaysRule, CallPattern } from "./policy/approval-scope.ts";
 import type { AgentSet } from "./profiles.ts";
 import type { FollowUp, SessionService } from "./sessions/types.ts";
@@ -240,4 +249,25 @@ export interface Agent extends TurnRunner {
   load(): { running: number; waiting: number };
   /** Evaluates the model's library, so that the first turn does not wait for it. */
   warm(): Promise<void>;
+}
+
+/** The result of one small call of a model. */
+export interface ModelTest {
+  readonly agent: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly ok: boolean;
+  readonly latencyMs: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** US dollars; undefined when the price is unknown or the provider does not count tokens. */
+  readonly costUsd: number | undefined;
+  readonly priceKnown: boolean;
+  readonly error?: {
+    readonly code: ErrorCode;
+    readonly message: string;
+    readonly hint?: string;
+    /** The provider's words, see `SvcError.said`. */
+    readonly said?: string;
+  };
 }

@@ -5,7 +5,7 @@ import type { Store } from "@svc/store";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Budget } from "../src/money/budget.ts";
+import { Budget } from "../src/cost.ts";
 import {
   act,
   ask,

@@ -2,8 +2,7 @@
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { shownName, uploadPath } from "../src/attachments/attachments.ts";
-import { isRasterImage, sniffType } from "../src/attachments/sniff.ts";
+import { isRasterImage, shownName, sniffType, uploadPath } from "../src/attachments.ts";
 
 const PNG = "89504e470d0a1a0a";
 

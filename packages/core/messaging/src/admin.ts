@@ -16,7 +16,7 @@ import {
   parseMessageId,
 } from "./types.ts";
 import type { OutboxDispatcher } from "./outbox.ts";
-import { lanesOfOwner } from "@svc/agent";
+import { keysOfOwner } from "@svc/agent";
 
 export interface AdminDeps {
   readonly store: Pick<Store, "inbox" | "outbox" | "write">;
@@ -117,7 +117,7 @@ export class StoredMessageAdmin implements MessageAdmin {
    */
   async dropAllOf(owner: ClientId): Promise<void> {
     const { store, log } = this.#deps;
-    const beginning = lanesOfOwner(owner);
+    const beginning = keysOfOwner(owner);
     for (const { n, lane } of store.inbox.waiting()) {
       if (!lane.startsWith(beginning)) continue;
       await this.drop(incomingId(n)).catch((error: unknown) => {

@@ -3,7 +3,7 @@
 import type { ClientId, Inbound } from "@svc/contract";
 import { laneOf } from "@svc/kit";
 import { describe, expect, test } from "vitest";
-import { lanesOfOwner, sessionIn, sessionMessageOf } from "@svc/agent";
+import { keysOfOwner, sessionIn, sessionMessageOf } from "@svc/agent";
 import { act, call, read, text, until } from "@svc/agent/agent-fixture";
 import {
   afterKill,
@@ -201,8 +201,8 @@ describe("who was shut out", () => {
 test("no channel can make a lane that is somebody's session", () => {
   const { lane } = asked(ADA, "x", 'a"],"b');
   expect(sessionIn(lane)).toEqual({ owner: ADA, session: 'a"],"b' });
-  expect(lane.startsWith(lanesOfOwner(ADA))).toBe(true);
-  expect(lane.startsWith(lanesOfOwner("client" as ClientId))).toBe(false);
+  expect(lane.startsWith(keysOfOwner(ADA))).toBe(true);
+  expect(lane.startsWith(keysOfOwner("client" as ClientId))).toBe(false);
   const forged = { channel: "chat", id: lane, thread: lane };
   expect(sessionIn(laneOf(forged))).toBeUndefined();
   expect(sessionIn('{"notice":["chat","x"]}')).toBeUndefined();

@@ -1,7 +1,85 @@
-/** What waits, or waited, for a person's yes. It leaves the waiting ones only by an end that is noted, and once. */
+/** What waits, or waited, for a person's approval, and grants. An approval stops waiting only by an end that is stored, once. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { ApprovalOrigin, Conversation, Json } from "@svc/contract";
-import type { Approval, ApprovalAnswer, ApprovalOffers, ApprovalPrompt, ApprovalStatus } from "./approval-types.ts";
+import type { ApprovalOrigin, ClientId, Conversation, Json } from "@svc/contract";
+
+export type ApprovalStatus = "waiting" | "approved" | "rejected" | "expired" | "cancelled";
+
+/** One thing that waits, or waited, for a person's yes. (`runId`, `stepId`) is unique. */
+export interface Approval {
+  /** Order of being asked. People call it `#12`. */
+  readonly n: number;
+  readonly runId: string;
+  readonly stepId: string;
+  readonly origin: ApprovalOrigin;
+  readonly title: string;
+  readonly message: string;
+  readonly approveKeywords: readonly string[];
+  readonly rejectKeywords: readonly string[];
+  /** As the sender named them; of an `external` one. */
+  readonly channels: readonly string[];
+  /** For a person: who wants it. */
+  readonly askedBy: string;
+  /** What tells this request from another one with the same key: hex SHA-256 of all that was asked. */
+  readonly digest: string;
+  readonly status: ApprovalStatus;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  /** Where the prompt went. */
+  readonly prompts: readonly ApprovalPrompt[];
+  /** Once it is no longer waiting. */
+  readonly answer: ApprovalAnswer | undefined;
+  /** Id of the event that told of it. */
+  readonly eventId: string | undefined;
+  /** Of a tool call: what it would do, for people, without secrets. */
+  readonly detail?: Json;
+  /** Of a tool call: for how long a yes may hold, and for what. */
+  readonly offers?: ApprovalOffers;
+}
+
+export interface ApprovalOffers {
+  readonly conversation?: OfferedPattern & { readonly place: GrantPlace };
+  /** `rule`: as the config has it. */
+  readonly always?: OfferedPattern & { readonly rule: Json };
+  /** Why one is missing, as a sentence. */
+  readonly reason?: string;
+}
+
+export interface OfferedPattern {
+  readonly key: string;
+  /** For the person who chooses it. */
+  readonly text: string;
+}
+
+/** Where a yes holds: in a conversation, for one who speaks there, and one agent. */
+export interface GrantPlace {
+  readonly owner: ClientId;
+  /** What the owner calls the conversation. */
+  readonly name: string;
+  /** Empty: whoever has the conversation. */
+  readonly sender: string;
+  readonly agent: string;
+}
+
+/** `once`: for this call. */
+export type ApprovalHold = "once" | "conversation" | "always";
+
+export interface ApprovalPrompt {
+  readonly conversation: Conversation;
+  /** What the question opened there, a thread or a chat: answers count in it too. */
+  readonly opened: Conversation | undefined;
+  /** Of the outbox row. */
+  readonly delivery: number;
+}
+
+export interface ApprovalAnswer {
+  readonly feedback: string | undefined;
+  /** For a person: who answered, or why nobody did. */
+  readonly by: string;
+  readonly via: "chat" | "api" | "page" | "cli" | "agent" | "service";
+  readonly atMs: number;
+  /** Of a yes: for how long. Default: once. */
+  readonly holds?: ApprovalHold | undefined;
+}
 
 export type NewApproval = Omit<Approval, "n" | "status" | "prompts" | "answer" | "eventId">;
 
@@ -310,3 +388,59 @@ const conversationOf = (channel: string, id: string, thread: string | null): Con
   id,
   ...(thread !== null && { thread }),
 });
+
+/** Yeses that hold for the rest of a conversation. Whatever ends it ends them, in the same transaction. */
+export interface Grant extends GrantPlace, OfferedPattern {
+  /** Number of the approval that gave it. */
+  readonly approval: number;
+  readonly atMs: number;
+}
+
+export class GrantStore {
+  readonly #add;
+  readonly #has;
+  readonly #list;
+  readonly #end;
+  readonly #dropOld;
+
+  constructor(db: DatabaseSync) {
+    this.#add = db.prepare("INSERT OR REPLACE INTO grants VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+    this.#has = db.prepare(
+      "SELECT 1 FROM grants WHERE owner = ? AND name = ? AND sender = ? AND agent = ? AND key = ?",
+    );
+    this.#list = db.prepare(
+      `SELECT owner, name, sender, agent, key, approval, text, at AS atMs FROM grants
+       WHERE owner = ? AND name = ? ORDER BY at, key`,
+    );
+    this.#end = db.prepare("DELETE FROM grants WHERE owner = ? AND name = ?");
+    this.#dropOld = db.prepare(
+      `DELETE FROM grants WHERE (owner, name, sender, agent, key) IN
+         (SELECT owner, g.name, sender, agent, key FROM grants AS g WHERE at < ?
+            AND NOT EXISTS (SELECT 1 FROM sessions AS s WHERE s.client_id = g.owner AND s.name = g.name) LIMIT ?)`,
+    );
+  }
+
+  /** Inside a transaction. */
+  add({ owner, name, sender, agent, key, approval, text, atMs }: Grant): void {
+    this.#add.run(owner, name, sender, agent, key, approval, text, atMs);
+  }
+
+  has({ owner, name, sender, agent }: GrantPlace, key: string): boolean {
+    return this.#has.get(owner, name, sender, agent, key) !== undefined;
+  }
+
+  /** The oldest first. */
+  list(owner: ClientId, name: string): Grant[] {
+    return this.#list.all(owner, name) as unknown as Grant[];
+  }
+
+  /** Inside a transaction: the conversation is over, or begins anew. */
+  end(owner: ClientId, name: string): void {
+    this.#end.run(owner, name);
+  }
+
+  /** Inside a transaction: some of before `beforeMs` where no conversation is kept; tells how many. */
+  dropOld(beforeMs: number, limit: number): number {
+    return Number(this.#dropOld.run(beforeMs, limit).changes);
+  }
+}

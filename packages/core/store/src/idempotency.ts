@@ -5,8 +5,8 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "@svc/contract";
-import type { Recovery } from "./recovery.ts";
-import { storeError } from "./sqlite-error.ts";
+import type { Recovery } from "./engine/recovery.ts";
+import { storeError } from "./engine/sqlite-error.ts";
 import type { IdempotencyClaim } from "./types.ts";
 
 export interface IdempotencyOptions {

@@ -1,10 +1,9 @@
-/** Runs of procedures: what began them, how far they are, how they ended. */
+/** Runs of procedures and their steps: what began a run, how far it is, how it ended. */
 import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import type { PartOf } from "./types.ts";
-import { type RunRow, runOf, selectRuns } from "./sop-run-row.ts";
-import { SopStepStore } from "./sop-steps.ts";
-import type { NewSopRun, SopRun, SopRunEnd, SopRunQuery, SopRunStatus } from "./sop-types.ts";
+import type { NewSopRun, SopRun, SopRunEnd, SopRunQuery, SopRunStatus, SopStepRow } from "./sop-types.ts";
+import type { ErrorCode, Json } from "@svc/contract";
 
 export type ActiveStatus = Exclude<SopRunStatus, SopRunEnd["status"]>;
 
@@ -194,3 +193,127 @@ function listRuns(db: DatabaseSync, query: SopRunQuery, limit: number): SopRun[]
   const values = { sop: sop ?? null, status: status ?? null, source: source ?? null, test: test === true ? 1 : 0 };
   return (statement.all({ before, limit, ...values }) as unknown as RunRow[]).map(runOf);
 }
+
+/** The steps of runs: a row for each that was begun. */
+export class SopStepStore {
+  readonly #set;
+  readonly #end;
+  readonly #of;
+  readonly #output;
+  readonly #take;
+
+  constructor(db: DatabaseSync) {
+    this.#set = db.prepare(
+      `INSERT INTO sop_steps (run_n, step, status, started_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT (run_n, step) DO UPDATE SET status = excluded.status`,
+    );
+    this.#end = db.prepare("UPDATE sop_steps SET status = ?, ended_at = ?, output = ? WHERE run_n = ? AND step = ?");
+    this.#of = db.prepare("SELECT * FROM sop_steps WHERE run_n = ? ORDER BY step");
+    this.#take = db.prepare(
+      `INSERT INTO sop_steps SELECT ?, step, status, started_at, ended_at, output FROM sop_steps
+       WHERE run_n = ? AND step < ? AND status = 'completed'`,
+    );
+    this.#output = db.prepare("SELECT output FROM sop_steps WHERE run_n = ? AND step = ? AND status = 'completed'");
+  }
+
+  /** Inside a transaction: the finished steps before `firstStep` of another run are this one's too. */
+  takeOver(fromN: number, runN: number, firstStep: number): void {
+    this.#take.run(runN, fromN, firstStep);
+  }
+
+  /** Inside a transaction: it runs, or waits. When it was begun stays what it was. */
+  set(runN: number, step: number, status: "running" | "waiting_approval", atMs: number): void {
+    this.#set.run(runN, step, status, atMs);
+  }
+
+  /** Inside a transaction. */
+  end(runN: number, step: number, end: Pick<SopStepRow, "status" | "output">, atMs: number): void {
+    this.#end.run(end.status, atMs, JSON.stringify(end.output), runN, step);
+  }
+
+  /** What a step that is done has given; undefined: it is not done. */
+  output(runN: number, step: number): Json | undefined {
+    const row = this.#output.get(runN, step) as Pick<StepRow, "output"> | undefined;
+    return row && outputOf(row);
+  }
+
+  /** In their order. */
+  of(runN: number): SopStepRow[] {
+    return (this.#of.all(runN) as unknown as StepRow[]).map((row) => ({
+      runN: row.run_n,
+      step: row.step,
+      status: row.status,
+      startedAtMs: row.started_at,
+      endedAtMs: row.ended_at ?? undefined,
+      output: outputOf(row),
+    }));
+  }
+}
+
+const outputOf = ({ output }: Pick<StepRow, "output">): Json => (output === null ? null : (JSON.parse(output) as Json));
+
+interface StepRow {
+  run_n: number;
+  step: number;
+  status: SopStepRow["status"];
+  started_at: number;
+  ended_at: number | null;
+  output: string | null;
+}
+
+/** `r`, `a` and `e`: the run, how far it is, how it ended. What one reads by stands first: SQLite then walks only that. */
+export const selectRuns = (by: "r" | "a" | "e"): string => {
+  const tables = { r: "sop_runs AS r", a: "sop_active AS a", e: "sop_ended AS e" };
+  const joins = { r: "JOIN sop_runs AS r USING (n)", a: "LEFT JOIN sop_active AS a USING (n)" };
+  const end = "LEFT JOIN sop_ended AS e USING (n)";
+  const others = { r: `${joins.a} ${end}`, a: `CROSS ${joins.r} ${end}`, e: `CROSS ${joins.r} ${joins.a}` };
+  return `SELECT r.*, d.definition AS definition_json, coalesce(a.status, e.status) AS status,
+      coalesce(a.step, e.step) AS step, e.ended_at, e.error, e.reason
+    FROM ${tables[by]} ${others[by]} JOIN sop_definitions AS d ON d.n = r.definition`;
+};
+
+interface RunRow {
+  n: number;
+  id: string;
+  sop: string;
+  definition_json: string;
+  mode: string;
+  source: string;
+  topic: string;
+  payload: string | null;
+  started_by: string;
+  started_by_agent: string | null;
+  started_at: number;
+  status: SopRunStatus;
+  step: number;
+  ended_at: number | null;
+  error: ErrorCode | null;
+  reason: string | null;
+  traceparent: string | null;
+  test: number;
+  retry_of: string | null;
+  first_step: number;
+}
+
+const runOf = (row: RunRow): SopRun => ({
+  n: row.n,
+  id: row.id,
+  sop: row.sop,
+  definition: JSON.parse(row.definition_json) as Json,
+  mode: row.mode,
+  status: row.status,
+  step: row.step,
+  source: row.source,
+  topic: row.topic,
+  payload: row.payload,
+  startedBy: row.started_by,
+  startedByAgent: row.started_by_agent ?? undefined,
+  startedAtMs: row.started_at,
+  endedAtMs: row.ended_at ?? undefined,
+  error: row.error ?? undefined,
+  reason: row.reason ?? undefined,
+  traceparent: row.traceparent ?? undefined,
+  isTest: row.test === 1,
+  retryOf: row.retry_of ?? undefined,
+  firstStep: row.first_step,
+});

@@ -1,34 +1,31 @@
 /** The durable state of one home: one SQLite file in WAL mode, fsync'd at every commit. */
 import type { Clock } from "@svc/contract";
 import { AuditStore } from "./audit.ts";
-import { ApprovalStore } from "./approvals.ts";
-import { ConversationStore } from "./conversations.ts";
-import { DeviceStore } from "./devices.ts";
-import { GrantStore } from "./grants.ts";
+import { ApprovalStore, GrantStore } from "./approvals.ts";
+import { ConversationStore, KnownConversations } from "./sessions/conversations.ts";
+import { DeviceStore } from "./devices/devices.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { type IdempotencyOptions, IdempotencyStore } from "./idempotency.ts";
 import type { InboxStore } from "./messages/inbox.ts";
 import { MessageStores, type StepStore } from "./messages/messages.ts";
 import type { OutboxStore } from "./messages/outbox.ts";
-import { KnownConversations } from "./known-conversations.ts";
-import { OldSopRuns, type RemoveFiles, Retention, Space, allowRelease } from "./retention.ts";
-import { OpenTurnStore } from "./open-turns.ts";
-import { PageSessionStore } from "./page-sessions.ts";
-import { Recovery } from "./recovery.ts";
-import { SessionActivity } from "./session-activity.ts";
-import { SessionStore } from "./sessions.ts";
-import { SearchIndex } from "./search-index.ts";
+import { OldSopRuns, type RemoveFiles, Retention, Space, allowRelease } from "./engine/retention.ts";
+import { OpenTurnStore } from "./sessions/open-turns.ts";
+import { PageSessionStore } from "./devices/page-sessions.ts";
+import { Recovery } from "./engine/recovery.ts";
+import { SessionActivity, SessionStore } from "./sessions/sessions.ts";
+import { SearchIndex } from "./sessions/search-index.ts";
 import { SopRunStore } from "./sop-runs.ts";
-import { isDiskError, storeError } from "./sqlite-error.ts";
-import { ToolCallStore } from "./tool-calls.ts";
+import { isDiskError, storeError } from "./engine/sqlite-error.ts";
+import { ToolCallStore } from "./sessions/tool-calls.ts";
 import type { Pruned, RetentionLimits } from "./types.ts";
-import { UploadStore } from "./uploads.ts";
+import { UploadStore } from "./sessions/uploads.ts";
 import { UsageStore } from "./usage.ts";
-import { VaultStore } from "./vault.ts";
+import { VaultStore } from "./devices/vault.ts";
 import { DatabaseSync, backup } from "node:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { migrate } from "./migrations.ts";
+import { migrate } from "./engine/migrations.ts";
 
 export interface StoreOptions {
   /** The database file, or `:memory:`. */

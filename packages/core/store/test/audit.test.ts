@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkDatabase } from "../src/index.ts";
-import { canonicalJson } from "../src/audit-line.ts";
+import { canonicalJson } from "../src/audit.ts";
 import { crash, home, reopen, store, storeForEachTest } from "./each-test.ts";
 
 storeForEachTest();

@@ -1,7 +1,7 @@
 /** A worker of home-lock.test.ts: takes the lock in the same instant as the others, round after round. */
 import { workerData } from "node:worker_threads";
 import { SvcError } from "@svc/contract";
-import { lockHome } from "../src/home-lock.ts";
+import { lockHome } from "../src/engine/home-lock.ts";
 
 export interface Race {
   readonly file: string;

@@ -4,8 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
-import { addStepFunctions, STEPS } from "../src/migrations.ts";
-import { Recovery } from "../src/recovery.ts";
+import { addStepFunctions, STEPS } from "../src/engine/migrations.ts";
+import { Recovery } from "../src/engine/recovery.ts";
 
 test("what the last process left is judged when the lock is free, and nothing is written before", () => {
   using home = temporaryHome();

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ClientId } from "@svc/contract";
-import { migrate, SCHEMA_VERSION, schemaVersion, STEPS } from "../src/migrations.ts";
+import { migrate, SCHEMA_VERSION, schemaVersion, STEPS } from "../src/engine/migrations.ts";
 import { checkDatabase, phrasesOf } from "../src/index.ts";
 import { arrive, delivery, fixture, type Fixture, message } from "./fixture.ts";
 
@@ -110,7 +110,7 @@ const child = (code: string): [string, string[]] => [
     "--input-type=module-typescript",
     "--eval",
     `import { DatabaseSync } from "node:sqlite";
-     import { migrate, STEPS } from ${JSON.stringify(new URL("../src/migrations.ts", import.meta.url))};
+     import { migrate, STEPS } from ${JSON.stringify(new URL("../src/engine/migrations.ts", import.meta.url))};
      const db = new DatabaseSync(${JSON.stringify(home.file)}, { timeout: 5000 });
      ${code}`,
   ],

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import type { RetentionLimits } from "../src/index.ts";
-import { addStepFunctions, STEPS } from "../src/migrations.ts";
+import { addStepFunctions, STEPS } from "../src/engine/migrations.ts";
 import { home, open, store, storeForEachTest } from "./each-test.ts";
 import { session, speak, turn } from "./fixture.ts";
 

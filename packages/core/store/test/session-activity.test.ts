@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { migrate } from "../src/migrations.ts";
+import { migrate } from "../src/engine/migrations.ts";
 import { checkDatabase, type SessionSummary, type Store } from "../src/index.ts";
 import { fixture, type Fixture, session, speak, turn } from "./fixture.ts";
 

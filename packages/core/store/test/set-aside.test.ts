@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { checkDatabase, type NewApproval, openStore, setAsideWaiting, skipApprovalNumbers } from "../src/index.ts";
-import { STEPS } from "../src/migrations.ts";
+import { STEPS } from "../src/engine/migrations.ts";
 import { arrive, delivery, fixture, message } from "./fixture.ts";
 
 const NOTICE = message("notice", undefined, { kind: "notice" });

@@ -3,6 +3,8 @@ import type { ClientId } from "@svc/contract";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { checkDatabase, type NewSopRun, type SopRun } from "../src/index.ts";
+import { migrate } from "../src/engine/migrations.ts";
+import { selectRuns } from "../src/sop-runs.ts";
 import { crash, home, reopen, store, storeForEachTest } from "./each-test.ts";
 
 storeForEachTest();
@@ -156,8 +158,6 @@ test("lists hold what was asked for, page by page", async () => {
 
 test("no list walks the runs that it does not show", async () => {
   const db = new DatabaseSync(":memory:");
-  const { migrate } = await import("../src/migrations.ts");
-  const { selectRuns } = await import("../src/sop-run-row.ts");
   migrate(db);
   const plan = (sql: string) =>
     (db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[]).map(({ detail }) => detail).join("; ");

@@ -2,10 +2,9 @@
  * What the turns of each agent run with. It is made once and kept until the part of the config that it is made of changes:
  * a reload that changes something else does not open the model again.
  */
-import type { LanguageModelV4, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
+import type { JSONSchema7, LanguageModelV4, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import type { ClientId, Tool } from "@svc/contract";
 import type { AgentProfile } from "../profiles.ts";
-import { functionTool } from "../tools/function-tool.ts";
 import { type ModelConfig, baseUrlOf, modelName, openModel } from "./open-model.ts";
 import type { ModelContext } from "./provider-words.ts";
 import type { Store } from "@svc/store";
@@ -146,3 +145,14 @@ export class ChosenModels {
 export const choosableNames = ({ model, choices }: Pick<AgentProfile, "model" | "choices">): string[] => [
   ...new Set([model, ...choices].map(modelName)),
 ];
+
+/** A tool as a model is told of it. */
+async function functionTool(tool: Tool): Promise<LanguageModelV4FunctionTool> {
+  const { toJsonSchema } = await import("@valibot/to-json-schema");
+  return {
+    type: "function",
+    name: tool.name,
+    description: tool.description,
+    inputSchema: toJsonSchema(tool.input, { errorMode: "ignore" }) as JSONSchema7,
+  };
+}

@@ -1,35 +1,14 @@
 /** One tiny model call without tools: whether the model of an agent answers, how fast, and what that costs. */
-import { type Clock, type ErrorCode, SvcError } from "@svc/contract";
-import type { Budget } from "../money/budget.ts";
-import { Meter, isPriceKnown } from "../money/meter.ts";
-import type { Spending } from "../money/spending.ts";
+import { type Clock, SvcError } from "@svc/contract";
+import { type Budget, Meter, type Spending, isPriceKnown } from "../cost.ts";
 import type { AgentProfile } from "../profiles.ts";
-import { TimeLimit } from "../turn/time-limit.ts";
+import { TimeLimit } from "../turn/active-turns.ts";
 import { userMessage } from "../turn/messages.ts";
+import type { ModelTest } from "../types.ts";
 import type { AgentModels } from "./agent-models.ts";
 import { callModel } from "./call-model.ts";
 import { modelName } from "./open-model.ts";
 import { estimateTokens } from "./tokens.ts";
-
-export interface ModelTest {
-  readonly agent: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly ok: boolean;
-  readonly latencyMs: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** US dollars; undefined when the price is unknown or the provider does not count tokens. */
-  readonly costUsd: number | undefined;
-  readonly priceKnown: boolean;
-  readonly error?: {
-    readonly code: ErrorCode;
-    readonly message: string;
-    readonly hint?: string;
-    /** The provider's words, see `SvcError.said`. */
-    readonly said?: string;
-  };
-}
 
 export interface ModelTestDeps {
   readonly models: AgentModels;

@@ -1,7 +1,8 @@
 /** Conversations and messages in the words of `/api/sessions` and `svc sessions --json`: the same in both. */
 import { type Json, SvcError } from "@svc/contract";
-import { type Device, shortened, type TurnProblem } from "@svc/store";
-import type { FoundMessage, SessionInfo, SessionMessage, SessionPage } from "./types.ts";
+import { type Device, type TurnProblem, shortened } from "@svc/store";
+import type { FoundMessage, SessionInfo, SessionMessage, SessionPage, SessionService } from "./types.ts";
+import { setImmediate } from "node:timers/promises";
 
 /** Of a title that a person gives, and of every one that is shown. */
 export const TITLE_CHARS = 120;
@@ -43,7 +44,7 @@ export function pageJson({ messages, before, followUps }: SessionPage, isOperato
   return { messages: messages.map((message) => messageJson(message, isOperator)), before: before ?? null, newest };
 }
 
-export function messageJson(message: SessionMessage, isOperator: boolean): Json {
+function messageJson(message: SessionMessage, isOperator: boolean): Json {
   const { turnId, at, role, text, files, calls, state, kind, author, replaced, problem } = message;
   return {
     turn_id: turnId,
@@ -68,7 +69,7 @@ const problemJson = ({ code, reason, fix, said }: TurnProblem, isOperator: boole
 });
 
 /** Undefined: nothing was said in words, and nobody named it. */
-export const shownTitle = ({ title }: Pick<SessionInfo, "title">): string | undefined =>
+const shownTitle = ({ title }: Pick<SessionInfo, "title">): string | undefined =>
   title === "" ? undefined : shortened(title, TITLE_CHARS);
 
 /** Without the spaces around it. Throws BAD_REQUEST for a title that is no line of text. */
@@ -87,4 +88,76 @@ export function foundJson(found: FoundMessage, owner: SessionOwner): Json {
     role: found.role,
     snippet: found.snippet.map(({ text, isHit }) => ({ text, hit: isHit })),
   };
+}
+
+/** A whole conversation as a file for a person or a program. */
+export const EXPORT_FORMATS = ["markdown", "json"] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export interface ExportedSession {
+  readonly text: string;
+  /** Letters, digits, `-` and `.` only, whatever the conversation is called. */
+  readonly fileName: string;
+}
+
+const PAGE = 200;
+/** Characters. A file beyond is read in pages. */
+const MOST_CHARS = 64 * 1_048_576;
+
+/** Rejects with SESSION_UNKNOWN, TOO_LARGE. */
+export async function exportSession(
+  sessions: Pick<SessionService, "messages">,
+  session: SessionInfo,
+  owner: SessionOwner,
+  format: ExportFormat,
+): Promise<ExportedSession> {
+  const pages: string[][] = [];
+  let chars = 0;
+  let before: string | undefined;
+  do {
+    const page = sessions.messages(session.id, { limit: PAGE, ...(before !== undefined && { before }) });
+    const texts = page.messages.map((message) => (format === "json" ? jsonText(message) : markdownText(message)));
+    for (const text of texts) chars += text.length;
+    if (chars > MOST_CHARS)
+      throw new SvcError("TOO_LARGE", "The conversation is too large for one file; read it in pages.");
+    pages.push(texts);
+    before = page.before;
+    // Others are served between two pages.
+    await setImmediate();
+  } while (before !== undefined);
+  const texts = pages.reverse().flat();
+  const about = sessionJson(session, owner) as { readonly [name: string]: Json };
+  return format === "json"
+    ? {
+        text: `{"session":${JSON.stringify(about)},"messages":[\n${texts.join(",\n")}\n]}\n`,
+        fileName: `${fileNameOf(session)}.json`,
+      }
+    : { text: `# ${lineOf(nameOf(session))}\n\n${texts.join("\n")}`, fileName: `${fileNameOf(session)}.md` };
+}
+
+const jsonText = (message: SessionMessage): string => JSON.stringify(messageJson(message, false));
+
+function markdownText({ at, role, text, files, calls }: SessionMessage): string {
+  const head = `## ${role === "user" ? "Person" : "Agent"}, ${new Date(at).toISOString()}`;
+  const tools = calls.map(({ tool, input, ok }) => `Tool ${ok ? "done" : "failed"}:\n\n${fenced({ tool, input })}\n`);
+  const names = files.map(({ name, type, size }) => `File: ${lineOf(name)} (${type}, ${size} bytes)\n`);
+  return [head, "", ...names, ...tools, ...(text === "" ? [] : [text, ""])].join("\n");
+}
+
+/** JSON has no line of backticks alone. */
+const fenced = (value: Json): string => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
+
+const nameOf = (session: SessionInfo): string => shownTitle(session) ?? session.name;
+const lineOf = (text: string): string => shortened(text, 200);
+
+function fileNameOf(session: SessionInfo): string {
+  const words =
+    nameOf(session)
+      .normalize("NFKD")
+      .replaceAll(/\p{M}/gu, "")
+      .toLowerCase()
+      .match(/[a-z0-9]+/g) ?? [];
+  const name = words.join("-").slice(0, 60).replace(/-$/, "");
+  const day = new Date(session.updatedAt).toISOString().slice(0, 10);
+  return `${name === "" ? "conversation" : name}-${day}`;
 }

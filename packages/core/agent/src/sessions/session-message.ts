@@ -1,7 +1,7 @@
 /**
- * A message of a caller of the HTTP API who does not wait for its answer. It belongs to a session of that caller's, and to no
- * conversation of the channel by which the answer goes out: which session that is stands in its lane, since no channel can make
- * a lane, and whoever could name an owner would be anybody.
+ * A message of a caller of the HTTP API that does not wait for its answer. It belongs to a session of that caller, and to no
+ * conversation of the channel that delivers the answer. Its key names the session: no channel can make such a key, and a client that
+ * could name an owner could be anybody.
  */
 import type { ClientId, Conversation, Json } from "@svc/contract";
 import type { Author, NewMessage } from "@svc/store";
@@ -20,10 +20,10 @@ export interface SessionMessage {
 }
 
 export function sessionMessageOf({ owner, session, ...inbound }: SessionMessage): NewMessage {
-  return { kind: "message", lane: laneOfSession(owner, session), body: inbound as unknown as Json };
+  return { kind: "message", lane: keyOfSession(owner, session), body: inbound as unknown as Json };
 }
 
-/** Undefined: a conversation of a channel, or a lane of notices. */
+/** Undefined: a conversation of a channel, or the key of notices. */
 export function sessionIn(lane: string): { readonly owner: string; readonly session: string } | undefined {
   if (!lane.startsWith(BEGINNING)) return undefined;
   const [owner, session] = (JSON.parse(lane) as { session: [string, string] }).session;
@@ -37,9 +37,9 @@ export const authorOfSender = (sender: string): Author =>
 /** Sender of what came without a token. */
 const ANONYMOUS = "anonymous";
 
-/** What the lanes of an owner begin with. */
-export const lanesOfOwner = (owner: ClientId): string => `${BEGINNING}${JSON.stringify(owner)},`;
+/** What the keys of an owner begin with. */
+export const keysOfOwner = (owner: ClientId): string => `${BEGINNING}${JSON.stringify(owner)},`;
 
 const BEGINNING = '{"session":[';
-export const laneOfSession = (owner: ClientId, session: string): string =>
-  `${lanesOfOwner(owner)}${JSON.stringify(session)}]}`;
+export const keyOfSession = (owner: ClientId, session: string): string =>
+  `${keysOfOwner(owner)}${JSON.stringify(session)}]}`;

@@ -2,18 +2,16 @@
 import { type Clock, type Conversation, type Inbound, type Json, type SessionEvent, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/config";
 import { type ListPosition, type SessionSummary, spokenTexts, type Store, titleOf } from "@svc/store";
-import { authorOfSender, laneOfSession } from "./session-message.ts";
+import { authorOfSender, keyOfSession } from "./session-message.ts";
 import { choosableNames } from "../models/agent-models.ts";
 import type { AgentProfile } from "../profiles.ts";
 import { type ActiveTurn, type ActiveTurns, REMOVED } from "../turn/active-turns.ts";
 import { followUpsOf } from "../turn/follow-up.ts";
 import { conversationKey, type History } from "../turn/history.ts";
 import type { TurnQueue } from "../turn/turn-queue.ts";
-import { questionWith } from "../attachments/question.ts";
-import { cutOff, userMessage } from "../turn/messages.ts";
-import { messagePage } from "./message-page.ts";
+import { cutOff, questionWith, userMessage } from "../turn/messages.ts";
+import { messagePage, shownMessages } from "./shown-messages.ts";
 import { searchMessages } from "./search.ts";
-import { shownMessages } from "./shown-messages.ts";
 import type {
   RunningTurn,
   SearchPage,
@@ -41,14 +39,14 @@ export interface SessionDeps {
 }
 
 export class Sessions implements SessionService {
-  readonly #parts: SessionDeps;
+  readonly #deps: SessionDeps;
 
-  constructor(parts: SessionDeps) {
-    this.#parts = parts;
+  constructor(deps: SessionDeps) {
+    this.#deps = deps;
   }
 
   list(filter: SessionFilter, limit: number): SessionInfo[] {
-    const stored = this.#parts.store.sessions.list(filter, limit);
+    const stored = this.#deps.store.sessions.list(filter, limit);
     const { clientId: owner, archived } = filter;
     const begun = this.#begun().filter(
       ({ clientId }) => (owner === undefined || owner === clientId) && archived !== true,
@@ -61,18 +59,18 @@ export class Sessions implements SessionService {
     const listed =
       before === undefined
         ? this.list(filter, limit + 1)
-        : this.#infosOf(this.#parts.store.sessions.list(filter, limit + 1, positionOf(before)));
+        : this.#infosOf(this.#deps.store.sessions.list(filter, limit + 1, positionOf(before)));
     const sessions = listed.slice(0, limit);
     return { sessions, before: listed.length > limit ? cursorOf(sessions.at(-1)) : undefined };
   }
 
   search(request: SearchRequest): SearchPage {
-    const active = this.#parts.active.keys();
-    return searchMessages({ ...this.#parts, infoOf: (session) => this.#infoOf(session, active) }, request);
+    const active = this.#deps.active.keys();
+    return searchMessages({ ...this.#deps, infoOf: (session) => this.#infoOf(session, active) }, request);
   }
 
   async update(id: string, { agent, model, ...changes }: SessionUpdate): Promise<SessionInfo | undefined> {
-    const { store, clock, profileOf } = this.#parts;
+    const { store, clock, profileOf } = this.#deps;
     const before = store.sessions.byId(id);
     if (before === undefined) return undefined;
     const { clientId, name } = before;
@@ -95,7 +93,7 @@ export class Sessions implements SessionService {
   }
 
   async markRead(id: string, turns: number): Promise<SessionInfo | undefined> {
-    const { store } = this.#parts;
+    const { store } = this.#deps;
     const isNews = await store.write(() => store.sessions.markRead(id, turns));
     return isNews ? this.changed(id) : this.find(id);
   }
@@ -104,20 +102,18 @@ export class Sessions implements SessionService {
   changed(id: string): SessionInfo | undefined {
     const session = this.find(id);
     if (session) {
-      this.#parts.publish?.({ type: "session-updated", id, sessionId: session.name, owner: session.clientId });
+      this.#deps.publish?.({ type: "session-updated", id, sessionId: session.name, owner: session.clientId });
     }
     return session;
   }
 
   find(id: string): SessionInfo | undefined {
-    const stored = this.#parts.store.sessions.byId(id);
-    return stored
-      ? this.#infoOf(stored, this.#parts.active.keys())
-      : this.#begun().find((session) => session.id === id);
+    const stored = this.#deps.store.sessions.byId(id);
+    return stored ? this.#infoOf(stored, this.#deps.active.keys()) : this.#begun().find((session) => session.id === id);
   }
 
   messages(id: string, page: SessionPageRequest): SessionPage {
-    const { store, redact } = this.#parts;
+    const { store, redact } = this.#deps;
     const info = this.find(id);
     if (!info) throw new SvcError("SESSION_UNKNOWN");
     const stored = store.sessions.byId(id);
@@ -135,10 +131,10 @@ export class Sessions implements SessionService {
 
   /** What was said, and what has come of the answers, in turns that have not ended. */
   #open({ clientId, name, channel }: SessionInfo, kept: ReadonlySet<string>): SessionMessage[] {
-    const { store, active, redact } = this.#parts;
+    const { store, active, redact } = this.#deps;
     const open = active.stored(conversationKey(clientId, name)).map(ofActive);
     // What came by a channel, or by a caller that does not wait, is in the inbox.
-    const lane = channel ? name : laneOfSession(clientId, name);
+    const lane = channel ? name : keyOfSession(clientId, name);
     const waiting = store.inbox.waitingIn(lane).map(({ turnId, receivedAtMs, body }) => {
       const { sender, text } = body as unknown as Inbound;
       const running = active.running().find((turn) => turn.id === turnId);
@@ -152,16 +148,16 @@ export class Sessions implements SessionService {
 
   cancel(id: string, by = "a request to cancel it"): boolean {
     const session = this.find(id);
-    return session !== undefined && this.#parts.active.stop(conversationKey(session.clientId, session.name), by);
+    return session !== undefined && this.#deps.active.stop(conversationKey(session.clientId, session.name), by);
   }
 
   async remove(id: string, by = "the removal of its conversation"): Promise<boolean> {
-    const { store, active, queue, history } = this.#parts;
+    const { store, active, queue, history } = this.#deps;
     const session = this.find(id);
     if (!session) return false;
     const key = conversationKey(session.clientId, session.name);
     active.stop(key, by, REMOVED);
-    // In the lane: what was stopped is at its end then, with whatever it still had to write, and what comes after begins
+    // In the queue: what was stopped is at its end then, with whatever it still had to write, and what comes after begins
     // anew. Nothing can write the removed conversation back.
     return queue.alone(key, async () => {
       const wasStored = await store.write(() => store.sessions.remove(id));
@@ -173,13 +169,13 @@ export class Sessions implements SessionService {
   }
 
   agentOf(id: string): string | undefined {
-    const { store } = this.#parts;
+    const { store } = this.#deps;
     const stored = store.sessions.byId(id);
     return stored && store.sessions.turnsBefore(stored.place, 1).turns[0]?.meta?.agent;
   }
 
   running(): RunningTurn[] {
-    const { store, active } = this.#parts;
+    const { store, active } = this.#deps;
     return active.running().map(({ id: turnId, agent, owner, name, startedAt, conversation }) => {
       const sessionId = (conversation.place && store.sessions.idOf(conversation.place)) ?? conversation.id;
       return { turnId, agent, sessionId, sessionName: name, clientId: owner, startedAt };
@@ -187,12 +183,12 @@ export class Sessions implements SessionService {
   }
 
   #infosOf(stored: readonly SessionSummary[]): SessionInfo[] {
-    const active = this.#parts.active.keys();
+    const active = this.#deps.active.keys();
     return stored.map((session) => this.#infoOf(session, active));
   }
 
   #infoOf(session: SessionSummary, active: ReadonlySet<string>): SessionInfo {
-    const { store, redact } = this.#parts;
+    const { store, redact } = this.#deps;
     const { id, clientId, name, createdAt, updatedAt, turns, title, titledBy, preview } = session;
     const { unread, isPinned, isArchived, newestTurn } = session;
     const running = active.has(conversationKey(clientId, name));
@@ -218,13 +214,13 @@ export class Sessions implements SessionService {
 
   /** Conversations none of whose turns has ended: not on disk as such yet. Oldest first. */
   #begun(): SessionInfo[] {
-    const { store, active } = this.#parts;
+    const { store, active } = this.#deps;
     const begun = new Map<string, SessionInfo>();
     for (const turn of [...active.running(), ...active.stored()]) {
       const id = turn.conversation?.id ?? turn.storedIn;
       const isFirst = turn.conversation ? turn.conversation.place === undefined : true;
       if (id === undefined || !isFirst || begun.has(id) || store.sessions.byId(id)) continue;
-      begun.set(id, begunInfo(id, turn, this.#parts.redact));
+      begun.set(id, begunInfo(id, turn, this.#deps.redact));
     }
     return [...begun.values()].sort((a, b) => a.createdAt - b.createdAt);
   }

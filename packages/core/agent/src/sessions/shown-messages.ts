@@ -1,10 +1,10 @@
 /** The messages of a turn as a person reads them: no reasoning, no signatures, no options of a provider, no secret. */
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from "@ai-sdk/provider";
-import type { Json } from "@svc/contract";
-import type { Author, StoredTurn, TurnMeta } from "@svc/store";
-import { wordsIn } from "../attachments/question.ts";
+import { type Json, SvcError } from "@svc/contract";
+import type { Author, SessionPlace, Store, StoredTurn, TurnMeta } from "@svc/store";
+import { wordsIn } from "../turn/messages.ts";
 import { redactJson } from "@svc/config";
-import type { SessionMessage, SessionToolCall } from "./types.ts";
+import type { SessionMessage, SessionPage, SessionPageRequest, SessionToolCall } from "./types.ts";
 
 type Redact = (text: string) => string;
 
@@ -74,3 +74,41 @@ function outcomeOf(output: LanguageModelV4ToolResultPart["output"] | undefined, 
 /** In the words of `callTool`; the second are those of earlier versions. */
 const isRejection = (value: Json): boolean =>
   typeof value === "string" && /^(?:TOOL_REJECTED: |TOOL_REFUSED: The person refused this call)/.test(value);
+
+// One page of a conversation, from its end or from a cursor backwards.
+
+/** A page begins at a turn, of which the first `shown` messages are still to come; undefined: all of them. */
+interface Start {
+  readonly place: SessionPlace;
+  readonly shown: number | undefined;
+}
+
+export function messagePage(
+  store: Store,
+  place: SessionPlace,
+  { limit, before }: SessionPageRequest,
+  redact: (text: string) => string,
+): Omit<SessionPage, "followUps"> {
+  const newestFirst: SessionMessage[] = [];
+  let next: Start | undefined = before === undefined ? { place, shown: undefined } : startOf(before, place);
+  while (next) {
+    const { turns, before: older } = store.sessions.turnsBefore(next.place, 1);
+    const shown: SessionMessage[] = turns.flatMap((turn) => shownMessages(turn, redact)).slice(0, next.shown);
+    while (shown.length > 0) {
+      if (newestFirst.length === limit)
+        return { messages: newestFirst.reverse(), before: cursorOf(next, shown.length) };
+      newestFirst.push(shown.pop()!);
+    }
+    next = older && { place: older, shown: undefined };
+  }
+  return { messages: newestFirst.reverse(), before: undefined };
+}
+
+const cursorOf = ({ place }: Start, shown: number): string => `${place.lastTurn}.${shown}`;
+
+/** The session is the one that was asked for, so a cursor out of another one finds nothing. */
+function startOf(cursor: string, { session }: SessionPlace): Start {
+  const [, turn, shown] = /^(\d{1,15})\.(\d{1,9})$/.exec(cursor) ?? [];
+  if (turn === undefined) throw new SvcError("BAD_REQUEST", "The cursor is not one that a page of messages gave.");
+  return { place: { session, lastTurn: Number(turn) }, shown: Number(shown) };
+}

@@ -5,12 +5,10 @@ import type { AgentModels } from "../models/agent-models.ts";
 import { callModel } from "../models/call-model.ts";
 import { modelName } from "../models/open-model.ts";
 import { estimateTokens } from "../models/tokens.ts";
-import type { Budget } from "../money/budget.ts";
-import { Meter } from "../money/meter.ts";
-import type { Spending } from "../money/spending.ts";
+import { type Budget, Meter, type Spending } from "../cost.ts";
 import type { AgentProfile } from "../profiles.ts";
 import { userMessage } from "../turn/messages.ts";
-import { TimeLimit } from "../turn/time-limit.ts";
+import { TimeLimit } from "../turn/active-turns.ts";
 import { checkedTitle, TITLE_CHARS } from "./session-json.ts";
 import { shownMessages } from "./shown-messages.ts";
 

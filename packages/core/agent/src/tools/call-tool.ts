@@ -5,8 +5,7 @@
 import { type Json, SvcError } from "@svc/contract";
 import { type Tracer, NO_TRACER, codeOf, watched } from "@svc/runtime";
 import { redactJson } from "@svc/config";
-import type { CoreToolContext } from "./core-tool-context.ts";
-import type { ToolEnvironment } from "./environment.ts";
+import type { CoreToolContext, ToolEnvironment } from "./environment.ts";
 import { type CallRequest, type PermittedCall, recordOf, whenPermitted } from "./permit.ts";
 
 export interface CallOutcome {

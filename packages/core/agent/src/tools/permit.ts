@@ -5,8 +5,7 @@ import type { ToolCallRecord } from "@svc/store";
 import * as v from "valibot";
 import type { ApprovalScope } from "../policy/approval-scope.ts";
 import type { AskPerson, LastingOffers, PersonAnswer, ToolQuestion } from "../types.ts";
-import type { CoreTool } from "./core-tool-context.ts";
-import type { ToolEnvironment } from "./environment.ts";
+import type { CoreTool, ToolEnvironment } from "./environment.ts";
 
 export interface CallRequest {
   readonly turnId: string;

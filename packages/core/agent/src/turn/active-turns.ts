@@ -1,13 +1,13 @@
-/** The turns that run or wait: whoever stops one need not know where it came from. */
-import { type ClientId, type Clock, postponed, SvcError, type TurnEvent } from "@svc/contract";
+/** The turns that run or wait, with their time limits: a caller that stops one need not know where it came from. */
+import { type ClientId, type Clock, SvcError, type TurnEvent, postponed } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/config";
 import type { PartialAnswer, SentFile } from "@svc/store";
 import { newTurnId } from "@svc/store/turn-id";
 import type { TurnRequest } from "../types.ts";
 import { type Conversation, conversationKey } from "./history.ts";
-import { TimeLimit } from "./time-limit.ts";
-import type { TurnProgress } from "./progress.ts";
 import type { Permit } from "./turn-queue.ts";
+import type { LanguageModelV4Message } from "@ai-sdk/provider";
+import type { Meter } from "../cost.ts";
 
 /** Why a turn was stopped of which nothing may stay, not even what it did. */
 export const REMOVED = "its conversation was removed";
@@ -200,4 +200,87 @@ export class ActiveTurns {
       .filter((turn): turn is ActiveTurn & { conversation: Conversation } => turn.conversation !== undefined)
       .sort((a, b) => a.startedAt - b.startedAt);
   }
+}
+
+/**
+ * What ends one turn before its time: `signal` is aborted when the time is up, when the caller cancels, and when somebody else stops the
+ * turn. Waiting for a person pauses the time.
+ */
+export class TimeLimit {
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #clock: Clock;
+  readonly #outer: AbortSignal;
+  readonly #onOuterAbort = (): void =>
+    this.#controller.abort(new SvcError("TURN_CANCELLED", undefined, { cause: this.#outer.reason }));
+  #timeout = (): SvcError => new SvcError("TURN_TIMEOUT");
+  #remainingMs = 0;
+  #startedAt = 0;
+  #cancelTimer: () => void = () => {};
+
+  /** The time does not run yet; the caller can cancel from now on. */
+  constructor(clock: Clock, outer: AbortSignal) {
+    this.#clock = clock;
+    this.#outer = outer;
+    this.signal = this.#controller.signal;
+    if (outer.aborted) this.#onOuterAbort();
+    else outer.addEventListener("abort", this.#onOuterAbort, { once: true });
+  }
+
+  start(limitMs: number): void {
+    this.#remainingMs = limitMs;
+    this.#resume();
+  }
+
+  stop(reason: SvcError): void {
+    this.#controller.abort(reason);
+  }
+
+  /** Runs `wait` with the clock stopped. */
+  async paused<T>(wait: () => Promise<T>): Promise<T> {
+    this.#cancelTimer();
+    this.#remainingMs -= this.#clock.monotonic() - this.#startedAt;
+    try {
+      return await wait();
+    } finally {
+      this.#resume();
+    }
+  }
+
+  /** Runs `work`; a time that is up meanwhile is told by `timeout`, whose code is TURN_TIMEOUT. */
+  async blaming<T>(timeout: () => SvcError, work: () => Promise<T>): Promise<T> {
+    const before = this.#timeout;
+    this.#timeout = timeout;
+    try {
+      return await work();
+    } finally {
+      this.#timeout = before;
+    }
+  }
+
+  end(): void {
+    this.#cancelTimer();
+    this.#outer.removeEventListener("abort", this.#onOuterAbort);
+  }
+
+  #resume(): void {
+    this.#startedAt = this.#clock.monotonic();
+    this.#cancelTimer = this.#clock.after(Math.max(0, this.#remainingMs), () =>
+      this.#controller.abort(this.#timeout()),
+    );
+  }
+}
+
+/** What a turn has done so far; complete even when it ends by an error. */
+export interface TurnProgress {
+  readonly id: string;
+  /** The messages this turn adds to the conversation. */
+  messages: LanguageModelV4Message[];
+  readonly meter: Meter;
+  /** An acting tool was started. */
+  acted: boolean;
+  /** What was told of an answer that is not in `messages` yet. */
+  partial: PartialAnswer | undefined;
+  /** The write that ends it, from when it was asked for. */
+  ending?: Promise<unknown>;
 }

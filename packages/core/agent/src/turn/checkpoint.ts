@@ -7,10 +7,10 @@ import type { LanguageModelV4Content, LanguageModelV4Message, LanguageModelV4Too
 import type { Clock, Json } from "@svc/contract";
 import type { JournalledCall, PartialAnswer, Store, TurnStep } from "@svc/store";
 import type { ModelAnswer } from "../models/call-model.ts";
-import type { CoreTool } from "../tools/core-tool-context.ts";
-import type { Unsettled } from "../money/spending.ts";
+import type { CoreTool } from "../tools/environment.ts";
+import type { Unsettled } from "../cost.ts";
 import { assistantMessage, INTERRUPTED, kept, toolCallsOf, toolMessage, userMessage } from "./messages.ts";
-import type { TurnProgress } from "./progress.ts";
+import type { TurnProgress } from "./active-turns.ts";
 
 type StepStore = Pick<Store, "steps" | "toolCalls">;
 

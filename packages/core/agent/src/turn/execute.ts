@@ -2,27 +2,29 @@
 import { type Clock, type Json, type Logger, SvcError, type TurnEvent } from "@svc/contract";
 import { type Tracer, watched, within } from "@svc/runtime";
 import type { JournalledCall, OpenTurn, PartialAnswer, SentFile, Store, ToolCallRecord } from "@svc/store";
-import type { Attachments } from "../attachments/attachments.ts";
-import { questionWith } from "../attachments/question.ts";
+import type { Attachments } from "../attachments.ts";
+import {
+  assistantMessage,
+  questionWith,
+  redactText,
+  textOf,
+  toolCallsOf,
+  toolMessage,
+  withUniqueCallIds,
+} from "./messages.ts";
 import type { AgentModels, TurnSettings } from "../models/agent-models.ts";
 import { modelName } from "../models/open-model.ts";
-import type { Budget, LimitedClient } from "../money/budget.ts";
-import { Meter } from "../money/meter.ts";
-import type { Spending } from "../money/spending.ts";
+import { type Budget, type LimitedClient, Meter, type Spending } from "../cost.ts";
 import type { AgentProfile } from "../profiles.ts";
-import type { CoreTool } from "../tools/core-tool-context.ts";
-import type { ToolEnvironment } from "../tools/environment.ts";
+import type { CoreTool, ToolEnvironment } from "../tools/environment.ts";
 import type { AbandonedTurn, AskPerson, TurnRequest, TurnResult } from "../types.ts";
-import { type ActiveTurn, REMOVED } from "./active-turns.ts";
+import { type ActiveTurn, REMOVED, type TurnProgress } from "./active-turns.ts";
 import { AnswerCheckpoints, StepCheckpoints } from "./checkpoint.ts";
 import type { Conversation } from "./history.ts";
-import { type EmitTurnEvent, ModelStep, type ModelStepDeps } from "./model-step.ts";
-import type { TurnProgress } from "./progress.ts";
-import type { Redaction } from "./redacted-stream.ts";
+import { type EmitTurnEvent, ModelStep, type ModelStepDeps, type Redaction } from "./model-step.ts";
 import type { BadEnd, EndedTurn, TurnStore } from "./turn-store.ts";
 import type { LanguageModelV4ToolCall } from "@ai-sdk/provider";
 import { callTool } from "../tools/call-tool.ts";
-import { assistantMessage, redactText, textOf, toolCallsOf, toolMessage, withUniqueCallIds } from "./messages.ts";
 
 export interface TurnExecutorDeps {
   readonly store: Store;
@@ -46,7 +48,7 @@ export interface TurnExecutorDeps {
   readonly profileOf: (name: string) => AgentProfile | undefined;
 }
 
-interface RunningParts {
+interface RunningTurn {
   readonly profile: AgentProfile;
   readonly conversation: Conversation;
   readonly model: string;
@@ -73,13 +75,15 @@ export class TurnExecutor {
     const { channel, clientId } = turn.request;
     const client = limitedClient(clientId);
     const meter = new Meter(profile.model, (usd) => budget.spend(turn.agent, client, usd), { channel, client });
-    const parts = { profile, conversation, model, meter };
-    return within({ turn: turn.id }, () => (tracer.isWatched ? this.#tracedRun(turn, parts) : this.#run(turn, parts)));
+    const running = { profile, conversation, model, meter };
+    return within({ turn: turn.id }, () =>
+      tracer.isWatched ? this.#tracedRun(turn, running) : this.#run(turn, running),
+    );
   }
 
-  #tracedRun(turn: ActiveTurn, parts: RunningParts): Promise<TurnResult> {
+  #tracedRun(turn: ActiveTurn, running: RunningTurn): Promise<TurnResult> {
     const { tracer, redaction } = this.#deps;
-    const { model, meter, conversation } = parts;
+    const { model, meter, conversation } = running;
     const { id: turnId, agent, request } = turn;
     const span = tracer.begin("turn", {
       turnId,
@@ -88,7 +92,7 @@ export class TurnExecutor {
       model,
       channel: request.channel,
     });
-    const run = (): Promise<TurnResult> => this.#run(turn, parts);
+    const run = (): Promise<TurnResult> => this.#run(turn, running);
     const recordedRun = async (): Promise<TurnResult> => {
       span.content("input", redaction.redact(request.text));
       const result = await run();
@@ -98,9 +102,9 @@ export class TurnExecutor {
     return watched(span, span.wantsContent ? recordedRun : run, (error) => ({ error, ...meter.since() }));
   }
 
-  async #run(turn: ActiveTurn, parts: RunningParts): Promise<TurnResult> {
+  async #run(turn: ActiveTurn, running: RunningTurn): Promise<TurnResult> {
     const { store, clock, turns, spending } = this.#deps;
-    const { profile, conversation, model, meter } = parts;
+    const { profile, conversation, model, meter } = running;
     const { request, limit, id: turnId, agent } = turn;
     const { files } = turn;
     const progress = begun(turnId, [questionWith(request.text, files)], meter);
@@ -230,11 +234,11 @@ export class TurnExecutor {
   }
 
   /** Ends a turn that a killed process left: its message, actions and answer stay, marked as failed. */
-  async recover(open: OpenTurn, parts: Pick<AbandonedTurnFields, "profile" | "conversation">): Promise<void> {
+  async recover(open: OpenTurn, running: Pick<AbandonedTurnFields, "profile" | "conversation">): Promise<void> {
     const { turns } = this.#deps;
     const { turnId, text, meta, partial } = open;
     const request = { ...(meta?.author && { author: meta.author }), ...(meta?.kind && { kind: meta.kind }) };
-    const turn = this.#onDisk(parts, { turnId, request, partial, files: meta?.files ?? [] });
+    const turn = this.#onDisk(running, { turnId, request, partial, files: meta?.files ?? [] });
     const end: BadEnd = turns.endOf(new SvcError("TURN_INTERRUPTED"));
     await turns.abandon(turn, { text, end, inTransaction: () => {} });
   }

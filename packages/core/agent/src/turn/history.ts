@@ -153,7 +153,7 @@ function bytesOf(value: unknown): number {
 const OBJECT_BYTES = 32;
 const FIELD_BYTES = 8;
 
-/** Names a conversation among all, and its lane. */
+/** Names a conversation among all, and its queue. */
 export const conversationKey = (owner: ClientId, name: string): string => `${owner}\n${name}`;
 
 /** Of a conversation that nobody named; whoever goes on with it says this. */

@@ -1,23 +1,19 @@
-/**
- * A turn that is over, on disk: with its idempotency key and what it cost in one transaction. One that was stopped or failed
- * keeps its message and what came of the answer; only the removal of its conversation leaves nothing.
- */
+/** Turns on disk: their messages before anything acts, and their ends. */
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
-import { type Clock, type Json, type Logger, type SvcError, turnFailure } from "@svc/contract";
+import { type Clock, type Json, type Logger, SvcError, type TurnEvent, turnFailure } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/config";
-import type { SentFile, Store, TurnMeta, TurnProblem, TurnState } from "@svc/store";
+import type { OpenTurn, SentFile, Store, TurnMeta, TurnProblem, TurnState } from "@svc/store";
 import { isRefusedContent } from "../models/model-error.ts";
 import { modelName } from "../models/open-model.ts";
 import { estimateTokens } from "../models/tokens.ts";
-import type { Spending } from "../money/spending.ts";
+import type { Spending } from "../cost.ts";
 import type { AgentProfile } from "../profiles.ts";
 import type { ReplyByHand, TurnRequest } from "../types.ts";
-import { REMOVED } from "./active-turns.ts";
+import { type ActiveTurn, type ActiveTurns, REMOVED, type TurnProgress } from "./active-turns.ts";
 import type { Conversation, History } from "./history.ts";
 import type { StepCheckpoints } from "./checkpoint.ts";
-import { questionWith } from "../attachments/question.ts";
-import { cutOff, forModel, redactInputs, userMessage } from "./messages.ts";
-import type { TurnProgress } from "./progress.ts";
+import { cutOff, forModel, questionWith, redactInputs, userMessage } from "./messages.ts";
+import type { Attachments } from "../attachments.ts";
 
 export interface TurnStoreDeps {
   readonly store: Store;
@@ -50,6 +46,10 @@ export interface BadEnd {
   readonly refused?: boolean;
 }
 
+/**
+ * The end of a turn: with its idempotency key and what it cost, in one transaction. A turn that was stopped or failed keeps its
+ * message and what came of the answer; only the removal of its conversation leaves nothing.
+ */
 export class TurnStore {
   readonly #deps: TurnStoreDeps;
 
@@ -230,4 +230,111 @@ function textTokens(message: LanguageModelV4Message): number {
   if (typeof part === "object" && message.content.length === 1 && part.type === "text")
     return estimateTokens(part.text);
   return estimateTokens(JSON.stringify(message));
+}
+
+interface SentMessagesDeps {
+  readonly store: Store;
+  readonly log: Logger;
+  readonly publish: ((event: TurnEvent) => void) | undefined;
+  readonly executor: {
+    emit(turn: ActiveTurn, event: TurnEvent): void;
+    recover(open: OpenTurn, at: { readonly profile: AgentProfile; readonly conversation: Conversation }): Promise<void>;
+  };
+  readonly active: Pick<ActiveTurns, "count">;
+  readonly history: History;
+  readonly attachments: Attachments | undefined;
+}
+
+/** Turns of a conversation since a message failed that is replayed. */
+const REPLACEABLE = 100;
+
+/**
+ * Messages on disk before anything of their turns is published or done: a kill loses none that was accepted, and the next start
+ * finds what a killed process has left.
+ */
+export class SentMessages {
+  readonly #deps: SentMessagesDeps;
+
+  constructor(deps: SentMessagesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves when the message is on disk. Rejects with STORE_*, and then nothing is kept and the turn is stopped. */
+  async keep(turn: ActiveTurn, conversation: Conversation): Promise<void> {
+    const { publish, executor, active } = this.#deps;
+    const { id: turnId, owner, name, request } = turn;
+    const { id: sessionId } = conversation;
+    turn.hold();
+    try {
+      const placed = turn.hasFiles ? await this.#place(turn) : [];
+      // A turn that has come to its end meanwhile keeps its message with it.
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      await (turn.progress?.ending ?? this.#write(turn, conversation, placed));
+      if (placed.length > 0) void this.#deps.attachments?.sent(placed);
+    } catch (error) {
+      turn.limit.stop(error as SvcError);
+      throw error;
+    }
+    turn.storedIn = sessionId;
+    const waits = active.count(turn.key) > 1;
+    if (waits) publish?.({ type: "turn-store", turnId, sessionId: name, conversationId: sessionId, owner });
+    request.onStored?.({ turnId, conversationId: sessionId, sessionId: name, waits });
+    for (const event of turn.release()) executor.emit(turn, event);
+  }
+
+  /** Its files are in the workspace, and on disk, before its message is. Resolves with those that are new. */
+  async #place(turn: ActiveTurn): Promise<SentFile[]> {
+    const { files = [], filesAgain = [], clientId } = turn.request;
+    const { attachments } = this.#deps;
+    if (files.length > 0 && !attachments) throw new SvcError("FILE_UNKNOWN");
+    const placed = (await attachments?.place(clientId, files, turn.agent)) ?? [];
+    turn.files = [...filesAgain, ...placed];
+    return placed;
+  }
+
+  async #write(turn: ActiveTurn, conversation: Conversation, placed: readonly SentFile[]): Promise<void> {
+    const { store, history, attachments } = this.#deps;
+    const { id: turnId, owner, name, agent, request, sentAt: at } = turn;
+    const { author, kind, replaces } = request;
+    const { id: sessionId, place } = conversation;
+    const files = turn.files.length > 0 ? turn.files : undefined;
+    const meta =
+      (author ?? kind ?? files)
+        ? { ...(author && { author }), ...(kind && { kind }), ...(files && { files }) }
+        : undefined;
+    const replaced = place && replaces !== undefined ? store.sessions.replaceable(place, replaces.turnId) : undefined;
+    await store.write(() => {
+      if (replaced !== undefined) store.sessions.replace(replaced);
+      attachments?.send(placed, { owner, name, turnId });
+      store.openTurns.add({ turnId, owner, name, sessionId, agent, at, text: request.text, meta });
+    });
+    if (replaced !== undefined) history.forget(conversation);
+  }
+
+  /** What an earlier attempt of the same turn has left in its conversation is told to no model beside this one. */
+  async replace({ owner, name }: ActiveTurn, { turnId, sinceMs }: NonNullable<TurnRequest["replaces"]>): Promise<void> {
+    const { store, history } = this.#deps;
+    const place = store.sessions.find(owner, name);
+    const row = place && store.sessions.replaceable(place, turnId, REPLACEABLE, sinceMs);
+    if (row === undefined) return;
+    await store.write(() => store.sessions.replace(row));
+    history.forget({ clientId: owner, name });
+  }
+
+  /** See `Agent.recover`. */
+  async recover(profileOf: (agent: string) => AgentProfile | undefined): Promise<void> {
+    const { store, log, history, executor } = this.#deps;
+    for (const open of store.openTurns.all()) {
+      const { turnId, owner, name, sessionId, agent } = open;
+      const profile = profileOf(agent);
+      if (!profile) return;
+      try {
+        await executor.recover(open, { profile, conversation: history.open(owner, name, sessionId) });
+      } catch (error) {
+        history.forget({ clientId: owner, name });
+        log.error("a turn that the last process left could not be kept", { turn: turnId, error: String(error) });
+        return;
+      }
+    }
+  }
 }

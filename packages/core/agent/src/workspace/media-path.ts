@@ -1,6 +1,6 @@
 /** Where a file that somebody sent is kept. Its name is a stranger's: only what no program can misread stays of it. */
 import { type InboundMedia, trimOf } from "@svc/contract";
-import { utcDay } from "../money/budget.ts";
+import { utcDay } from "../cost.ts";
 
 const MAX_CHARS = 80;
 

@@ -5,8 +5,8 @@ import { isTest, walk } from "@svc/source";
 
 const MINTS: Readonly<Record<string, string>> = {
   "packages/core/gateway/src/identity.ts": "the one place that mints",
-  "packages/core/store/src/devices.ts": "reads a paired device's back from the database",
-  "packages/core/store/src/session-rows.ts": "reads a session owner's back from the database",
+  "packages/core/store/src/devices/devices.ts": "reads a paired device's back from the database",
+  "packages/core/store/src/sessions/session-rows.ts": "reads a session owner's back from the database",
   "apps/svc/src/service/local-client.ts": "reads back the ClientId of the local operator, minted by the gateway",
 };
 

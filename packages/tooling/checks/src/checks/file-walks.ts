@@ -33,7 +33,7 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
     why: "lists and removes restore-* of $SVC_HOME, which is 0700 and ours; no other user can enter it",
   },
   {
-    path: /^packages\/core\/agent\/src\/attachments\/attachments\.ts$/,
+    path: /^packages\/core\/agent\/src\/attachments\.ts$/,
     why: "lists names in state/uploads of $SVC_HOME, which is 0700 and ours, and unlinks left-over files there",
   },
   {
@@ -65,7 +65,7 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
     why: "lists names in the log folder of $SVC_HOME (0700) and removes single files",
   },
   {
-    path: /^packages\/core\/agent\/src\/workspace\/list-folder\.ts$/,
+    path: /^packages\/core\/agent\/src\/workspace\/index\.ts$/,
     why: "lists by the descriptor that @svc/kit/files opened",
   },
   {
