@@ -11,42 +11,41 @@ import {
 import { type Starter, createStarter } from "./starter.ts";
 import { type GroupMaker, findGroupMaker, proveConfinement, reasonOf } from "@svc/kit/process";
 import type { Report } from "./request.ts";
-import { makeTemporary, openSession, restrictionOf } from "./session.ts";
+import { makeTemporary, openSession, trialRestriction } from "./session.ts";
+import { createSpare } from "./spare.ts";
 import { failureReason, reportsIn } from "./verdict.ts";
 
 export function create({ child, clock }: FeatureContext<unknown>): Contributions {
-  const starter = lazily(() => createStarter({ command: child("sandbox-exec"), clock }));
-  return {
-    sandbox: createBackend({ starter, clock }),
-    shutdown: async () => starter.shutdown(),
-  };
+  const { backend, shutdown } = createFsrestrict({ command: () => child("sandbox-exec"), clock });
+  return { sandbox: backend, shutdown };
 }
 
-/** Nothing is made before a command is. */
-function lazily(make: () => Starter): Starter {
-  let made: Starter | undefined;
-  return {
-    start: (what) => (made ??= make()).start(what),
-    take: async (key) => made?.take(key),
-    shutdown: async () => made?.shutdown(),
-  };
-}
-
-interface BackendOptions {
-  readonly starter: Starter;
+export interface FsrestrictDeps {
+  /** What becomes a command: a program and its first arguments. Called when one is needed. */
+  readonly command: () => readonly [file: string, ...args: string[]];
   readonly clock: Pick<Clock, "after">;
 }
 
-export function createBackend(options: BackendOptions): SandboxBackend {
+export interface Fsrestrict {
+  readonly backend: SandboxBackend;
+  /** Ends what waits for a command. Idempotent. */
+  shutdown(): Promise<void>;
+}
+
+/** Nothing is started before a command is. */
+export function createFsrestrict({ command, clock }: FsrestrictDeps): Fsrestrict {
+  const starter = createStarter(command);
+  const spare = createSpare({ starter, clock });
   let found: Promise<GroupMaker | undefined> | undefined;
   const groupMaker = () => (found ??= findGroupMaker());
-  const open = async (confinement: Confinement) => openSession(confinement, { ...options, groups: await groupMaker() });
-  return {
+  const open = async (confinement: Confinement) =>
+    openSession(confinement, { starter, spare, clock, groups: await groupMaker() });
+  const backend: SandboxBackend = {
     id: "fsrestrict",
     open,
     async probe(confinement, signal): Promise<SandboxProbe> {
       try {
-        const tried = await trial(confinement, signal, options);
+        const tried = await trial(confinement, signal, starter);
         const reason =
           objection(tried, confinement) ?? (await proveConfinement({ open, confinement, signal, offline: FILTERED }));
         if (reason !== undefined) return { available: false, reason };
@@ -58,6 +57,7 @@ export function createBackend(options: BackendOptions): SandboxBackend {
       }
     },
   };
+  return { backend, shutdown: () => spare.shutdown() };
 }
 
 /** That a filter is there; what it refuses was tried before. Of the shell itself: it reads nothing of other processes. */
@@ -92,11 +92,11 @@ function notesOn({ limits }: Confinement, groups: GroupMaker | undefined): strin
 }
 
 /** What a child that confined itself could still do. */
-async function trial(confinement: Confinement, signal: AbortSignal, { starter }: BackendOptions): Promise<Report> {
+async function trial(confinement: Confinement, signal: AbortSignal, starter: Starter): Promise<Report> {
   await using temporary = await makeTemporary(confinement);
-  const restriction = await restrictionOf(confinement, temporary.path, undefined);
+  const restriction = await trialRestriction(confinement, temporary.path);
   signal.throwIfAborted();
-  const { child, reported } = starter.start({ restriction, run: { kind: "trial" } });
+  const { child, reported } = starter.start({ kind: "trial", restriction });
   const end = (): void => void child.kill("SIGKILL");
   signal.addEventListener("abort", end, { once: true });
   const [report] = reportsIn(await reported);

@@ -24,35 +24,34 @@ export interface Restriction {
   };
 }
 
-/** What comes in on descriptor 3. */
+/** The first line on descriptor 3: the child restricts itself by it at once, and then waits for a `CommandRequest`. */
 export interface SandboxRequest {
+  readonly kind: "command" | "trial";
   readonly restriction: Restriction;
-  /** Process id of the daemon: a child of anybody else ends. */
+  /** Process id of the daemon: a child of another process ends. */
   readonly daemon: number;
-  /** What the command's processes are known by: see marks.ts. */
+  /** Identifies the processes of the command: see marks.ts. */
   readonly mark: number;
-  /** Commands of the daemon that run at this time, this one included. */
-  readonly running: number;
-  readonly run: CommandRequest | TrialRequest;
+  /** Where the command starts, if that is known already. */
+  readonly folder?: string | undefined;
 }
 
+/** The second line. The daemon closes the descriptor after it; without it the child ends. */
 export interface CommandRequest {
-  readonly kind: "command";
   readonly words: readonly string[];
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   readonly hasInput: boolean;
-}
-
-/** Tries what has to fail, from inside, and ends. */
-export interface TrialRequest {
-  readonly kind: "trial";
+  /** RLIMIT_NPROC, where the kernel counts the processes of the user and not those of the command. */
+  readonly userPids?: number | undefined;
 }
 
 /** What goes out on descriptor 4: lines of JSON. The descriptor closes when the command's own program begins. */
 export type Report =
-  /** Everything is restricted, and the program is about to begin. */
+  /** Everything is restricted; it waits for the command. */
   | { readonly kind: "restricted" }
+  /** The program is about to begin. */
+  | { readonly kind: "begins" }
   /** It did not begin, for a reason of its own (ENOENT). */
   | { readonly kind: "not-executed"; readonly errno: string }
   /** It could not be restricted. */

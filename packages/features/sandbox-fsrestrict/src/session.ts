@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import type { ChildProcess } from "node:child_process";
 import {
   type Clock,
@@ -14,68 +14,96 @@ import { killMarked, onlyMark } from "./marks.ts";
 import type { PathRule, Restriction } from "./request.ts";
 import { DEVICES, SYSTEM, UNREAD_SETTINGS } from "./system-paths.ts";
 import type { Started, Starter } from "./starter.ts";
-import { type GroupWish, endReady } from "./waiting-child.ts";
+import { hasEnded, type SandboxPlan, type Spare } from "./spare.ts";
 import { NotBegun, judge, reportsIn } from "./verdict.ts";
 import { realpath } from "node:fs/promises";
 
-export interface SessionOptions {
+export interface SessionDeps {
   readonly starter: Starter;
+  readonly spare: Spare;
   readonly clock: Pick<Clock, "after">;
   /** Where limits are held by control groups. */
   readonly groups: GroupMaker | undefined;
 }
 
 /** Throws SANDBOX_UNAVAILABLE. */
-export async function openSession(
-  confinement: Confinement,
-  { starter, clock, groups }: SessionOptions,
-): Promise<SandboxSession> {
-  const temporary = await makeTemporary(confinement);
-  const wish = groupWish(confinement, groups);
-  let ready = wish?.ahead ? await starter.take(wish.key) : undefined;
-  let group = ready?.group;
-  const end = async (): Promise<void> => {
-    await Promise.all([temporary.dispose(), ready ? endReady(ready) : group?.close()]);
-  };
-  try {
-    group ??= await wish?.make();
-    const restriction = await restrictionOf(confinement, temporary.path, group);
-    const unread = variablesOfUnread(restriction);
-    const all = new WeakMap<ChildProcess, Started & Leftovers>();
-    const session = confinedSession(
-      confinement,
-      {
-        start({ words, folder, env, hasInput }) {
-          const variables = { ...unread, ...env, TMPDIR: temporary.path };
-          const run = { kind: "command", words, folder, env: variables, hasInput } as const;
-          const child = ready?.child;
-          ready = undefined;
-          const joined = child ? { ...restriction, joins: [] } : restriction;
-          const started = starter.start({ restriction: joined, run, child, nextGroup: wish?.ahead ? wish : undefined });
-          all.set(started.child, { ...started, ...endLeftovers(started, env) });
-          return started.child;
-        },
-        async judge(result, child) {
-          const started = all.get(child)!;
-          if (started.mayBeLeft()) killMarked(onlyMark(started.mark));
-          const judged = judge(result, reportsIn(await started.reported), confinement.limits);
-          const limit = (await group?.reached()) ?? judged.limit;
-          return limit ? { ...judged, limit } : judged;
-        },
-        close: end,
+export async function openSession(confinement: Confinement, deps: SessionDeps): Promise<SandboxSession> {
+  const { starter, spare, clock, groups } = deps;
+  const planned = () => planOf(confinement, groups);
+  const plan = await planned();
+  const sandbox = spare.take(plan.key) ?? (await plan.make());
+  const { temporary, group, restriction } = sandbox;
+  let { waiting } = sandbox;
+  const unread = variablesOfUnread(restriction);
+  const all = new WeakMap<ChildProcess, Started & Leftovers & { readonly hadWaited: boolean }>();
+  const session = confinedSession(
+    confinement,
+    {
+      start({ words, folder, env, hasInput }) {
+        // The end of one that was killed while it waited is no news any more: its command would be waited for for ever.
+        const waited = waiting && hasEnded(waiting) ? undefined : waiting;
+        const started = waited ?? starter.start({ kind: "command", restriction, folder });
+        waiting = undefined;
+        started.begin({ words, folder, env: { ...unread, ...env, TMPDIR: temporary.path }, hasInput });
+        all.set(started.child, { ...started, ...endLeftovers(started, env, group), hadWaited: waited !== undefined });
+        spare.keep(planned);
+        return started.child;
       },
-      { clock },
-    );
-    const exec = (request: ExecRequest): Promise<ExecResult> =>
-      session.exec(request).catch((error: unknown) => {
-        if (error instanceof NotBegun) return session.exec(request);
+      async judge(result, child) {
+        const { mayBeLeft, mark, reported, hadWaited } = all.get(child)!;
+        spare.keep(planned);
+        if (mayBeLeft()) killMarked(onlyMark(mark));
+        const judged = judge(result, { reports: reportsIn(await reported), limits: confinement.limits, hadWaited });
+        const limit = (await group?.reached()) ?? judged.limit;
+        return limit ? { ...judged, limit } : judged;
+      },
+      async close() {
+        const ended = spare.end({ ...sandbox, waiting });
+        // The kernel takes up to 10 ms to remove a group: no command waits for that.
+        await (waiting ? ended : temporary.dispose());
+      },
+    },
+    { clock },
+  );
+  const exec = (request: ExecRequest): Promise<ExecResult> =>
+    session.exec(request).catch((error: unknown) => {
+      if (error instanceof NotBegun) return session.exec(request);
+      throw error;
+    });
+  return { exec, close: () => session.close() };
+}
+
+/** What a sandbox of this confinement is made of now. Throws SANDBOX_UNAVAILABLE. */
+async function planOf(confinement: Confinement, groups: GroupMaker | undefined): Promise<SandboxPlan> {
+  const { network, user, limits } = confinement;
+  const rules = await rulesOf(confinement);
+  const needsGroup = limits.memoryMb !== undefined || limits.pids !== undefined;
+  return {
+    key: JSON.stringify([rules, network, user, limits, identitiesOf(rules)]),
+    async make() {
+      const temporary = await makeTemporary(confinement);
+      try {
+        const group = needsGroup ? await groups?.make(limits, 0) : undefined;
+        return {
+          temporary,
+          group,
+          restriction: restrictionOf(confinement, withTemporary(rules, temporary.path), group),
+        };
+      } catch (error) {
+        await temporary.dispose();
         throw error;
-      });
-    return { exec, close: () => session.close() };
-  } catch (error) {
-    await end();
-    throw error;
-  }
+      }
+    },
+  };
+}
+
+/** Which files the paths are, and what is mounted: a rule and a view are of what was there when they were made. */
+function identitiesOf(rules: readonly PathRule[]): string {
+  const files = rules.map(({ path }) => {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found ? `${found.dev}:${found.ino}:${found.uid}:${found.gid}:${found.mode}` : "";
+  });
+  return [...files, readFileSync("/proc/self/mountinfo", "latin1")].join("\n");
 }
 
 /** For what the config does not make readable. */
@@ -87,30 +115,25 @@ const variablesOfUnread = ({ rules }: Restriction): Record<string, string> =>
     ).map(({ env }) => env),
   ) as Record<string, string>;
 
-/** One that waits has the threads and the memory of its runtime, for which there has to be room. */
-const ROOM = { memoryMb: 256, pids: 64 };
-
-function groupWish(
-  { limits }: Confinement,
-  groups: GroupMaker | undefined,
-): (GroupWish & { readonly ahead: boolean }) | undefined {
-  const { memoryMb, pids } = limits;
-  if (!groups || (memoryMb === undefined && pids === undefined)) return undefined;
-  const ahead = (memoryMb ?? Infinity) >= ROOM.memoryMb && (pids ?? Infinity) >= ROOM.pids;
-  return { key: JSON.stringify([memoryMb, pids]), ahead, make: () => groups.make(limits, 0) };
-}
-
 /** Control groups hold limits of a session together; what they don't hold is held of each process. */
-export async function restrictionOf(
-  confinement: Confinement,
-  temporary: string,
+function restrictionOf(
+  { network, user, limits }: Confinement,
+  rules: readonly PathRule[],
   group: SessionGroup | undefined,
-): Promise<Restriction> {
-  const { network, user, limits } = confinement;
-  const joins = group?.joins ?? [];
+): Restriction {
   const own = group ? { cpuSecs: limits.cpuSecs } : limits;
-  return { rules: await rulesOf(confinement, temporary), network, user, joins, limits: own };
+  return { rules, network, user, joins: group?.joins ?? [], limits: own };
 }
+
+/** For a child that confines itself for nothing but a look at what it can still do. */
+export async function trialRestriction(confinement: Confinement, temporary: string): Promise<Restriction> {
+  return restrictionOf(confinement, withTemporary(await rulesOf(confinement), temporary), undefined);
+}
+
+const withTemporary = (rules: readonly PathRule[], temporary: string): PathRule[] => [
+  ...rules,
+  { path: temporary, access: "write" },
+];
 
 /** TMPDIR of one session, removed with it; there is no `/tmp`. */
 export const makeTemporary = ({ user }: Confinement): Promise<Scratch> =>
@@ -120,7 +143,11 @@ export const makeTemporary = ({ user }: Confinement): Promise<Scratch> =>
  * When the command itself has ended: what left its group and cleared its environment would be missed, and waited for as long as
  * it holds the output. Whoever did not is given its time by those who ended the command.
  */
-function endLeftovers({ child, mark }: Started, env: Readonly<Record<string, string>>): Leftovers {
+function endLeftovers(
+  { child, mark }: Started,
+  env: Readonly<Record<string, string>>,
+  group: SessionGroup | undefined,
+): Leftovers {
   const marks = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const isKnown = (pid: number): boolean => {
     try {
@@ -132,9 +159,18 @@ function endLeftovers({ child, mark }: Started, env: Readonly<Record<string, str
   };
   let mayBeLeft = true;
   child.once("exit", () => {
-    mayBeLeft = killMarked(onlyMark(mark), isKnown);
+    mayBeLeft = !isEmptyGroup(group) && killMarked(onlyMark(mark), isKnown);
   });
   return { mayBeLeft: () => mayBeLeft };
+}
+
+/** A process never leaves its session's group, and one file is much less to read than all of /proc. */
+function isEmptyGroup(group: SessionGroup | undefined): boolean {
+  try {
+    return group !== undefined && group.joins.every((file) => readFileSync(file, "latin1") === "");
+  } catch {
+    return false;
+  }
 }
 
 interface Leftovers {
@@ -144,12 +180,11 @@ interface Leftovers {
 
 // What the file system allows to the commands of a confinement.
 
-/** `temporary`: a folder for the session's own files. Throws SANDBOX_UNAVAILABLE. */
-async function rulesOf(confinement: Confinement, temporary: string): Promise<PathRule[]> {
+/** Without the session's temporary folder. Throws SANDBOX_UNAVAILABLE. */
+async function rulesOf(confinement: Confinement): Promise<PathRule[]> {
   const [readable, writable] = await Promise.all([there(confinement.readable), there(confinement.writable)]);
   const rules: PathRule[] = [
     { path: await realpath(confinement.workspace), access: "write" },
-    { path: temporary, access: "write" },
     ...writable.map((path): PathRule => ({ path, access: "write" })),
     ...readable.map((path): PathRule => ({ path, access: "read" })),
     ...SYSTEM.map((path): PathRule => ({ path, access: "read", optional: true })),

@@ -1,127 +1,95 @@
-/**
- * Starts the children that become commands. From the first command on, one is kept waiting: it has started already when the
- * next command comes. It ends when nothing came for a while, with the feature, and by itself when the daemon is gone.
- */
-import type { ChildProcess } from "node:child_process";
+/** Starts the children that become commands: each is restricted before it knows its command. */
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
+import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import type { Clock } from "@svc/contract";
 import { MARKS } from "./marks.ts";
-import { REPORT_FD, type SandboxRequest } from "./request.ts";
-import {
-  endWaiting,
-  type GroupWish,
-  launch,
-  move,
-  type Ready,
-  requestPipe,
-  setReferenced,
-  type Waiting,
-} from "./waiting-child.ts";
+import { type CommandRequest, REPORT_FD, REQUEST_FD, type Restriction, type SandboxRequest } from "./request.ts";
+import { createSweeper } from "./sweeper.ts";
+import { userPidsFor } from "./user-pids.ts";
 
 export interface Starter {
-  /** A child that has its request. Throws what spawning throws. */
+  /** Throws what spawning throws. */
   start(what: StartRequest): Started;
-  /** The one that waits, where it is in a group of these limits already. */
-  take(key: string): Promise<Ready | undefined>;
-  /** Ends the one that waits; what runs goes on. Idempotent. */
-  shutdown(): Promise<void>;
+  /** Whether commands run. */
+  readonly isBusy: boolean;
+  /** Ends what serves all commands together, where none runs. It begins anew with the next one. */
+  rest(): void;
 }
 
-export interface StartRequest extends Pick<SandboxRequest, "restriction" | "run"> {
-  /** The child that was taken for it. Default: whoever waits, or a new one. */
-  readonly child?: ChildProcess | undefined;
-  /** The group that the next one is to wait in: the kernel takes some 10 ms to move a process, which no command has to wait for then. */
-  readonly nextGroup?: GroupWish | undefined;
-}
+export type StartRequest = Pick<SandboxRequest, "kind" | "restriction" | "folder">;
 
 export interface Started {
   readonly child: ChildProcess;
-  /** What its processes are known by. */
+  /** Identifies its processes: see marks.ts. */
   readonly mark: number;
   /** The lines of its report, when its own program has begun or it has ended. */
   readonly reported: Promise<string>;
+  /** Once. */
+  begin(command: Omit<CommandRequest, "userPids">): void;
 }
 
-export interface StarterOptions {
-  /** The program and its first arguments. */
-  readonly command: readonly [file: string, ...args: string[]];
-  readonly clock: Pick<Clock, "after">;
-}
-
-/** Then the one that waits is let go: it holds some 40 MB. */
-const IDLE_MS = 300_000;
-/** The next one starts when a command has ended, or runs for so long: not while it begins, which would take its time. */
-const SETTLED_MS = 100;
-
-export function createStarter({ command, clock }: StarterOptions): Starter {
+/** `command`: the program and its first arguments. */
+export function createStarter(command: () => readonly [file: string, ...args: string[]]): Starter {
   const firstMark = randomInt(1, FIRST_MARKS) * MARKS;
+  const sweeper = createSweeper({ from: firstMark, to: firstMark + MARKS });
   const running = new Set<ChildProcess>();
+  const waiting = new Set<ChildProcess>();
   let count = 0;
-  let waiting: Waiting | undefined;
-  const ending = new Set<Promise<void>>();
-  let cancelIdle = (): void => undefined;
-  let isShut = false;
 
-  const letGo = (): void => {
-    cancelIdle();
-    if (!waiting) return;
-    const gone = endWaiting(waiting).finally(() => ending.delete(gone));
-    ending.add(gone);
-    waiting = undefined;
-  };
-  const keepOne = (wish: GroupWish | undefined): void => {
-    if (isShut) return;
-    cancelIdle();
-    // While commands run it stays: it is also who ends them when the daemon is killed.
-    cancelIdle = clock.after(IDLE_MS, () => (running.size === 0 ? letGo() : keepOne(wish)));
-    if (waiting) return;
-    const one: Waiting = (waiting = { child: launch(command, firstMark) });
-    setReferenced(one.child, false);
-    if (wish) one.moving = move(one, wish);
-    const gone = (): void => {
-      if (waiting === one) letGo();
-    };
-    one.child.once("exit", gone).once("error", gone);
+  const begin = (child: ChildProcess, restriction: Restriction, request: Omit<CommandRequest, "userPids">): void => {
+    waiting.delete(child);
+    running.add(child);
+    // The kernel counts those that wait, too: each has one thread of the user.
+    const userPids = userPidsFor(restriction, running.size, waiting.size);
+    const told: CommandRequest = userPids === undefined ? request : { ...request, userPids };
+    requestPipe(child)?.end(`${JSON.stringify(told)}\n`);
   };
 
   return {
-    start({ restriction, run, child: taken, nextGroup }) {
-      const child = taken ?? (waiting?.moving ? undefined : waiting?.child) ?? launch(command, firstMark);
-      if (waiting?.child === child) waiting = undefined;
-      setReferenced(child, true);
-      running.add(child);
-      const cancelSettled = clock.after(SETTLED_MS, () => keepOne(nextGroup));
+    start({ kind, restriction, folder }) {
+      const child = launch(command());
+      const mark = firstMark + (count++ % MARKS);
       const over = (): void => {
+        waiting.delete(child);
         running.delete(child);
-        cancelSettled();
-        keepOne(nextGroup);
       };
       child.once("exit", over).once("error", over);
-      const mark = firstMark + (count++ % MARKS);
-      const request: SandboxRequest = { restriction, daemon: process.pid, mark, running: running.size, run };
-      requestPipe(child)?.end(JSON.stringify(request));
-      return { child, mark, reported: reportOf(child) };
+      const request: SandboxRequest = { kind, restriction, daemon: process.pid, mark, folder };
+      requestPipe(child)?.write(`${JSON.stringify(request)}\n`);
+      if (kind === "command") {
+        waiting.add(child);
+        sweeper.begin();
+      }
+      return { child, mark, reported: reportOf(child), begin: (asked) => begin(child, restriction, asked) };
     },
-    async take(key) {
-      await waiting?.moving;
-      // Another one may wait by now.
-      const { child, grouped } = waiting ?? {};
-      if (!child || grouped?.key !== key) return undefined;
-      waiting = undefined;
-      setReferenced(child, true);
-      return { child, group: grouped.group };
+    get isBusy() {
+      return running.size > 0;
     },
-    async shutdown() {
-      isShut = true;
-      letGo();
-      await Promise.all(ending);
+    rest() {
+      if (running.size === 0) sweeper.end();
     },
   };
 }
 
 /** Limits are read as decimal numbers of 64 bits; here they stay exact. */
 const FIRST_MARKS = 2 ** 32;
+
+function launch([file, ...args]: readonly [file: string, ...args: string[]]): ChildProcess {
+  const child = spawn(file, args, {
+    cwd: "/",
+    // It is seen in /proc until the command's own program begins: nothing of the daemon's is in it.
+    env: {},
+    stdio: ["pipe", "pipe", "pipe", "pipe", "pipe"],
+    detached: true, // a process group of its own, so that one signal reaches all of the command
+  });
+  // A child that has ended reads no request; its report shows that it did not begin.
+  requestPipe(child)?.on("error", () => undefined);
+  child.stdin?.on("error", () => undefined);
+  return child;
+}
+
+const requestPipe = (child: ChildProcess): Socket | undefined => child.stdio[REQUEST_FD] as Socket | undefined;
 
 async function reportOf(child: ChildProcess): Promise<string> {
   const pipe = child.stdio[REPORT_FD] as Readable | null | undefined;
@@ -130,7 +98,7 @@ async function reportOf(child: ChildProcess): Promise<string> {
   try {
     for await (const chunk of pipe) chunks.push(chunk as Buffer);
   } catch {
-    // what was not told did not happen
+    // what was not reported did not happen
   }
   return Buffer.concat(chunks).toString("utf8");
 }

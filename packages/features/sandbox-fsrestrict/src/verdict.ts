@@ -10,15 +10,25 @@ export function reportsIn(text: string): Report[] {
     .map((line) => JSON.parse(line) as Report);
 }
 
-/** Throws SANDBOX_UNAVAILABLE where the command was not confined, TOOL_BAD_INPUT where its program could not be started. */
-export function judge(result: ExecResult, reports: readonly Report[], limits: Confinement["limits"]): ExecResult {
+export interface Course {
+  readonly reports: readonly Report[];
+  readonly limits: Confinement["limits"];
+  /** Its child waited before there was a command: another one may fare better. */
+  readonly hadWaited: boolean;
+}
+
+/**
+ * Throws SANDBOX_UNAVAILABLE where the command was not confined, NotBegun where another child should try, TOOL_BAD_INPUT where
+ * its program could not be started.
+ */
+export function judge(result: ExecResult, { reports, limits, hadWaited }: Course): ExecResult {
   const failure = reports.find(({ kind }) => kind === "failed" || kind === "not-executed");
   if (failure?.kind === "failed") {
-    throw new SvcError("SANDBOX_UNAVAILABLE", sentence(failureReason(failure)));
+    throw hadWaited ? new NotBegun() : new SvcError("SANDBOX_UNAVAILABLE", sentence(failureReason(failure)));
   }
   if (failure?.kind === "not-executed") return notExecuted(failure.errno, result);
   const limit = limitBySigns(result, limits);
-  if (reports.length > 0) return limit ? { ...result, limit } : result;
+  if (reports.some(({ kind }) => kind === "begins")) return limit ? { ...result, limit } : result;
   // Ended on purpose before it began (a time-out), or by somebody else.
   if (result.timedOut) return result;
   throw new NotBegun();

@@ -1,4 +1,4 @@
 /** What `svc __sandbox-exec` runs, from the sources. */
 import { run } from "../src/children/sandbox-exec.ts";
 
-process.exitCode = await run(process.argv.slice(2));
+process.exitCode = await run();

@@ -1,7 +1,16 @@
-// The child that is kept waiting is unrestricted: it must serve one command of its daemon, nobody else, and outlive neither.
+// The child that is kept waiting must serve one command of its daemon, under exactly that command's rules, and outlive neither.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -9,21 +18,28 @@ import type { Confinement } from "@svc/contract";
 import { findGroupMaker } from "@svc/kit/process";
 import type { FakeClock } from "@svc/testkit/fake-clock";
 import { childCommand } from "./child-command.ts";
+import { markOf } from "../src/marks.ts";
 import { openBackend, type OpenedBackend } from "./open-backend.ts";
 
 /** Process ids of children of `parent` that wait for a request, or are about to. */
-const waitingOf = (parent: number): number[] =>
+const waitingOf = (parent: number): number[] => childrenOf(parent, (cmdline) => cmdline.includes(childCommand[1]!));
+
+const childrenOf = (parent: number, isMeant: (cmdline: string) => boolean): number[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((pid) => {
       try {
-        const isOurs = readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(childCommand[1]!);
-        return isOurs && Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) === parent;
+        const parentOf = /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+        return isMeant(readFileSync(`/proc/${pid}/cmdline`, "utf8")) && Number(parentOf) === parent;
       } catch {
         return false;
       }
     });
+
+/** Process ids of the shells that wait for the end of `parent`. */
+const sweepersOf = (parent: number): number[] =>
+  childrenOf(parent, (cmdline) => cmdline.split("\0").includes("svc-sweeper"));
 
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
 
@@ -45,9 +61,15 @@ async function warmed(): Promise<OpenedBackend & { readonly waiting: number }> {
   const session = await opened.backend.open(opened.confinement);
   expect(await session.exec({ command: "exit 69" })).toMatchObject({ exitCode: 69 });
   await session.close();
+  return { ...opened, waiting: await nextOf(opened) };
+}
+
+/** The one that waits, restricted already: it has its mark. */
+async function nextOf({ clock }: OpenedBackend): Promise<number> {
+  await until(() => waitingOf(process.pid).some((pid) => markOf(pid) > 0), clock);
   const [waiting, ...more] = waitingOf(process.pid);
   expect(more).toEqual([]);
-  return { ...opened, waiting: waiting! };
+  return waiting!;
 }
 
 describe("the child that waits", () => {
@@ -57,17 +79,85 @@ describe("the child that waits", () => {
     const { stdout } = await session.exec({ command: "echo $$" });
     expect(Number(stdout)).toBe(opened.waiting);
     await session.close();
-    expect(waitingOf(process.pid)).toHaveLength(1);
+    expect(await nextOf(opened)).not.toBe(opened.waiting);
   });
 
-  test("ends when no command came for a while, and with the feature", async () => {
+  test("ends when no command came for a while, and with the feature; so does the sweeper", async () => {
     await using opened = await warmed();
+    expect(sweepersOf(process.pid)).toHaveLength(1);
     await opened.clock.advance(300_000);
-    await until(() => !isAlive(opened.waiting));
+    await until(() => !isAlive(opened.waiting) && sweepersOf(process.pid).length === 0);
     await using other = await warmed();
-    await other.starter.shutdown();
-    await until(() => !isAlive(other.waiting));
+    expect(sweepersOf(process.pid)).toHaveLength(1);
+    await other.shutdown();
+    await until(() => !isAlive(other.waiting) && sweepersOf(process.pid).length === 0);
     expect(waitingOf(process.pid)).toEqual([]);
+  });
+
+  test("is restricted before it has a command", async () => {
+    await using opened = await warmed();
+    const status = readFileSync(`/proc/${opened.waiting}/status`, "utf8");
+    expect(status).toMatch(/^Seccomp:\s+2$/m);
+    expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
+    expect(status).toMatch(/^CapEff:\s+0{16}$/m);
+    expect(status).toMatch(/^CapPrm:\s+0{16}$/m);
+    expect(readFileSync(`/proc/${opened.waiting}/limits`, "utf8")).toMatch(/^Max core file size\s+0\s+0/m);
+    expect(readlinkSync(`/proc/${opened.waiting}/ns/mnt`)).not.toBe(readlinkSync("/proc/self/ns/mnt"));
+  });
+
+  test.each([
+    ["another network", { network: true }],
+    ["one more folder", { readable: ["/var/log"] }],
+    ["another limit", { limits: { cpuSecs: 60 } }],
+  ])("is not used for %s, and ends when another one waits", async (_name, asked) => {
+    await using opened = await warmed();
+    const session = await opened.backend.open({ ...opened.confinement, ...asked });
+    const { stdout } = await session.exec({ command: "echo $$" });
+    expect(Number(stdout)).not.toBe(opened.waiting);
+    await session.close();
+    await until(() => !isAlive(opened.waiting), opened.clock);
+    expect(await nextOf(opened)).not.toBe(opened.waiting);
+  });
+
+  test("is not used for a workspace that is another folder by now", async () => {
+    await using opened = await warmed();
+    const { workspace } = opened.confinement;
+    renameSync(workspace, `${workspace}-moved`);
+    mkdirSync(workspace);
+    writeFileSync(join(workspace, "which"), "new");
+    const session = await opened.backend.open(opened.confinement);
+    const { stdout } = await session.exec({ command: `echo $$; cat which; cat ${workspace}-moved/which` });
+    expect(stdout.split("\n")[0]).not.toBe(String(opened.waiting));
+    expect(stdout.split("\n")[1]).toBe("new");
+    await session.close();
+  });
+
+  test("has a temporary folder of its own, which goes with its command", async () => {
+    await using opened = await warmed();
+    const folders: string[] = [];
+    for (let n = 0; n < 2; n += 1) {
+      const session = await opened.backend.open(opened.confinement);
+      const { stdout } = await session.exec({ command: 'echo left > "$TMPDIR/file"; echo "$TMPDIR"' });
+      folders.push(stdout.trim());
+      expect(existsSync(folders[n]!)).toBe(true);
+      await session.close();
+      expect(existsSync(folders[n]!)).toBe(false);
+      await nextOf(opened);
+    }
+    expect(folders[0]).not.toBe(folders[1]);
+  });
+
+  test("that was killed, or ends as it gets its command, costs no command", async () => {
+    await using opened = await warmed();
+    const session = await opened.backend.open(opened.confinement);
+    process.kill(opened.waiting, "SIGKILL");
+    expect(await session.exec({ command: "echo ran; exit 3" })).toMatchObject({ exitCode: 3, stdout: "ran\n" });
+    await session.close();
+    process.kill(await nextOf(opened), "SIGKILL");
+    await until(() => waitingOf(process.pid).length === 0);
+    const later = await opened.backend.open(opened.confinement);
+    expect(await later.exec({ command: "echo ran" })).toMatchObject({ exitCode: 0, stdout: "ran\n" });
+    await later.close();
   });
 
   test("stays while a command runs, however long", async () => {
@@ -116,7 +206,7 @@ kill -9 ${next} && echo "killed"; kill -CONT ${next} && echo "signalled"`,
   test("shows nothing of a command before it is one: not in its arguments, not in its environment", async () => {
     await using opened = await warmed();
     const shown = ["cmdline", "environ"].map((file) => readFileSync(`/proc/${opened.waiting}/${file}`, "utf8"));
-    expect(shown[0]!.split("\0").slice(0, -2)).toEqual([...childCommand]);
+    expect(shown[0]!.split("\0").slice(0, -1)).toEqual([...childCommand]);
     expect(shown[1]).toBe("");
   });
 
@@ -155,10 +245,9 @@ describe("where root has control groups, the child that waits", () => {
     const session = await opened.backend.open(limited);
     expect(await session.exec({ command: ["true"] })).toMatchObject({ exitCode: 0 });
     await session.close();
-    await until(() => waitingOf(process.pid).length === 1);
-    const [waiting] = waitingOf(process.pid);
-    await until(() => groupsOf(waiting!).length > 0);
-    return { ...opened, limited, waiting: waiting! };
+    const waiting = await nextOf(opened);
+    expect(groupsOf(waiting)).not.toEqual([]);
+    return { ...opened, limited, waiting };
   }
   beforeEach(async (context) => {
     context.skip((await findGroupMaker()) === undefined, "needs root, and control groups that it may make");
@@ -171,10 +260,9 @@ describe("where root has control groups, the child that waits", () => {
     const { stdout } = await session.exec({ command: "echo $$" });
     expect(Number(stdout)).toBe(opened.waiting);
     await session.close();
-    await until(() => waitingOf(process.pid).length === 1);
-    const [next] = waitingOf(process.pid);
-    await until(() => groupsOf(next!).length > 0);
-    expect(groupsOf(next!)).not.toContain(group);
+    const nextGroups = groupsOf(await nextOf(opened));
+    expect(nextGroups).not.toEqual([]);
+    expect(nextGroups).not.toContain(group);
   });
 
   test("is held by the limits like any other", async () => {
@@ -185,7 +273,7 @@ describe("where root has control groups, the child that waits", () => {
     });
     expect(memory).toMatchObject({ limit: "memoryMb", stdout: "" });
     await hog.close();
-    await until(() => waitingOf(process.pid).some((pid) => groupsOf(pid).length > 0));
+    expect(groupsOf(await nextOf(opened))).not.toEqual([]);
     const bomb = await opened.backend.open(opened.limited);
     const forks = await bomb.exec({
       command: ["perl", "-e", "for (1 .. 300) { my $p = fork; defined $p or die; $p or (sleep(20), exit) }"],

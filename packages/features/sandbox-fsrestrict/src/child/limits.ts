@@ -1,6 +1,4 @@
 /** Resource limits (setrlimit(2)). They are held by process, but for the number of processes, which is by user. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { markOf } from "../marks.ts";
 import { call } from "./libc.ts";
 
 const RLIMIT_CPU = 0;
@@ -33,35 +31,5 @@ export const limitMemory = (megabytes: number): void => limit(RLIMIT_AS, megabyt
 /** No picture of a command's memory is left anywhere. */
 export const limitCores = (): void => limit(RLIMIT_CORE, 0, 0);
 
-/**
- * The kernel counts the processes and threads of a user, not those of a command: those that the user has beside the commands
- * come on top, and each command that runs at this time has its share. In a user namespace of its own a command is alone.
- */
-export function limitPids(pids: number, of: { uid: number; running: number; ownUsers: boolean }): void {
-  const most = of.ownUsers ? pids : othersOf(of.uid) + pids * of.running;
-  limit(RLIMIT_NPROC, most, most);
-}
-
-/** Threads of this user that belong to no command. */
-function othersOf(uid: number): number {
-  return readdirSync("/proc")
-    .filter((name) => /^[0-9]+$/.test(name) && Number(name) !== process.pid)
-    .map((name) => (isOf(uid, name) && Number.isNaN(markOf(Number(name))) ? threadsOf(name) : 0))
-    .reduce((sum, threads) => sum + threads, 0);
-}
-
-function isOf(uid: number, pid: string): boolean {
-  try {
-    return statSync(`/proc/${pid}`).uid === uid;
-  } catch {
-    return false;
-  }
-}
-
-function threadsOf(pid: string): number {
-  try {
-    return Number(/^Threads:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1] ?? 0);
-  } catch {
-    return 0;
-  }
-}
+/** Of the user: in a user namespace of its own a command is alone; elsewhere see `userPidsFor`. */
+export const limitPids = (pids: number): void => limit(RLIMIT_NPROC, pids, pids);

@@ -9,7 +9,7 @@ import { canFilter, filterHere, installFilter } from "./seccomp/install.ts";
 import { dirname } from "node:path";
 import { enterUserNamespace } from "./user-namespace.ts";
 
-/** The filters, by whether there is a network, and every path gone once: what takes time before a request is there. */
+/** The filters, by whether there is a network, and every path gone once: what takes time and needs no request. */
 export function prepare(): Filters {
   const abi = landlockAbi();
   if (abi < 1 || !canFilter()) return new Map();
@@ -20,12 +20,11 @@ export function prepare(): Filters {
 
 export type Filters = ReadonlyMap<boolean, Buffer>;
 
-/** Everything but the limit of memory, which this runtime itself would run into. Throws SystemError. */
-export function restrict(
-  { restriction, daemon, mark, running }: SandboxRequest,
-  filters: Filters,
-  folder: string | undefined,
-): void {
+/**
+ * Everything that does not depend on the command: the limit of memory comes last, because this runtime would run into it. Throws
+ * SystemError. Returns whether the limit of processes is in force, or has to come with the command (see user-pids.ts).
+ */
+export function restrict({ restriction, daemon, mark, folder }: SandboxRequest, filters: Filters): boolean {
   const { rules, network, limits, joins, user } = restriction;
   if (!endWithDaemon(daemon)) throw new SystemError("daemon", "ESRCH");
   const abi = landlockAbi();
@@ -40,7 +39,7 @@ export function restrict(
   limitToMark(mark);
   limitCores();
   if (limits.cpuSecs !== undefined) limitCpu(limits.cpuSecs);
-  if (limits.pids !== undefined) limitPids(limits.pids, { uid: uidOf(restriction), running, ownUsers });
+  if (limits.pids !== undefined && ownUsers) limitPids(limits.pids);
   if (user) becomeUser(user);
   dropCapabilities();
   // Once more: with the change of ids the kernel forgot it.
@@ -48,6 +47,7 @@ export function restrict(
   dropNewPrivileges();
   restrictSelf(ruleset);
   installFilter(filter);
+  return limits.pids === undefined || ownUsers;
 }
 
 /** Nothing but input, output and errors stays open in the command's own program, whatever this process was started with. */
@@ -58,8 +58,6 @@ function closeOnExec(): void {
 
 const CLOSE_RANGE_CLOEXEC = 4;
 const F_SETFD = 2;
-
-const uidOf = ({ user }: Restriction): number => user?.uid ?? process.getuid!();
 
 // Who the command is, and what it may never become.
 

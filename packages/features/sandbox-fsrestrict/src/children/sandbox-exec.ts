@@ -1,30 +1,39 @@
 /**
- * `svc __sandbox-exec`: waits for one request, restricts itself, and becomes the command. One is kept waiting, unrestricted, so
- * that a command need not wait for the start of this runtime; when the daemon is gone it ends what the daemon's commands left.
+ * `svc __sandbox-exec`: restricts itself by its first line, waits for a command, and becomes it. One is kept waiting in its
+ * restrictions, so that a command waits neither for the start of this runtime nor for the kernel.
  */
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { call, defaultSignals, endAfter, execute, exit, SystemError } from "../child/libc.ts";
 import { landlockAbi } from "../child/landlock.ts";
-import { limitMemory } from "../child/limits.ts";
-import { type Filters, prepare, restrict } from "../child/restrict.ts";
+import { limitMemory, limitPids } from "../child/limits.ts";
+import { prepare, restrict } from "../child/restrict.ts";
 import { gotThrough } from "../child/trial.ts";
 import { workAlone } from "../child/user-namespace.ts";
-import { killMarked, MARKS } from "../marks.ts";
 import { type CommandRequest, type Report, REPORT_FD, REQUEST_FD, type SandboxRequest } from "../request.ts";
 
-/** `args`: the first mark of the daemon's commands. */
-export async function run([firstMark]: readonly string[]): Promise<number> {
+export async function run(): Promise<number> {
   if (process.getuid!() !== 0) workAlone();
   const filters = prepare();
-  const text = readRequest();
-  if (text === "") {
-    const from = Number(firstMark);
-    killMarked({ from, to: from + MARKS });
-    return 0;
-  }
-  endAfter(LONGEST_SECS);
+  const nextLine = lineReader();
+  const first = nextLine();
+  if (first === "") return 0;
   try {
-    begin(JSON.parse(text) as SandboxRequest, filters);
+    endAfter(LONGEST_SECS);
+    const request = JSON.parse(first) as SandboxRequest;
+    if (request.kind === "trial") {
+      const abi = landlockAbi();
+      restrict(request, filters);
+      report({ kind: "tried", abi, through: gotThrough(request.restriction.network) });
+      return exit(0);
+    }
+    const hasPidsLimit = restrict(request, filters);
+    defaultSignals();
+    report({ kind: "restricted" });
+    endAfter(0);
+    const second = nextLine();
+    if (second === "") return exit(0);
+    endAfter(LONGEST_SECS);
+    become(JSON.parse(second) as CommandRequest, request, hasPidsLimit);
   } catch (error) {
     report(failureOf(error));
   }
@@ -32,42 +41,43 @@ export async function run([firstMark]: readonly string[]): Promise<number> {
   return exit(FAILED);
 }
 
-/** What hangs here, whyever, is no command that runs for long. */
+/** What hangs here for so long does not come to an end by itself. */
 const LONGEST_SECS = 10;
 
 /** EX_UNAVAILABLE; the daemon goes by the report. */
 const FAILED = 69;
 
-function begin(request: SandboxRequest, filters: Filters): void {
-  const { run: what, restriction } = request;
-  if (what.kind === "trial") {
-    const abi = landlockAbi();
-    restrict(request, filters, undefined);
-    report({ kind: "tried", abi, through: gotThrough(restriction.network) });
-    return;
-  }
-  if (!what.hasInput) closeInput();
-  restrict(request, filters, what.folder);
-  become(what, restriction.limits.memoryMb);
-}
-
-function become({ words, env }: CommandRequest, memoryMb: number | undefined): void {
-  report({ kind: "restricted" });
-  defaultSignals();
+function become(command: CommandRequest, request: SandboxRequest, hasPidsLimit: boolean): void {
+  const { words, folder, env, hasInput, userPids } = command;
+  if (!hasInput) closeInput();
+  // By a command's user now: one that waits did not know the folder while it was root.
+  if (folder !== request.folder) process.chdir(folder);
+  if (userPids !== undefined) limitPids(userPids);
+  else if (!hasPidsLimit) throw new SystemError("pids", "EINVAL");
+  report({ kind: "begins" });
   endAfter(0);
+  const { memoryMb } = request.restriction.limits;
   if (memoryMb !== undefined) limitMemory(memoryMb);
   report({ kind: "not-executed", errno: execute(words, env) });
 }
 
-/** Until the daemon closes its end. Empty: it has ended, or needs no more commands. */
-function readRequest(): string {
-  const chunks: Buffer[] = [];
+/** Gives the next line, without its end. Empty: the daemon has ended, or needs no command. */
+function lineReader(): () => string {
   const chunk = Buffer.alloc(65_536);
-  for (;;) {
-    const length = readSync(REQUEST_FD, chunk);
-    if (length === 0) return Buffer.concat(chunks).toString("utf8");
-    chunks.push(Buffer.from(chunk.subarray(0, length)));
-  }
+  let read = Buffer.alloc(0);
+  return () => {
+    for (;;) {
+      const end = read.indexOf("\n");
+      if (end !== -1) {
+        const line = read.toString("utf8", 0, end);
+        read = read.subarray(end + 1);
+        return line;
+      }
+      const length = readSync(REQUEST_FD, chunk);
+      if (length === 0) return "";
+      read = Buffer.concat([read, chunk.subarray(0, length)]);
+    }
+  };
 }
 
 const report = (what: Report): void => void writeSync(REPORT_FD, `${JSON.stringify(what)}\n`);
