@@ -1,4 +1,5 @@
 /** The channels of a running service: one by its name, or what is missing; and how each of them is. */
+import type { ChannelStatus } from "@svc/api";
 import {
   type CatalogueEntry,
   type Channel,
@@ -7,7 +8,6 @@ import {
   SvcError,
   trimEndOf,
 } from "@svc/contract";
-import type { ChannelReport } from "@svc/gateway";
 import type { MessageAdmin } from "@svc/messaging";
 import { channelIdOf, channelIdsOf, type FeatureStatus, type Registry } from "@svc/runtime";
 import type { Service } from "./service.ts";
@@ -70,15 +70,13 @@ function notConfigured(id: string, { section, extends: extended }: FeatureDefini
 }
 
 /** The channels of the config: how each is, whether its deliveries are proven, and where its platform has to call. */
-type ChannelLine = ChannelReport["channels"][number];
-
 export function channelList({
   context,
   config,
   lifecycle,
   generation,
   messaging,
-}: Pick<Service, "context" | "config" | "lifecycle" | "generation" | "messaging">): ChannelLine[] {
+}: Pick<Service, "context" | "config" | "lifecycle" | "generation" | "messaging">): ChannelStatus[] {
   const kinds = new Set(context.composition.catalogue.filter(({ kind }) => kind === "channel").map(({ id }) => id));
   const states = new Map(lifecycle.features().map((feature) => [feature.id, feature]));
   // Its section may turn on a part of it that is no channel.
@@ -106,7 +104,7 @@ export function channelList({
     });
 }
 
-export const lastFailure = (error: FeatureStatus["lastError"]): ChannelLine["last_failure"] =>
+export const lastFailure = (error: FeatureStatus["lastError"]): ChannelStatus["last_failure"] =>
   error ? { reason: error.reason, at: new Date(error.at).toISOString() } : null;
 
 function lastMessageAt(messageAdmin: MessageAdmin, channel: string): string | null {
@@ -114,7 +112,7 @@ function lastMessageAt(messageAdmin: MessageAdmin, channel: string): string | nu
   return newest ? new Date(newest.atMs).toISOString() : null;
 }
 
-function lastError(messageAdmin: MessageAdmin, channel: string): ChannelLine["last_error"] {
+function lastError(messageAdmin: MessageAdmin, channel: string): ChannelStatus["last_error"] {
   const ended = [
     ...messageAdmin.list({ box: "in", channel, state: "failed" }, 1),
     ...messageAdmin.list({ box: "out", channel, state: "dead" }, 1),

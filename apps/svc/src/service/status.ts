@@ -1,8 +1,9 @@
 /** What is told about the running service: `svc status`, GET /api/status, /api/tools, /api/features. Never a secret. */
 import { approvalOf, choosableNames, isPriceKnown, modelName, type SandboxChoice, utcDay } from "@svc/agent";
+import type { FeatureReport, StatusReport, ToolReport } from "@svc/api";
 import { DEFAULT_AGENT, resolveAgents, type ResolvedAgent } from "@svc/config";
 import { type CatalogueEntry, featureIdOf, type Tool } from "@svc/contract";
-import type { FeatureReport, Gateway, Health, HealthUnit, StatusReport, ToolReport } from "@svc/gateway";
+import type { Gateway, Health, HealthUnit } from "@svc/gateway";
 import { systemClock } from "@svc/kit/system-clock";
 import type { FeatureState } from "@svc/runtime";
 import type { Build } from "../main.ts";

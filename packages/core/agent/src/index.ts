@@ -4,7 +4,6 @@ export {
   Attachments,
   isRasterImage,
   MAX_FILE_BYTES,
-  MAX_FILES,
   MAX_UNSENT,
   type OpenedFile,
   RASTER_TYPES,
@@ -43,7 +42,6 @@ export { createExec } from "./sandbox/exec.ts";
 export { movablePath } from "./sandbox/movable-path.ts";
 export {
   checkedTitle,
-  EXPORT_FORMATS,
   type ExportedSession,
   type ExportFormat,
   exportSession,
@@ -51,7 +49,6 @@ export {
   pageJson,
   sessionJson,
   type SessionOwner,
-  TITLE_CHARS,
 } from "./sessions/session-json.ts";
 export { authorOfSender, keysOfOwner, sessionIn, sessionMessageOf } from "./sessions/session-message.ts";
 export type * from "./sessions/types.ts";

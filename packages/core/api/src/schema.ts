@@ -1,11 +1,11 @@
 /** Pieces of schemas that many messages are made of, and the type that a schema describes. */
-import { integer } from "@svc/contract";
+import { integer, type Json } from "@svc/contract";
 import * as v from "valibot";
 
 /** What a schema describes. Read-only: a message is made once and passed on. */
 export type Output<Schema extends v.GenericSchema> = ReadonlyDeep<v.InferOutput<Schema>>;
 
-type ReadonlyDeep<T> = T extends string | number | boolean | null | undefined
+type ReadonlyDeep<T> = Json extends T
   ? T
   : T extends readonly (infer Item)[]
     ? readonly ReadonlyDeep<Item>[]
@@ -13,11 +13,17 @@ type ReadonlyDeep<T> = T extends string | number | boolean | null | undefined
       ? { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> }
       : T;
 
+/** A part of an answer that the document does not describe, and that has a type all the same. */
+export const undescribed = <T extends Json>(): v.GenericSchema<T> => v.any();
+
+/** Any JSON. */
+export const anyJson = undescribed<Json>();
+
 /** Schemas of strings by name: query parameters or headers. `v.optional`: the parameter may be missing. */
-export type Parameters = Readonly<Record<string, v.GenericSchema>>;
+export type ParameterSchemas = Readonly<Record<string, v.GenericSchema>>;
 
 /** What the schemas make of the parameters they name. */
-export type ParametersOutput<Schemas extends Parameters> = {
+export type ParametersOutput<Schemas extends ParameterSchemas> = {
   readonly [Name in keyof Schemas]: v.InferOutput<Schemas[Name]>;
 };
 

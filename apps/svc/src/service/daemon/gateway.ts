@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { getRawAsset, isSea } from "node:sea";
+import type { ConfigSchema } from "@svc/api";
 import { configJsonSchema, type LoadedConfig } from "@svc/config";
-import type { Json } from "@svc/contract";
 import { type Gateway, type GatewayDeps, type PageFile, startGateway } from "@svc/gateway";
 import { createGuardedFetch, createGuardedResolve, type GuardedFetch } from "@svc/kit";
 import { systemClock } from "@svc/kit/system-clock";
@@ -51,7 +51,7 @@ export async function openGateway(context: CommandContext, service: Service): Pr
     channels: () => ({ channels: channelList(service) }),
     features: () => featureList(service),
     configReport: () => service.config.redacted(),
-    configSchema: async () => (await configJsonSchema(opened.composition.features)) as Json,
+    configSchema: async () => (await configJsonSchema(opened.composition.features)) as ConfigSchema,
     health: () => healthOf(service),
     tracer: lifecycle.tracer,
     log: service.context.log,

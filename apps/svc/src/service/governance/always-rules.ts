@@ -1,8 +1,9 @@
 /** `security.policy.always`: calls that a person has said always to. Written into the config, audited, revocable. */
 import { type AlwaysRule, ruleIdOf, ruleTextOf } from "@svc/agent";
+import type { PolicyRule } from "@svc/api";
 import { addConfigItem, type LoadedConfig, removeConfigItems } from "@svc/config";
 import { SvcError } from "@svc/contract";
-import type { PolicyRule, PolicyRules } from "@svc/gateway";
+import type { PolicyRules } from "@svc/gateway";
 import type { AuditLog } from "@svc/sop";
 import type { Approval, Store } from "@svc/store";
 import * as v from "valibot";

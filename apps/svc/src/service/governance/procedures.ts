@@ -1,6 +1,7 @@
 /** The procedures of the default agent's workspace. */
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import type { SopDraftRequest } from "@svc/api";
 import { DEFAULT_AGENT, type Home, type LoadedConfig, resolveAgents } from "@svc/config";
 import type { SopAuthor } from "@svc/gateway";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
@@ -82,10 +83,8 @@ interface SopAuthorDeps {
   readonly redact: (text: string) => string;
 }
 
-type Draft = Parameters<SopAuthor["check"]>[0];
-
 /** As the desk names what the wire names. */
-function editOf(edit: Draft["edits"][number]): SopEdit {
+function editOf(edit: SopDraftRequest["edits"][number]): SopEdit {
   if (!("to" in edit)) return edit as SopEdit;
   const { requires_confirmation: requiresConfirmation, ...rest } = edit.to;
   return { step: edit.step, to: { ...rest, requiresConfirmation } };
@@ -126,8 +125,8 @@ export function sopAuthor(deps: SopAuthorDeps): SopAuthor {
       return savedJson(await one.setEnabled(name, enabled, by));
     },
     async delete(name, by) {
-      const { editor: one, savedJson } = await editor();
-      return savedJson(await one.delete(name, by));
+      const { editor: one, undoneJson } = await editor();
+      return undoneJson(await one.delete(name, by));
     },
     async rename(name, to, by) {
       const { editor: one, savedJson } = await editor();
@@ -142,8 +141,8 @@ export function sopAuthor(deps: SopAuthorDeps): SopAuthor {
       return versionDetailJson(await one.version(number));
     },
     async undo(number, revision, by) {
-      const { editor: one, savedJson } = await editor();
-      return savedJson(await one.undo(number, revision, by));
+      const { editor: one, undoneJson } = await editor();
+      return undoneJson(await one.undo(number, revision, by));
     },
   };
 }

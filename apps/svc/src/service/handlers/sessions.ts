@@ -1,7 +1,6 @@
 /** Conversations for `svc sessions`: everybody's, marked with the device they belong to. */
 import {
   checkedTitle,
-  EXPORT_FORMATS,
   type ExportFormat,
   exportSession,
   foundJson,
@@ -12,6 +11,7 @@ import {
   type SessionService,
   type SessionUpdate,
 } from "@svc/agent";
+import { EXPORT_FORMATS } from "@svc/api";
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
 import { proceduresIdentity } from "@svc/gateway/identity";

@@ -1,11 +1,11 @@
 /** Conversations and messages in the words of `/api/sessions` and `svc sessions --json`: the same in both. */
-import { type Json, SvcError } from "@svc/contract";
-import { type Device, type TurnProblem, shortened } from "@svc/store";
-import type { FoundMessage, SessionInfo, SessionMessage, SessionPage, SessionService } from "./types.ts";
 import { setImmediate } from "node:timers/promises";
+import type * as api from "@svc/api";
+import { type EXPORT_FORMATS, TITLE_CHARS } from "@svc/api";
+import { type Json, SvcError } from "@svc/contract";
+import { type Device, shortened, type TurnProblem } from "@svc/store";
+import type { FoundMessage, SessionInfo, SessionMessage, SessionPage, SessionService } from "./types.ts";
 
-/** Of a title that a person gives, and of every one that is shown. */
-export const TITLE_CHARS = 120;
 const PREVIEW_CHARS = 160;
 
 /** Whose a conversation is. */
@@ -16,7 +16,7 @@ export interface SessionOwner {
 }
 
 /** The ClientId stays inside: it is an identity, not a name. */
-export function sessionJson(session: SessionInfo, { device, isProcedure }: SessionOwner): Json {
+export function sessionJson(session: SessionInfo, { device, isProcedure }: SessionOwner): api.Session {
   return {
     id: session.id,
     session_id: session.name,
@@ -39,12 +39,12 @@ export function sessionJson(session: SessionInfo, { device, isProcedure }: Sessi
 }
 
 /** `isOperator`: who reads it may see what a model provider said. */
-export function pageJson({ messages, before, followUps }: SessionPage, isOperator: boolean): Record<string, Json> {
+export function pageJson({ messages, before, followUps }: SessionPage, isOperator: boolean): api.SessionPage {
   const newest = followUps ? { turn_id: followUps.turnId, can: followUps.ways } : null;
   return { messages: messages.map((message) => messageJson(message, isOperator)), before: before ?? null, newest };
 }
 
-function messageJson(message: SessionMessage, isOperator: boolean): Json {
+function messageJson(message: SessionMessage, isOperator: boolean): api.SessionMessage {
   const { turnId, at, role, text, files, calls, state, kind, author, replaced, problem } = message;
   return {
     turn_id: turnId,
@@ -61,7 +61,7 @@ function messageJson(message: SessionMessage, isOperator: boolean): Json {
   };
 }
 
-const problemJson = ({ code, reason, fix, said }: TurnProblem, isOperator: boolean): Json => ({
+const problemJson = ({ code, reason, fix, said }: TurnProblem, isOperator: boolean): api.TurnProblem => ({
   code,
   reason,
   fix: fix ?? null,
@@ -80,7 +80,7 @@ export function checkedTitle(title: string): string {
   throw new SvcError("BAD_REQUEST", `title must have 1 to ${TITLE_CHARS} characters in one line.`);
 }
 
-export function foundJson(found: FoundMessage, owner: SessionOwner): Json {
+export function foundJson(found: FoundMessage, owner: SessionOwner): api.SessionFound {
   return {
     session: sessionJson(found.session, owner),
     turn_id: found.turnId,
@@ -91,7 +91,6 @@ export function foundJson(found: FoundMessage, owner: SessionOwner): Json {
 }
 
 /** A whole conversation as a file for a person or a program. */
-export const EXPORT_FORMATS = ["markdown", "json"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export interface ExportedSession {
@@ -126,7 +125,7 @@ export async function exportSession(
     await setImmediate();
   } while (before !== undefined);
   const texts = pages.reverse().flat();
-  const about = sessionJson(session, owner) as { readonly [name: string]: Json };
+  const about = sessionJson(session, owner);
   return format === "json"
     ? {
         text: `{"session":${JSON.stringify(about)},"messages":[\n${texts.join(",\n")}\n]}\n`,

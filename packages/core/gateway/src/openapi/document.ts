@@ -1,9 +1,9 @@
 /** The OpenAPI 3.1 document, made of the routes' own data. Needs no running gateway. */
-import { ErrorBody } from "@svc/api";
+import { ErrorBody, type ParameterSchemas } from "@svc/api";
 import { type ErrorCode, ERRORS, type Json } from "@svc/contract";
 import { type ConversionConfig, toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
-import { type AnswerSpec, errorsOf, type RouteSpec, type Strings } from "../routes/route.ts";
+import { type AnswerSpec, errorsOf, type RouteSpec } from "../routes/route.ts";
 
 type Node = { readonly [key: string]: Json };
 
@@ -84,7 +84,7 @@ function scopesOf({ access }: RouteSpec): string | undefined {
   return access === "local" ? "Only for programs on this machine." : `Needs a token of scope ${SCOPES[access]}.`;
 }
 
-function parametersOf(place: "path" | "query" | "header", strings: Strings = {}): Node[] {
+function parametersOf(place: "path" | "query" | "header", strings: ParameterSchemas = {}): Node[] {
   return Object.entries(strings).map(([name, schema]) => ({
     name,
     in: place,
@@ -112,7 +112,7 @@ function answerOf({ description, body, type = "application/json", moreTypes = []
 /** Of server-sent events beside an answer in one piece. */
 const TEXT = v.string();
 
-const headersOf = (headers: Strings): Node =>
+const headersOf = (headers: ParameterSchemas): Node =>
   Object.fromEntries(
     Object.entries(headers).map(([name, schema]) => [name, { required: !isOptional(schema), ...described(schema) }]),
   );
