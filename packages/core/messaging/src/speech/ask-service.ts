@@ -1,6 +1,7 @@
 /** One question to a service of speech, asked again while that may help: somebody waits for the answer. */
 import { type Clock, type ErrorCode, type FetchOptions, type FetchResult, SvcError } from "@svc/contract";
 import { retryAfterMs } from "@svc/kit";
+import { retryDelayMs } from "@svc/kit/async";
 import type { RunProgram } from "./program.ts";
 
 export interface SpeechDeps {
@@ -33,9 +34,8 @@ export interface SpeechQuestion {
 }
 
 const TRIES = 3;
-const FIRST_REST_MS = 1_000;
-/** Who asks for more is not waited for. */
-const LONGEST_REST_MS = 15_000;
+/** A service that asks for a longer delay is not waited for. */
+const BACKOFF = { firstMs: 1_000, longestMs: 15_000 } as const;
 
 /**
  * What `read` makes of the answer; undefined: it can't be understood. Throws the service's code, without a word
@@ -56,8 +56,8 @@ export async function askService<T>(
       return made;
     }
     if (!answer.mayPass || tries === TRIES) throw answer.error;
-    const delayMs = answer.error.retryAfterMs ?? FIRST_REST_MS * 2 ** (tries - 1);
-    await clock.sleep(Math.min(LONGEST_REST_MS, delayMs), signal);
+    const askedMs = Math.min(answer.error.retryAfterMs ?? 0, BACKOFF.longestMs);
+    await clock.sleep(retryDelayMs(tries, BACKOFF, { askedMs }), signal);
   }
 }
 
