@@ -86,15 +86,17 @@ describe("a provider that is busy", () => {
     expect(await failure(ask(agent, "go"))).toMatchObject({ code: "MODEL_REFUSED", retryAfterMs: 61_000 });
   });
 
-  test("and says nothing of how long is asked again after half a second, then after twice that", async () => {
+  test("and says nothing of how long is asked again after at most half a second, then after twice that, and never sooner than half of it", async () => {
     const model = scripted(busy({}), busy({ "retry-after": "soon" }), [text("now")]);
     const { agent, clock } = agentFixture({ model });
     const turn = ask(agent, "go");
-    await clock.advance(374);
+    await clock.advance(249);
     expect(model.asked).toHaveLength(1);
-    await clock.advance(126);
+    await clock.advance(251);
     expect(model.asked).toHaveLength(2);
-    await clock.advance(1000);
+    await clock.advance(499);
+    expect(model.asked).toHaveLength(2);
+    await clock.advance(501);
     expect(await turn).toMatchObject({ response: "now" });
   });
 

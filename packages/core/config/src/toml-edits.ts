@@ -1,4 +1,7 @@
-/** Where a key that the file does not have belongs in its text, and what to put there. */
+/**
+ * Edits of a config's text by its syntax tree: where a key that the file does not have belongs, and which ranges go when something is
+ * removed. Comments on lines of their own stay.
+ */
 import type { AST } from "toml-eslint-parser";
 import type { Path } from "./table.ts";
 import { nameOf, parseTree } from "./toml-places.ts";
@@ -156,7 +159,8 @@ function lineEnd(text: string, at: number): number {
 
 const indentOf = (text: string, at: number): string => /^[ \t]*/.exec(text.slice(lineStart(text, at), at))?.[0] ?? "";
 
-/** Which ranges of a config's text go when a key, a table or an item of a list is removed. Comments on lines of their own stay. */
+// Removing.
+
 export type Range = readonly [start: number, end: number];
 
 /** In order, none overlaps another; empty where the text has nothing at the path. Throws ParseError. */

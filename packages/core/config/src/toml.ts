@@ -1,4 +1,7 @@
-/** TOML to plain data. A text that does not parse is told by place and cause, without a character of it. */
+/**
+ * TOML to plain data, and values and keys as TOML writes them. A text that does not parse is told by place and cause, without a
+ * character of it.
+ */
 import { parse } from "@iarna/toml";
 import { type Table, copyValue } from "./table.ts";
 
@@ -74,7 +77,8 @@ const CAUSES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Values and keys as TOML writes them. */
+// Writing.
+
 export type ConfigValue = string | number | boolean | readonly ConfigValue[] | ConfigTable;
 interface ConfigTable {
   readonly [key: string]: ConfigValue;

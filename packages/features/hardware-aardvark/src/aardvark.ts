@@ -1,6 +1,6 @@
 /** One adapter. It stays open while svc runs: its outputs become inputs when it is closed. */
 import { type Clock, SvcError } from "@svc/contract";
-import { unlessAborted } from "@svc/kit";
+import { Semaphore } from "@svc/kit/async";
 import { addresses, hexByte, type I2cBus, isProbedByReading } from "./i2c-bus.ts";
 import { type FunctionName, isLost, statusError, VendorLibrary } from "./vendor-library.ts";
 
@@ -42,7 +42,7 @@ export class Aardvark implements I2cBus {
   #mode: number | undefined;
   #outputs = 0;
   #levels = 0;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #lock = new Semaphore(1);
   /** A call that has not come back from the library. */
   #stuck: string | undefined;
   #isClosed = false;
@@ -138,9 +138,10 @@ export class Aardvark implements I2cBus {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#last;
-    if (this.#handle !== undefined && this.#stuck === undefined) await this.#call("close").catch(() => undefined);
-    this.#handle = undefined;
+    await this.#lock.run(async () => {
+      if (this.#handle !== undefined && this.#stuck === undefined) await this.#call("close").catch(() => undefined);
+      this.#handle = undefined;
+    });
   }
 
   /** One command at a time: the library is not made for more. */
@@ -156,9 +157,7 @@ export class Aardvark implements I2cBus {
       await this.#ready();
       return await work();
     };
-    const result = this.#last.then(run);
-    this.#last = result.catch(() => undefined);
-    return unlessAborted(result, signal);
+    return this.#lock.run(run, signal);
   }
 
   async #ready(): Promise<void> {

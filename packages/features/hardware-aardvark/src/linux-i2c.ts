@@ -4,6 +4,7 @@
  * has are left alone.
  */
 import { SvcError } from "@svc/contract";
+import { Semaphore } from "@svc/kit/async";
 import { constants, open, type FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { addresses, hexByte, type I2cBus, isProbedByReading } from "./i2c-bus.ts";
@@ -45,7 +46,7 @@ interface Message {
 export class LinuxI2c implements I2cBus {
   readonly name: string;
   readonly #path: string;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #lock = new Semaphore(1);
 
   /** `bus`: such as `/dev/i2c-1`. */
   constructor(root: string, bus: string) {
@@ -108,9 +109,7 @@ export class LinuxI2c implements I2cBus {
         await file.close();
       }
     };
-    const result = this.#last.then(run);
-    this.#last = result.catch(() => undefined);
-    return result;
+    return this.#lock.run(run);
   }
 
   async #file(): Promise<FileHandle> {

@@ -1,5 +1,6 @@
 /** The chip behind the GDB server. One session at a time: a server takes one debugger. */
 import { type Clock, type FeatureContext, SvcError } from "@svc/contract";
+import { Semaphore } from "@svc/kit/async";
 import type { LiveChip, LiveRegion } from "@svc/kit/hardware";
 import { GdbRemote } from "./gdb-remote.ts";
 import { freePort, openLine } from "./line.ts";
@@ -19,7 +20,7 @@ export type GdbServer = string | Pick<OpenOcdOptions, "program" | "script">;
 
 export class Target {
   readonly #deps: TargetDeps;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #lock = new Semaphore(1);
 
   constructor(deps: TargetDeps) {
     this.#deps = deps;
@@ -73,9 +74,7 @@ export class Target {
         await gdb.end();
       }
     };
-    const result = this.#last.then(run, run);
-    this.#last = result.catch(() => undefined);
-    return result;
+    return this.#lock.run(run);
   }
 }
 

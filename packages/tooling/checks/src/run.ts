@@ -10,6 +10,7 @@ import { docCommands } from "./checks/doc-commands.ts";
 import { docLinks } from "./checks/doc-links.ts";
 import { errorCodes } from "./checks/error-codes.ts";
 import { fileWalks } from "./checks/file-walks.ts";
+import { folderWalls } from "./checks/folder-walls.ts";
 import { generatedPages } from "./checks/generated-pages.ts";
 import { layers } from "./checks/layers.ts";
 import { leftBehind } from "./checks/left-behind.ts";
@@ -28,6 +29,7 @@ import type { Workspace } from "./workspace.ts";
 /** `pages` throws when the code that they are made of can't be read. */
 export const allChecks = (pages: () => readonly GeneratedPage[]): readonly Check[] => [
   layers,
+  folderWalls,
   architecturePage,
   dependencies,
   manifests,

@@ -1,5 +1,4 @@
 /** One model call: retried with back-off, streamed when somebody listens. */
-import { randomInt } from "node:crypto";
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
@@ -9,6 +8,7 @@ import type {
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
 import { type Clock, type ErrorCode, type ModelFailureReason, SvcError } from "@svc/contract";
+import { retryDelayMs } from "@svc/kit/async";
 import { ModelError, isRetryable, modelError, retryAfterMs, wasAnswered } from "./model-error.ts";
 import { type ModelContext, offeredModels } from "./provider-words.ts";
 import { type TakePart, isPushing } from "./pushing-model.ts";
@@ -58,8 +58,7 @@ export interface AnswerListener {
   readonly hasTold: boolean;
 }
 
-const FIRST_BACKOFF_MS = 500;
-const MAX_BACKOFF_MS = 30_000;
+const BACKOFF = { firstMs: 500, longestMs: 30_000 } as const;
 /** A provider that asks for more is not waited for: the caller is told how long instead. */
 const MAX_ASKED_MS = 60_000;
 
@@ -86,7 +85,7 @@ export async function callModel(call: ModelCall): Promise<ModelAnswer> {
       if (!canRepeat || (askedMs ?? 0) > MAX_ASKED_MS || tries >= call.maxRetries) {
         throw reason === "model-unknown" ? await withOfferedModels(error, failure, call) : failure;
       }
-      const waitMs = askedMs ?? backoffMs(tries);
+      const waitMs = askedMs ?? retryDelayMs(tries + 1, BACKOFF);
       const { code, message } = failure;
       call.onWaiting?.({ code, reason, message, waitMs, attempt: tries + 2, attempts: call.maxRetries + 1 });
       await call.clock.sleep(waitMs, signal);
@@ -100,11 +99,6 @@ async function withOfferedModels(error: unknown, failure: SvcError, call: ModelC
   if (!about || error instanceof SvcError) return failure;
   const offered = await offeredModels(about, clock, options.abortSignal);
   return modelError(error, { about, offered });
-}
-
-/** Doubling from half a second, with jitter. */
-function backoffMs(tries: number): number {
-  return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** tries) * (randomInt(750, 1001) / 1000);
 }
 
 function answerOf(result: {

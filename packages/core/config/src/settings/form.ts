@@ -1,4 +1,7 @@
-/** What the config file says now, for forms: values as they are written, secrets only as set or not, what the environment sets. */
+/**
+ * The config as forms need it: what the file says now, with values as they are written, secrets only as set or not, and what the
+ * environment sets; and the schema, with what each key takes and who owns it.
+ */
 import { type CatalogueEntry, type FeatureDefinition, type Json, featureIdOf } from "@svc/contract";
 import type { ConfigFile } from "../config-file.ts";
 import { overlayEnvironment } from "../environment.ts";
@@ -85,9 +88,7 @@ function jsonOf(value: unknown): Json {
     : String(value);
 }
 
-// The config's schema as forms need it: what each key takes, and who owns it.
-
-/** By section, in the order of the file's reference. */
+/** What each key takes. By section, in the order of the file's reference. */
 export function formSchema(features: readonly FeatureDefinition[], catalogue: readonly CatalogueEntry[]): Json {
   const byId = new Map(catalogue.map((entry) => [entry.id, entry]));
   return [...sectionsOf(features).values()].map(({ name, path, core, parts, item }) => {

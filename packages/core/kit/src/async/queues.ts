@@ -1,3 +1,4 @@
+/** Work that waits for its turn: at most so many at a time, or one at a time for each key. */
 import { unlessAborted } from "./timeout.ts";
 
 /** Work of one key runs one at a time, in the order in which it came; work of several keys runs side by side. */

@@ -1,3 +1,4 @@
+/** Waiting that ends: at a time limit, or when a signal fires. */
 import type { Clock } from "@svc/contract";
 
 export interface TimeoutOptions {

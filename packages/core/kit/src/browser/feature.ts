@@ -1,3 +1,4 @@
+/** The feature and the one tool `browser`, whichever backend drives it. */
 import {
   type Clock,
   type Contributions,

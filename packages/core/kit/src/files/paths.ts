@@ -1,3 +1,4 @@
+/** What can be told of a path before anything is opened. */
 import { lstat, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 

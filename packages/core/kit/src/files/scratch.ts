@@ -1,3 +1,4 @@
+/** Temporary folders: made, removed, and those of killed processes found again. */
 import { chmod, chown, mkdir, mkdtemp, readFile, readdir, readlink, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";

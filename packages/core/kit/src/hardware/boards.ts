@@ -1,4 +1,4 @@
-/** The board registry's interface for other features, and the interface of a computer with its own pins for the registry. */
+/** What hardware features offer each other: the registry of boards, a computer's own pins, live chips, boards with motors. */
 import { type Capability, defineCapability } from "@svc/contract";
 
 export interface Boards {

@@ -1,3 +1,4 @@
+/** Markdown as plain text, and tables as columns of it. */
 import type { Align, Inline, Table } from "./tree.ts";
 
 /** What people read of it, without the formatting. */

@@ -1,3 +1,4 @@
+/** Where a request may go: how its URL is spelled, where its name leads to, and which addresses are public. */
 import { isIP, isIPv4 } from "node:net";
 import { SvcError } from "@svc/contract";
 import { FETCH_LIMITS, type GuardedFetchOptions, type Lookup, asHttp, exemptions } from "./guarded-fetch.ts";

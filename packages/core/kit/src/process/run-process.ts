@@ -1,3 +1,4 @@
+/** Runs a program to its end: bounded output, time limit, the whole tree ended, and the limit it hit. */
 import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import {

@@ -10,7 +10,7 @@ import {
   SvcError,
   type Workspace,
 } from "@svc/contract";
-import { unlessAborted } from "@svc/kit/async";
+import { retryDelayMs, unlessAborted } from "@svc/kit/async";
 import type { WhileReleased } from "../attempt.ts";
 import { type TranscriptionSettings, incomingId } from "../types.ts";
 import type { SpeechPermits } from "../speech/speech.ts";
@@ -154,9 +154,8 @@ interface FileFetch {
 }
 
 const TRIES = 3;
-const FIRST_DELAY_MS = 1_000;
 /** A platform that asks for a longer delay is not waited for: the sender waits for an answer. */
-const LONGEST_DELAY_MS = 15_000;
+const BACKOFF = { firstMs: 1_000, longestMs: 15_000 } as const;
 /** Of one try. */
 const TRY_LIMIT_MS = 180_000;
 
@@ -169,7 +168,8 @@ async function fetchFile(fetch: FileFetch): Promise<void> {
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof SvcError) || !mayPass(error) || tries === TRIES) throw error;
-      await clock.sleep(Math.min(LONGEST_DELAY_MS, error.retryAfterMs ?? FIRST_DELAY_MS * 2 ** (tries - 1)), signal);
+      const askedMs = Math.min(error.retryAfterMs ?? 0, BACKOFF.longestMs);
+      await clock.sleep(retryDelayMs(tries, BACKOFF, { askedMs }), signal);
     }
   }
 }

@@ -8,6 +8,7 @@ import {
   SvcError,
 } from "@svc/contract";
 import { retryAfterMs } from "@svc/kit";
+import { retryDelayMs } from "@svc/kit/async";
 
 export interface SpeechDeps {
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchResult>;
@@ -39,9 +40,8 @@ export interface SpeechQuestion {
 }
 
 const TRIES = 3;
-const FIRST_DELAY_MS = 1_000;
-/** Who asks for more is not waited for. */
-const LONGEST_DELAY_MS = 15_000;
+/** A service that asks for a longer delay is not waited for. */
+const BACKOFF = { firstMs: 1_000, longestMs: 15_000 } as const;
 
 /**
  * One question to a service, asked again while that may help. What `read` makes of the answer; undefined: it can't be understood. Throws the service's code, without a word
@@ -62,8 +62,8 @@ export async function askService<T>(
       return made;
     }
     if (!answer.mayPass || tries === TRIES) throw answer.error;
-    const delayMs = answer.error.retryAfterMs ?? FIRST_DELAY_MS * 2 ** (tries - 1);
-    await clock.sleep(Math.min(LONGEST_DELAY_MS, delayMs), signal);
+    const askedMs = Math.min(answer.error.retryAfterMs ?? 0, BACKOFF.longestMs);
+    await clock.sleep(retryDelayMs(tries, BACKOFF, { askedMs }), signal);
   }
 }
 
