@@ -1,4 +1,4 @@
-// Words of one language are twice as long as those of another: on the narrowest phone and the widest screen, in each language, no view
+// Words of one language are twice as long as those of another: on the narrowest phone and the widest screen, no view in any language
 // scrolls sideways, cuts a text off, or has a serious finding of axe.
 import { beforeAll, expect, test } from "vitest";
 import { LANGUAGES } from "../src/texts/texts.ts";
@@ -8,7 +8,7 @@ import { hasChromium } from "./fixture/browser.ts";
 import { layoutTroubles } from "./fixture/layout.ts";
 import { sharedScene } from "./fixture/scene.ts";
 import { seedActivity } from "./fixture/seed.ts";
-import { show, speak } from "./fixture/speak.ts";
+import { show, speak } from "./fixture/switch-language.ts";
 import { VIEWS } from "./fixture/views.ts";
 
 const scene = sharedScene();
