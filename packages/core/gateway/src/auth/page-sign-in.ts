@@ -1,12 +1,12 @@
 /** A sign-in of the page as it is handed over, and which requests a page of ours sent. */
 import type { IncomingHttpHeaders } from "node:http";
-import type { Json } from "@svc/contract";
+import type { PageDevice, SignIn } from "@svc/api";
+import { SvcError } from "@svc/contract";
 import type { Device } from "@svc/store";
 import { type PageSessions, sessionCookie } from "./page-sessions.ts";
 
 export interface OpenedPage {
-  /** `csrf` and `device`. */
-  readonly body: { readonly [name: string]: Json };
+  readonly body: SignIn;
   /** Name and value of a header. */
   readonly setCookie: readonly [string, string];
 }
@@ -40,7 +40,11 @@ export const openedPage = (
   setCookie: ["set-cookie", sessionCookie(cookie, isSecure, idleMs)],
 });
 
-export const shownDevice = ({ id, name, scope }: Device): Json => ({ id, name, scope });
+/** Throws FORBIDDEN_SCOPE for a program's device: no page signs in as one. */
+export function shownDevice({ id, name, scope }: Device): PageDevice {
+  if (scope === "webhook") throw new SvcError("FORBIDDEN_SCOPE");
+  return { id, name, scope };
+}
 
 // Who made a browser ask. The host check has refused every Origin that is not ours, and takes requests without one.
 

@@ -1,5 +1,6 @@
 /** Detects repeated requests, by the sender's idempotency key and by the id of a signed request. */
 import type { IncomingHttpHeaders } from "node:http";
+import { type Duplicate, IdempotencyKey } from "@svc/api";
 import type { ClientId } from "@svc/contract";
 import type { IdempotencyClaim } from "@svc/store";
 import * as v from "valibot";
@@ -17,13 +18,11 @@ export interface IdempotencyStore {
 }
 
 /** The answer to a request whose idempotency key, or whose webhook-id, was seen before. */
-export const DUPLICATE = {
+export const DUPLICATE_REPLY = jsonReply(200, {
   status: "duplicate",
   idempotent: true,
   message: "This request was already processed for this idempotency key.",
-} as const;
-
-export const DUPLICATE_REPLY = jsonReply(200, DUPLICATE);
+} satisfies Duplicate);
 
 /** 400: `X-Idempotency-Key` is malformed. `keyOn`: the key as it is stored, for keys that are about one path. */
 export const idempotencyClaim =
@@ -42,15 +41,9 @@ export const notDuplicate =
   ({ claim }) =>
     claim && store.claim(claim) === "duplicate" ? DUPLICATE_REPLY : undefined;
 
-export const IDEMPOTENCY_KEY = v.pipe(
-  v.string(),
-  v.regex(/^[\x21-\x7e]{1,256}$/),
-  v.description("A second request with the same key is answered as a duplicate, and no turn runs."),
-);
-
 /** `X-Idempotency-Key`. Undefined when it was not sent. */
 export function idempotencyKey(value: IncomingHttpHeaders[string]): string | undefined | Reply {
-  return value === undefined || v.is(IDEMPOTENCY_KEY, value) ? value : errorReply("BAD_IDEMPOTENCY_KEY");
+  return value === undefined || v.is(IdempotencyKey, value) ? value : errorReply("BAD_IDEMPOTENCY_KEY");
 }
 
 /**

@@ -1,8 +1,9 @@
 /** The OpenAPI 3.1 document, made of the routes' own data. Needs no running gateway. */
-import { type ErrorCode, ERRORS, integer, type Json } from "@svc/contract";
+import { ErrorBody, type ParameterSchemas } from "@svc/api";
+import { type ErrorCode, ERRORS, type Json } from "@svc/contract";
 import { type ConversionConfig, toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
-import { type AnswerSpec, errorsOf, type RouteSpec, type Strings } from "../routes/route.ts";
+import { type AnswerSpec, errorsOf, type RouteSpec } from "../routes/route.ts";
 
 type Node = { readonly [key: string]: Json };
 
@@ -26,7 +27,7 @@ export function openApiDocument({ version, routes }: OpenApiOptions): Node {
     info: { title: "svc", version, description: INTRODUCTION },
     paths,
     components: {
-      schemas: { Error: inputSchema(ERROR_SCHEMA) },
+      schemas: { Error: inputSchema(ErrorBody) },
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "The token that POST /pair answered." },
         pageCookie: { type: "apiKey", in: "cookie", name: "svc_session", description: "Set by POST /api/session." },
@@ -83,7 +84,7 @@ function scopesOf({ access }: RouteSpec): string | undefined {
   return access === "local" ? "Only for programs on this machine." : `Needs a token of scope ${SCOPES[access]}.`;
 }
 
-function parametersOf(place: "path" | "query" | "header", strings: Strings = {}): Node[] {
+function parametersOf(place: "path" | "query" | "header", strings: ParameterSchemas = {}): Node[] {
   return Object.entries(strings).map(([name, schema]) => ({
     name,
     in: place,
@@ -111,7 +112,7 @@ function answerOf({ description, body, type = "application/json", moreTypes = []
 /** Of server-sent events beside an answer in one piece. */
 const TEXT = v.string();
 
-const headersOf = (headers: Strings): Node =>
+const headersOf = (headers: ParameterSchemas): Node =>
   Object.fromEntries(
     Object.entries(headers).map(([name, schema]) => [name, { required: !isOptional(schema), ...described(schema) }]),
   );
@@ -145,14 +146,6 @@ function errorAnswer(status: number, codes: readonly ErrorCode[]): Node {
 const header = (description: string): Node => ({ description, required: true, schema: { type: "string" } });
 
 // Valibot to JSON Schema 2020-12, which is OpenAPI 3.1's.
-
-const ERROR_SCHEMA = v.object({
-  error: v.pipe(v.string(), v.description("A sentence for a person.")),
-  code: v.pipe(v.string(), v.description("Stable.")),
-  retry_after: v.optional(v.pipe(integer(1), v.description("Seconds after which trying again can succeed."))),
-  by: v.optional(v.pipe(v.string(), v.description("Of APPROVAL_RESOLVED: who answered."))),
-  at: v.optional(v.pipe(v.string(), v.isoTimestamp(), v.description("Of APPROVAL_RESOLVED: when; UTC."))),
-});
 
 type Schema = { readonly [key: string]: Json };
 

@@ -7,7 +7,7 @@ import type { Send } from "../http/send.ts";
 
 const ETAG = { ETag: v.pipe(v.string(), v.description("Of this document.")) };
 
-export const OPENAPI: RouteSpec = {
+export const OPENAPI = {
   method: "GET",
   path: "/openapi.json",
   access: "public",
@@ -19,7 +19,7 @@ export const OPENAPI: RouteSpec = {
     200: { description: "This document.", body: v.looseObject({ openapi: v.string() }), headers: ETAG },
     304: { description: "The caller has it.", headers: ETAG },
   },
-};
+} satisfies RouteSpec;
 
 export interface OpenApiRouteDeps {
   readonly version: string;

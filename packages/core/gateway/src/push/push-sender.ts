@@ -1,5 +1,6 @@
 /** Sends push messages: one at a time to each browser, again where that may help, until the approval is over. */
 import { createHash } from "node:crypto";
+import { MAX_ENDPOINT_CHARS, PushSubscription } from "@svc/api";
 import { type Clock, type FetchOptions, type FetchResult, type Logger, SvcError } from "@svc/contract";
 import { retryAfterMs } from "@svc/kit";
 import * as v from "valibot";
@@ -173,32 +174,15 @@ export interface Receiver extends WantedPush {
   lastError?: { readonly atMs: number; readonly message: string } | undefined;
 }
 
-const MAX_ENDPOINT = 1024;
-
 /** https, without credentials: anything else is no endpoint of a push service. */
 function isPushEndpoint(text: string): boolean {
-  if (text.length > MAX_ENDPOINT || /[\s\\\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;
+  if (text.length > MAX_ENDPOINT_CHARS || /[\s\\\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;
   const { protocol, username, password, hash } = new URL(text);
   return protocol === "https:" && username === "" && password === "" && hash === "";
 }
 
-const base64url = (length: number) => v.pipe(v.string(), v.maxLength(length), v.regex(/^[\w-]+=*$/));
-
-/** As a browser's `PushSubscription.toJSON()` is. */
-export const SUBSCRIPTION = v.object({
-  endpoint: v.pipe(v.string(), v.maxLength(MAX_ENDPOINT), v.regex(/^https:\/\//), v.description("An https URL.")),
-  keys: v.object({
-    p256dh: v.pipe(base64url(100), v.description("The browser's public key.")),
-    auth: v.pipe(base64url(32), v.description("The browser's secret.")),
-  }),
-  details: v.optional(
-    v.pipe(v.boolean(), v.description("Include the request itself; a locked screen shows it. Default: false.")),
-    false,
-  ),
-});
-
 /** Throws BAD_REQUEST for what no browser makes. */
-export function wantedOf({ endpoint, keys, details }: v.InferOutput<typeof SUBSCRIPTION>): WantedPush {
+export function wantedOf({ endpoint, keys, details }: PushSubscription): WantedPush {
   const wanted = { endpoint, details, ...keysOf(keys) };
   if (isPushEndpoint(endpoint) && isPushKeys(wanted)) return wanted;
   throw new SvcError("BAD_REQUEST", "This is no push subscription of a browser.");
@@ -209,7 +193,7 @@ const keysOf = ({ p256dh, auth }: { readonly p256dh: string; readonly auth: stri
   auth: Buffer.from(auth, "base64url"),
 });
 
-const STORED = v.intersect([SUBSCRIPTION, v.object({ createdAtMs: v.number() })]);
+const STORED = v.intersect([PushSubscription, v.object({ createdAtMs: v.number() })]);
 
 export function receiverText({ endpoint, p256dh, auth, details, createdAtMs }: Receiver): string {
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url");

@@ -34,7 +34,7 @@ export interface WebPushOptions extends PushDeps {
 }
 
 /** The subscription as a page sees it. */
-export interface PushState {
+export interface PagePush {
   readonly publicKey: string;
   readonly subscription: Pick<Receiver, "createdAtMs" | "details" | "lastSentAtMs" | "lastError"> | undefined;
 }
@@ -78,7 +78,7 @@ export class WebPush {
   }
 
   /** Rejects with STORE_*, SECRET_UNREADABLE. */
-  async state(signInId: string): Promise<PushState> {
+  async state(signInId: string): Promise<PagePush> {
     const { publicKey } = await this.#ownKey();
     await this.#load();
     return { publicKey, subscription: this.#receivers.get(signInId) };

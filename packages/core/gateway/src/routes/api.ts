@@ -20,12 +20,11 @@ import { approvalRoutes, type GatewayApprovals, type PolicyRules, policyRuleRout
 import { auditRoutes } from "./audit.ts";
 import { deviceRoutes, type PairingCodeDeps, pairingCodeRoutes } from "./devices.ts";
 import { absentReply, FEATURE_DOWN, type FeaturePath } from "./features.ts";
-import { fieldsOf } from "./fields.ts";
 import { inboxRoutes } from "./inbox.ts";
 import { type OperationRouteDeps, operationRoutes } from "./operations.ts";
 import { pushRoutes } from "./push.ts";
 import { commandRoutes, reportRoutes, type Reports } from "./reports.ts";
-import type { AnyRoute, ApiRoute, BodyLimits, RouteSpec } from "./route.ts";
+import { type AnyRoute, type ApiRoute, type BodyLimits, fieldsOf, type RouteSpec } from "./route.ts";
 import { type SessionRouteDeps, sessionRoutes } from "./sessions.ts";
 import { type SettingsRouteDeps, settingsRoutes } from "./settings.ts";
 import { type SopEditorRouteDeps, sopEditorRoutes } from "./sop-editor.ts";

@@ -1,11 +1,11 @@
 /** `GET /health`: an anonymous caller learns only whether something is degraded; a device with scope read, what and why. */
 import type { IncomingHttpHeaders } from "node:http";
-import * as v from "valibot";
+import { HealthReport } from "@svc/api";
 import type { Authenticator } from "../auth/authenticator.ts";
-import { errorReply, jsonReply, Reply } from "../http/reply.ts";
+import { errorReply, Reply } from "../http/reply.ts";
 import type { ClientResolver } from "../middleware/client.ts";
 import type { Peer } from "../http/peer.ts";
-import type { RouteSpec } from "./route.ts";
+import { respond, type RouteSpec } from "./route.ts";
 
 /** `/health`: without a token the answer says only whether something is degraded; with one, what and why. */
 export interface Health {
@@ -22,9 +22,7 @@ export interface HealthUnit {
   readonly reason?: string | undefined;
 }
 
-const UNIT = v.object({ id: v.string(), state: v.string(), reason: v.nullable(v.string()) });
-
-export const HEALTH: RouteSpec = {
+export const HEALTH = {
   method: "GET",
   path: "/health",
   access: "public",
@@ -33,18 +31,11 @@ export const HEALTH: RouteSpec = {
   answers: {
     200: {
       description: "It serves.",
-      body: v.object({
-        status: v.picklist(["ok", "degraded"]),
-        instance: v.pipe(v.string(), v.description("Random per start.")),
-        units: v.optional(v.array(UNIT)),
-        unsigned: v.optional(
-          v.pipe(v.array(v.string()), v.description("Channels that take messages without checking a signature.")),
-        ),
-      }),
+      body: HealthReport,
     },
   },
   errors: ["DRAINING", "INTERNAL"],
-};
+} satisfies RouteSpec;
 
 export interface HealthRouteDeps {
   readonly health: () => Health;
@@ -62,8 +53,8 @@ export class HealthRoute {
   constructor(deps: HealthRouteDeps) {
     const { instance } = deps;
     this.#deps = deps;
-    this.#ok = jsonReply(200, { status: "ok", instance });
-    this.#degraded = jsonReply(200, { status: "degraded", instance });
+    this.#ok = respond(HEALTH, 200, { status: "ok", instance });
+    this.#degraded = respond(HEALTH, 200, { status: "degraded", instance });
   }
 
   answer(headers: IncomingHttpHeaders, peer: Peer): Reply {
@@ -71,7 +62,7 @@ export class HealthRoute {
     if (isDraining()) return errorReply("DRAINING");
     const health = ask();
     if (!this.#mayRead(headers, peer)) return health.degraded ? this.#degraded : this.#ok;
-    return jsonReply(200, {
+    return respond(HEALTH, 200, {
       status: health.degraded ? "degraded" : "ok",
       instance: this.#deps.instance,
       units: health.units.map(({ id, state, reason = null }) => ({ id, state, reason })),

@@ -1,4 +1,5 @@
 /** Paths that start procedures: any that is no route's, as it is written in a trigger. They come and go with the files. */
+import type { SopsStarted } from "@svc/api";
 import type { Logger } from "@svc/contract";
 import { parseJson } from "@svc/kit";
 import type { Dispatched, Sops } from "@svc/sop";
@@ -56,4 +57,4 @@ const startedReply = ({ runs, skipped }: Dispatched): Reply =>
   jsonReply(202, {
     runs: runs.map(({ sop, runId }) => ({ sop, run_id: runId })),
     skipped: skipped.map(({ sop, reason }) => ({ sop, reason })),
-  });
+  } satisfies SopsStarted);

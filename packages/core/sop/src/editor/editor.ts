@@ -17,7 +17,7 @@ import type { SopLibrary } from "../library/types.ts";
 import { commit, finishPending, notChanged } from "./commit.ts";
 import { type SopChange, SopHistory, type SopVersion, type SopVersionDetail } from "./history.ts";
 import { draftOf, type SopDraft, type SopEdit, type SopText, templateOf } from "./draft.ts";
-import type { SavedSop, SopSave, SopSource } from "./types.ts";
+import type { SavedSop, SopSave, SopSource, UndoneSop } from "./types.ts";
 
 export interface SopEditorDeps {
   /** Absolute path of `<workspace>/sops`. */
@@ -91,7 +91,7 @@ export class SopEditor {
   }
 
   /** Other files in its folder stay. Runs go on with the definition they began with. Throws as `save`. */
-  delete(name: string, by: string): Promise<SavedSop> {
+  delete(name: string, by: string): Promise<UndoneSop> {
     return this.#lock.run(async () => {
       const before = await this.#writable(name);
       const version = await this.#write(new Map([[name, { before, after: {} }]]), "delete", by);
@@ -133,7 +133,7 @@ export class SopEditor {
    * Puts the procedures of a version back as they were before it. `revision`: of `version`, which was looked at; undefined: whatever
    * they are now. Throws VERSION_UNKNOWN, and as `save`.
    */
-  undo(number: number, revision: string | undefined, by: string): Promise<SavedSop> {
+  undo(number: number, revision: string | undefined, by: string): Promise<UndoneSop> {
     return this.#lock.run(async () => {
       const { before: wanted, keys } = this.#history().read(number);
       const now = await this.#now(keys);

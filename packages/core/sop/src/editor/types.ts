@@ -17,9 +17,14 @@ export interface SopSave extends SopText {
 
 export interface SavedSop {
   readonly name: string;
-  /** Undefined: it was deleted. */
-  readonly revision: string | undefined;
+  readonly revision: string;
   /** What an undo names; undefined: the files say so already. */
   readonly version: number | undefined;
   readonly warnings: readonly Problem[];
+}
+
+/** After a deletion or an undo. */
+export interface UndoneSop extends Omit<SavedSop, "revision"> {
+  /** Undefined: there is no such procedure any more. */
+  readonly revision: string | undefined;
 }

@@ -1,19 +1,13 @@
 /** A procedure that is being written, as /api and `svc sop --json` show it. */
 import { basename } from "node:path";
-import type { Json } from "@svc/contract";
+import type * as api from "@svc/api";
 import type { Problem } from "@svc/config";
-import type { SavedSop, SopSource } from "../editor/types.ts";
+import type { SavedSop, SopSource, UndoneSop } from "../editor/types.ts";
 import type { SopVersion, SopVersionDetail } from "../editor/history.ts";
 import type { SopDraft } from "../editor/draft.ts";
 import { orNull } from "./values.ts";
 
-export const draftJson = ({
-  toml,
-  markdown,
-  problems,
-  warnings,
-  form,
-}: SopDraft): { readonly [name: string]: Json } => ({
+export const draftJson = ({ toml, markdown, problems, warnings, form }: SopDraft): api.SopDraft => ({
   toml,
   markdown: orNull(markdown),
   problems: problems.map(problemJson),
@@ -21,21 +15,23 @@ export const draftJson = ({
   form,
 });
 
-export const sourceJson = (source: SopSource): Json => ({
+export const sourceJson = (source: SopSource): api.SopSource => ({
   name: source.name,
   revision: source.revision,
   unwritable: orNull(source.unwritable),
   ...draftJson(source),
 });
 
-export const savedJson = ({ name, revision, version, warnings }: SavedSop): Json => ({
+export const savedJson = (saved: SavedSop): api.SopSaved => ({ ...undoneJson(saved), revision: saved.revision });
+
+export const undoneJson = ({ name, revision, version, warnings }: UndoneSop): api.SopUndone => ({
   name,
   revision: orNull(revision),
   version: version ?? null,
   warnings: warnings.map(problemJson),
 });
 
-export const versionJson = ({ version, at, by, keys, what }: SopVersion): { readonly [name: string]: Json } => ({
+export const versionJson = ({ version, at, by, keys, what }: SopVersion): api.SopVersion => ({
   version,
   at,
   by,
@@ -43,14 +39,14 @@ export const versionJson = ({ version, at, by, keys, what }: SopVersion): { read
   sops: [...keys],
 });
 
-export const versionDetailJson = (detail: SopVersionDetail): Json => ({
+export const versionDetailJson = (detail: SopVersionDetail): api.SopVersionDetail => ({
   ...versionJson(detail),
-  changes: detail.changes as unknown as Json,
-  undo: detail.undo as unknown as Json,
+  changes: detail.changes,
+  undo: detail.undo,
   revision: detail.revision,
 });
 
-const problemJson = ({ file, line, column, key, message, allowed, didYouMean }: Problem): Json => ({
+const problemJson = ({ file, line, column, key, message, allowed, didYouMean }: Problem): api.SopProblem => ({
   file: file === undefined ? null : basename(file),
   line: line ?? null,
   column: column ?? null,

@@ -1,12 +1,12 @@
 /** A run as /api and `svc sop --json` show it. */
-import type { Json } from "@svc/contract";
+import type * as api from "@svc/api";
 import type { Approval, AuditEntry, SopRun, SopStepRow } from "@svc/store";
 import type { SopStep } from "../library/types.ts";
 import { gateId, interruptedId } from "../runs/definition.ts";
 import type { SopRunDetail } from "../runs/types.ts";
 import { instant, instantOrNull, orNull } from "./values.ts";
 
-export const runJson = (run: SopRun): { readonly [name: string]: Json } => ({
+export const runJson = (run: SopRun): api.SopRun => ({
   id: run.id,
   n: run.n,
   sop: run.sop,
@@ -29,7 +29,7 @@ export const runJson = (run: SopRun): { readonly [name: string]: Json } => ({
 export function runDetailJson(
   { run, steps }: SopRunDetail,
   approvalOf: (key: { readonly runId: string; readonly stepId: string }) => Approval | undefined,
-): Json {
+): api.SopRunDetail {
   const rows = new Map(steps.map((row) => [row.step, row]));
   const { steps: planned } = run.definition as unknown as { readonly steps: readonly SopStep[] };
   const shown = planned.map(({ number, title, kind, actedIn }) => {
@@ -49,14 +49,16 @@ export function runDetailJson(
   return { ...runJson(run), payload: run.payload, steps: shown };
 }
 
-const rowJson = (row: SopStepRow | undefined): { readonly [name: string]: Json } => ({
+const rowJson = (
+  row: SopStepRow | undefined,
+): Pick<api.SopRunStep, "status" | "started_at" | "ended_at" | "output"> => ({
   status: row?.status ?? "pending",
   started_at: instantOrNull(row?.startedAtMs),
   ended_at: instantOrNull(row?.endedAtMs),
   output: row?.output ?? null,
 });
 
-export const auditJson = ({ n, atMs, kind, data, hash }: AuditEntry): Json => ({
+export const auditJson = ({ n, atMs, kind, data, hash }: AuditEntry): api.AuditEntry => ({
   n,
   at: instant(atMs),
   kind,
@@ -65,7 +67,7 @@ export const auditJson = ({ n, atMs, kind, data, hash }: AuditEntry): Json => ({
 });
 
 /** An approval as /api and `svc approvals --json` show it. */
-export const approvalJson = (approval: Approval): Json => {
+export const approvalJson = (approval: Approval): api.Approval => {
   const { answer, status } = approval;
   return {
     n: approval.n,
@@ -96,7 +98,8 @@ export const approvalJson = (approval: Approval): Json => {
           holds: status === "approved" ? (answer.holds ?? "once") : null,
         }
       : null,
-    detail: approval.detail ?? null,
+    // As the agent wrote it when it asked.
+    detail: (approval.detail ?? null) as api.ApprovalDetail | null,
     // What a yes would be kept under is of no use outside.
     offers: {
       conversation: orNull(approval.offers?.conversation?.text),

@@ -1,11 +1,11 @@
 /** A procedure as /api and `svc sop --json` show it. */
-import type { Json } from "@svc/contract";
+import type { Sop, SopStep as StepJson, SopTrigger as TriggerJson } from "@svc/api";
 import type { SopStep, SopTrigger } from "../library/types.ts";
 import type { SopSummary } from "../runs/types.ts";
 import { runJson } from "./run-json.ts";
 import { instantOrNull, orNull } from "./values.ts";
 
-export function sopJson({ definition, problem, activeRuns, lastRun, nextAtMs }: SopSummary): Json {
+export function sopJson({ definition, problem, activeRuns, lastRun, nextAtMs }: SopSummary): Sop {
   const next = nextAtMs.values();
   return {
     name: definition.name,
@@ -25,7 +25,7 @@ export function sopJson({ definition, problem, activeRuns, lastRun, nextAtMs }: 
   };
 }
 
-function triggerJson(trigger: SopTrigger, next: () => number | undefined): Json {
+function triggerJson(trigger: SopTrigger, next: () => number | undefined): TriggerJson {
   const { type, condition } = trigger;
   const rest = { type, condition: orNull(condition) };
   if (trigger.type === "webhook") return { ...rest, path: trigger.path };
@@ -37,7 +37,7 @@ function triggerJson(trigger: SopTrigger, next: () => number | undefined): Json 
   return { ...rest, expression, timezone: orNull(timezone), next_at: instantOrNull(next()) };
 }
 
-const stepJson = ({ number, title, kind, tools, requiresConfirmation, agent }: SopStep): Json => ({
+const stepJson = ({ number, title, kind, tools, requiresConfirmation, agent }: SopStep): StepJson => ({
   number,
   title,
   kind,
