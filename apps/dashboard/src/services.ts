@@ -1,7 +1,7 @@
 /** The objects that all components share, created once and provided by a context. */
+import type { PageDevice } from "@svc/api";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { Device } from "./api/shapes.ts";
 import { Api } from "./client/api.ts";
 import { EventLog, Live, watchForNewerPage } from "./client/live.ts";
 import { Session } from "./client/session.ts";
@@ -105,7 +105,7 @@ export function useServices(): Services {
 }
 
 /** The device that is signed in. Undefined while the sign-in ends. */
-export function useDevice(): Device | undefined {
+export function useDevice(): PageDevice | undefined {
   const state = useCell(useServices().session.state);
   return state.phase === "in" ? state.device : undefined;
 }

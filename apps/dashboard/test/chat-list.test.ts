@@ -1,28 +1,21 @@
 // The chat list is read in pages while it changes: each row must appear once, in order, and only visible rows are rendered.
+import type { Session, SessionList } from "@svc/api";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Conversation } from "../src/api/shapes.ts";
 import { brief } from "../src/texts/format.ts";
-import {
-  ChatList,
-  type ConversationPage,
-  heightOf,
-  listRows,
-  rowsInSight,
-  withMore,
-  withTop,
-} from "../src/views/chats/chat-list.ts";
+import { ChatList, heightOf, listRows, rowsInSight, withMore, withTop } from "../src/views/chats/chat-list.ts";
 import { plainPreview, sourceOf } from "../src/views/chats/chat-name.tsx";
 
 const NOW = new Date(2026, 10, 23, 12).getTime();
 
-const chat = (id: string, more: Partial<Conversation> = {}): Conversation => ({
+const chat = (id: string, more: Partial<Session> = {}): Session => ({
   id,
   session_id: id,
   device: null,
   kind: "chat",
   channel: null,
   title: id,
+  titled_by: "words",
   preview: "",
   unread: 0,
   pinned: false,
@@ -36,11 +29,11 @@ const chat = (id: string, more: Partial<Conversation> = {}): Conversation => ({
   ...more,
 });
 
-const page = (ids: string, before: string | null): ConversationPage => ({
+const page = (ids: string, before: string | null): SessionList => ({
   sessions: [...ids].map((id) => chat(id)),
   before,
 });
-const idsOf = ({ sessions }: ConversationPage): string => sessions.map(({ id }) => id).join("");
+const idsOf = ({ sessions }: SessionList): string => sessions.map(({ id }) => id).join("");
 
 describe("pages", () => {
   test("a row that moves up is at the top and nowhere else", () => {
@@ -56,7 +49,7 @@ describe("pages", () => {
   });
 
   test("a page requested before a change is not appended to another end", async () => {
-    const answers: ((page: ConversationPage) => void)[] = [];
+    const answers: ((page: SessionList) => void)[] = [];
     const get = (): Promise<unknown> => new Promise((resolve) => answers.push(resolve));
     const list = new ChatList({ get } as ConstructorParameters<typeof ChatList>[0], false);
     const first = list.refresh();

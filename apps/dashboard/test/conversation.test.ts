@@ -1,13 +1,13 @@
 // A conversation is joined from stored pages and running answers: where they meet, a
 // message is easily shown twice, or not at all.
+import type { SessionMessage } from "@svc/api";
 import { describe, expect, test } from "vitest";
-import type { Message } from "../src/api/shapes.ts";
 import type { Listener, LiveEvent } from "../src/client/live.ts";
 import { sentenceOf } from "../src/views/events.tsx";
 import { type LiveTurn, TurnBook, grown, partsOf, withoutEnded } from "../src/views/conversation/live-turns.ts";
 import { prepended, renewed, turnsOf } from "../src/views/conversation/transcript.ts";
 
-const message = (turn: number, role: Message["role"] = "user", text = `text ${turn}`): Message => ({
+const message = (turn: number, role: SessionMessage["role"] = "user", text = `text ${turn}`): SessionMessage => ({
   turn_id: `t-${turn}`,
   at: `2026-01-01T00:00:${String(turn).padStart(2, "0")}.000Z`,
   role,
@@ -49,7 +49,7 @@ describe("running turns", () => {
   });
   const all = (...events: LiveEvent[]): readonly LiveTurn[] =>
     events.reduce<readonly LiveTurn[]>((turns, one) => grown(turns, one), []);
-  const running = (more: Partial<Message>): Message => ({ ...message(1), state: "running", ...more });
+  const running = (more: Partial<SessionMessage>): SessionMessage => ({ ...message(1), state: "running", ...more });
   const call = { call_id: "c", tool: "shell", input: {}, ok: false, outcome: "failed" as const, output: null };
 
   test("grow by deltas, with texts and calls in order", () => {

@@ -5,10 +5,9 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from "@simplewebauthn/browser";
-import type { Device } from "../api/shapes.ts";
+import type { PageDevice, SignIn } from "@svc/api";
 import { type PlainKey, t } from "../texts/texts.ts";
 import { type Api, ApiError, errorOf, path, send } from "./api.ts";
-import type { SignedIn } from "./session.ts";
 
 /** Id of the feature that adds passkeys. */
 export const PASSKEYS = "webauthn";
@@ -27,7 +26,7 @@ export interface Passkey {
  * The passkey is the device's: its id says who the passkey is for, and its name is what the browser shows among others of
  * this service. Resolves with whether there is one more. Throws ApiError.
  */
-export async function addPasskey(api: Api, { id, name: deviceName }: Device, name: string): Promise<boolean> {
+export async function addPasskey(api: Api, { id, name: deviceName }: PageDevice, name: string): Promise<boolean> {
   const options = await api.call<PublicKeyCredentialCreationOptionsJSON>("/api/webauthn/register/start", {
     method: "POST",
     body: { user_id: id, user_name: deviceName },
@@ -40,10 +39,10 @@ export async function addPasskey(api: Api, { id, name: deviceName }: Device, nam
 }
 
 /** Undefined: the person cancelled. Throws ApiError. */
-export async function signInByPasskey(): Promise<SignedIn | undefined> {
+export async function signInByPasskey(): Promise<SignIn | undefined> {
   const answer = await usePasskey(await post<PublicKeyCredentialRequestOptionsJSON>("/api/webauthn/auth/start", {}));
   if (answer === undefined) return undefined;
-  const { csrf, device } = await post<SignedIn>("/api/webauthn/auth/finish", answer);
+  const { csrf, device } = await post<SignIn>("/api/webauthn/auth/finish", answer);
   return { csrf, device };
 }
 

@@ -1,15 +1,12 @@
 /** Whether a browser can use passkeys on this page, and why not. */
+import type { SignInFeatures } from "@svc/api";
 import { PASSKEYS } from "../client/passkeys.ts";
 import { useReader } from "../state/use-reader.ts";
 import { t } from "../texts/texts.ts";
 
-interface Ways {
-  readonly features: readonly string[];
-}
-
 /** Whether a passkey can sign in; undefined: not known yet. */
 export function usePasskeySignIn(): boolean | undefined {
-  const { data } = useReader("ways", [], (api, signal) => api.get<Ways>("/api/session/ways", {}, signal));
+  const { data } = useReader("ways", [], (api, signal) => api.get<SignInFeatures>("/api/session/ways", {}, signal));
   return data?.features.includes(PASSKEYS);
 }
 

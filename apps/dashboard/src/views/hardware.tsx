@@ -1,5 +1,5 @@
 /** Boards, the last readings of their pins, and the recent calls of agents. */
-import type { AuditEntry } from "../api/shapes.ts";
+import type { AuditEntry, AuditPage } from "@svc/api";
 import { Command, Empty, Heading, Section } from "../components/layout.tsx";
 import { Shown } from "../components/shown.tsx";
 import { type Column, Table } from "../components/table.tsx";
@@ -130,7 +130,7 @@ export function Hardware() {
     "/api/hardware/boards",
     ["hardware", "status"],
   );
-  const audit = useList<{ readonly entries: readonly AuditEntry[] }>("/api/audit", ["audit"], { limit: 200 });
+  const audit = useList<AuditPage>("/api/audit", ["audit"], { limit: 200 });
   return (
     <>
       <Heading title={t("hardware.hardware")} />

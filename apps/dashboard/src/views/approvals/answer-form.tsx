@@ -1,6 +1,6 @@
 /** The buttons of a pending approval: approve, reject, with a comment or for longer. */
+import type { Approval } from "@svc/api";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import type { Approval } from "../../api/governed-shapes.ts";
 import { ApiError, path } from "../../client/api.ts";
 import { Button } from "../../components/button.tsx";
 import { Problem } from "../../components/shown.tsx";

@@ -1,6 +1,6 @@
 /** Files of the next message: picking or dropping them, their upload, and the list above the message box. */
+import type { FileInfo } from "@svc/api";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { FileInfo } from "../../api/shapes.ts";
 import { type Api, ApiError, asApiError, path } from "../../client/api.ts";
 import { Icon } from "../../components/icon.tsx";
 import { ErrorText } from "../../components/shown.tsx";

@@ -1,6 +1,6 @@
 /** Files of a message: pictures are shown, other files are chips that download them. */
+import type { FileInfo } from "@svc/api";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { FileInfo } from "../../api/shapes.ts";
 import { path, saveFile } from "../../client/api.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Problem } from "../../components/shown.tsx";

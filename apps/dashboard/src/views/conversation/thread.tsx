@@ -1,8 +1,7 @@
 /** The messages of a conversation: stored ones, and the running turn. */
+import type { ApprovalPage, SessionMessage } from "@svc/api";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Approval } from "../../api/governed-shapes.ts";
-import type { Message } from "../../api/shapes.ts";
 import { Button } from "../../components/button.tsx";
 import { Problem } from "../../components/shown.tsx";
 import { useMayOperate, useServices } from "../../services.ts";
@@ -21,7 +20,7 @@ interface ThreadProps {
   readonly children: ComponentChildren;
 }
 
-const NONE: readonly Message[] = [];
+const NONE: readonly SessionMessage[] = [];
 const NO_WAYS: readonly FollowUp[] = [];
 
 export function Thread({ conversation, shown, turns, children }: ThreadProps) {
@@ -156,7 +155,7 @@ function TurnApprovals({ ids }: { readonly ids: readonly string[] }) {
 
 function OfTurns({ ids }: { readonly ids: readonly string[] }) {
   const query = { status: "waiting", limit: 50 };
-  const { data } = useList<{ readonly approvals: readonly Approval[] }>("/api/approvals", ["approvals"], query);
+  const { data } = useList<ApprovalPage>("/api/approvals", ["approvals"], query);
   const asked = data?.approvals.filter(({ run_id: id }) => ids.includes(id)) ?? [];
   return (
     <>

@@ -1,4 +1,5 @@
 /** The microphone beside the message box, and the bar above the box while a message is spoken. */
+import type { StatusReport, Transcript } from "@svc/api";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, asApiError } from "../../client/api.ts";
 import { Button } from "../../components/button.tsx";
@@ -85,7 +86,7 @@ const MAX_SECONDS = 300;
 
 export function useVoice(onText: (text: string) => void): Voice {
   const { api } = useServices();
-  const { data } = useList<{ readonly transcription?: boolean }>("/api/status", []);
+  const { data } = useList<StatusReport>("/api/status", []);
   const [state, setState] = useState<Exclude<VoiceState, "off">>("idle");
   const [seconds, setSeconds] = useState(0);
   const [error, setError] = useState<ApiError>();
@@ -125,7 +126,7 @@ export function useVoice(onText: (text: string) => void): Voice {
       }
       failed.current = take;
       setState("writing");
-      const { text } = await api.upload<{ readonly text: string }>("/api/transcriptions", {
+      const { text } = await api.upload<Transcript>("/api/transcriptions", {
         bytes: take,
         headers: { "Content-Type": "application/octet-stream" },
         signal,

@@ -1,5 +1,5 @@
 /** Health of the service, and what needs a person. */
-import type { Minute, Status } from "../../api/shapes.ts";
+import type { ActivityMinute, StatusReport } from "@svc/api";
 import { Facts, Heading, Section } from "../../components/layout.tsx";
 import { Shown } from "../../components/shown.tsx";
 import { Name } from "../../components/text.tsx";
@@ -17,7 +17,7 @@ import { Channels } from "./channels.tsx";
 const AGAIN_MS = 15_000;
 
 export function Overview() {
-  const status = useList<Status>("/api/status", ["status"]);
+  const status = useList<StatusReport>("/api/status", ["status"]);
   useTick(AGAIN_MS, () => void status.refresh());
   const mayOperate = useMayOperate();
   return (
@@ -38,7 +38,7 @@ export function Overview() {
   );
 }
 
-function Health({ status }: { readonly status: Status }) {
+function Health({ status }: { readonly status: StatusReport }) {
   const troubles = troublesOf(status);
   const mayOperate = useMayOperate();
   return (
@@ -83,7 +83,7 @@ interface Trouble {
 }
 
 /** Each problem, with a link to the view that fixes it. */
-function troublesOf({ features, channels, database, unsigned, warnings, sandbox }: Status): Trouble[] {
+function troublesOf({ features, channels, database, unsigned, warnings, sandbox }: StatusReport): Trouble[] {
   const checks = { fix: t("overview.run-the-checks"), href: hrefOf("doctor") };
   return [
     ...features
@@ -119,13 +119,13 @@ function troublesOf({ features, channels, database, unsigned, warnings, sandbox 
 }
 
 /** No agent has a real model. */
-const isEchoOnly = ({ model, agents }: Status): boolean =>
+const isEchoOnly = ({ model, agents }: StatusReport): boolean =>
   model.provider === "builtin" && agents.every(({ provider }) => provider === "builtin");
 
-const sandboxText = ({ summary, fix }: Status["sandbox"]): string =>
+const sandboxText = ({ summary, fix }: StatusReport["sandbox"]): string =>
   fix === null ? summary : t("overview.to-confine-commands", { summary, fix });
 
-function Service({ status }: { readonly status: Status }) {
+function Service({ status }: { readonly status: StatusReport }) {
   const agents = status.agents.map(({ name, cost_today_usd, price_known }) =>
     price_known ? `${name}: ${dollars(cost_today_usd)}` : t("overview.price-unknown", { name }),
   );
@@ -166,7 +166,7 @@ function isPage(url: string): boolean {
 }
 
 /** Pending approvals and failed messages. */
-function NeedsAttention({ messages }: { readonly messages: Status["messages"] }) {
+function NeedsAttention({ messages }: { readonly messages: StatusReport["messages"] }) {
   const { dead, failed, waiting, outgoing, oldest_waiting_secs: oldest } = messages;
   return (
     <div class="pair">
@@ -214,7 +214,7 @@ const BELOW = 24;
 
 type Count = "received" | "answered" | "delivered" | "failed";
 
-function Throughput({ minutes }: { readonly minutes: readonly Minute[] }) {
+function Throughput({ minutes }: { readonly minutes: readonly ActivityMinute[] }) {
   const total = (key: Count): number => minutes.reduce((sum, minute) => sum + minute[key], 0);
   const words = t("overview.minute-counts", {
     received: total("received"),
@@ -246,7 +246,7 @@ function Throughput({ minutes }: { readonly minutes: readonly Minute[] }) {
   );
 }
 
-function Column({ minute, x, most }: { readonly minute: Minute; readonly x: number; readonly most: number }) {
+function Column({ minute, x, most }: { readonly minute: ActivityMinute; readonly x: number; readonly most: number }) {
   const { at, received, answered, delivered, failed } = minute;
   const up = (answered / most) * (ABOVE - 4);
   const down = (failed / most) * (BELOW - 2);
