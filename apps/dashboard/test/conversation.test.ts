@@ -4,7 +4,7 @@ import type { SessionMessage } from "@svc/api";
 import { describe, expect, test } from "vitest";
 import type { Listener, LiveEvent } from "../src/client/live.ts";
 import { sentenceOf } from "../src/views/events.tsx";
-import { type LiveTurn, TurnBook, grown, partsOf, withoutEnded } from "../src/views/conversation/live-turns.ts";
+import { type LiveTurn, LiveTurns, grown, partsOf, withoutEnded } from "../src/views/conversation/live-turns.ts";
 import { prepended, renewed, turnsOf } from "../src/views/conversation/transcript.ts";
 
 const message = (turn: number, role: SessionMessage["role"] = "user", text = `text ${turn}`): SessionMessage => ({
@@ -139,7 +139,7 @@ test("renders deltas once per frame and other events at once", () => {
       return () => {};
     },
   };
-  const book = new TurnBook(live, (draw) => void frames.push(draw));
+  const book = new LiveTurns(live, (draw) => void frames.push(draw));
   let draws = 0;
   book.changes.follow(() => (draws += 1));
   const tell = (type: string, payload: object = {}): void =>

@@ -61,7 +61,7 @@ describe("the connection", () => {
     last().tell("boot-1", "turn-start");
     last().tell("boot-2", "turn-end");
     last().lose();
-    expect(live.state.value).toBe("again");
+    expect(live.state.value).toBe("reconnecting");
     vi.advanceTimersByTime(400);
     expect(sockets).toHaveLength(2);
     last().open();

@@ -77,7 +77,7 @@ async function makePasskey(
   optionsJSON: PublicKeyCredentialCreationOptionsJSON,
 ): Promise<RegistrationResponseJSON | undefined> {
   const { startRegistration } = await library();
-  return startRegistration({ optionsJSON }).catch(unlessCalledOff);
+  return startRegistration({ optionsJSON }).catch(unlessCancelled);
 }
 
 /** Undefined: the person cancelled. Throws ApiError. */
@@ -85,7 +85,7 @@ async function usePasskey(
   optionsJSON: PublicKeyCredentialRequestOptionsJSON,
 ): Promise<AuthenticationResponseJSON | undefined> {
   const { startAuthentication } = await library();
-  return startAuthentication({ optionsJSON }).catch(unlessCalledOff);
+  return startAuthentication({ optionsJSON }).catch(unlessCancelled);
 }
 
 /** By the names of https://www.w3.org/TR/webauthn-3/#sctn-create-request-exceptions. */
@@ -97,7 +97,7 @@ const SENTENCES: Readonly<Record<string, PlainKey>> = {
 };
 
 /** The browser reports a cancellation, a timeout and an unknown key with one error, so that no page can tell them apart. */
-function unlessCalledOff(error: unknown): undefined {
+function unlessCancelled(error: unknown): undefined {
   const name = error instanceof Error ? error.name : "";
   if (name === "NotAllowedError" || name === "AbortError") return undefined;
   throw new ApiError("BROWSER_REFUSED", t(SENTENCES[name] ?? "passkeys.the-browser-could-not-do"));

@@ -36,7 +36,7 @@ export class Session implements Credentials {
   constructor(tabs: Tabs | undefined, isSecureContext: boolean) {
     this.#tabs = tabs;
     this.#resumeBy = isSecureContext ? "GET" : "POST";
-    tabs?.addEventListener("message", () => void this.lookAgain());
+    tabs?.addEventListener("message", () => void this.checkAgain());
   }
 
   csrf(): string | undefined {
@@ -72,7 +72,7 @@ export class Session implements Credentials {
   }
 
   /** Another tab may have signed in or out. */
-  async lookAgain(): Promise<void> {
+  async checkAgain(): Promise<void> {
     if (this.state.value.phase === "starting") return;
     const signedIn = await this.#resume().catch(() => "unknown" as const);
     if (signedIn === "unknown") return;
@@ -127,7 +127,7 @@ export class Session implements Credentials {
     const before = this.state.value;
     this.#signedIn = signedIn;
     clearInterval(this.#renew);
-    this.#renew = setInterval(() => void this.lookAgain(), RENEW_MS);
+    this.#renew = setInterval(() => void this.checkAgain(), RENEW_MS);
     // The same device as before: no re-render.
     if (before.phase === "in" && before.device.id === signedIn.device.id) return;
     this.state.set({ phase: "in", device: signedIn.device });

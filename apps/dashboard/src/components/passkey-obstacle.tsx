@@ -18,10 +18,10 @@ export interface Obstacle {
   readonly href?: string;
 }
 
-type Surroundings = Pick<Window, "isSecureContext" | "location"> & { readonly PublicKeyCredential?: unknown };
+type PageEnvironment = Pick<Window, "isSecureContext" | "location"> & { readonly PublicKeyCredential?: unknown };
 
 /** Undefined: no obstacle found. */
-export function obstacleOn(window: Surroundings): Obstacle | undefined {
+export function obstacleOn(window: PageEnvironment): Obstacle | undefined {
   const { hostname, port, protocol } = window.location;
   if (/^127(?:\.\d+){3}$|^\[::1\]$/.test(hostname)) {
     const text = t("passkeys.browsers-use-no-passkeys-on");

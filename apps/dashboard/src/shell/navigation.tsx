@@ -89,13 +89,13 @@ export function ViewsOfArea({ at }: { readonly at: string }) {
           ))}
         </ul>
       </nav>
-      {area.id === "settings" && !isPhone && <Foot at={at} />}
+      {area.id === "settings" && !isPhone && <RailFooter at={at} />}
     </div>
   );
 }
 
 /** Device, theme and sign-out. On a phone they are in the appearance view. */
-function Foot({ at }: { readonly at: string }) {
+function RailFooter({ at }: { readonly at: string }) {
   const device = useDevice();
   return (
     <div class="foot">

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { seriousFindings } from "../fixture/axe.ts";
-import { layoutTroubles } from "../fixture/layout.ts";
+import { layoutProblems } from "../fixture/layout.ts";
 import { signedIn } from "../fixture/person.ts";
 import { removeProcedure, writeProcedure } from "../fixture/procedures.ts";
 import type { Scene } from "../fixture/scene.ts";
@@ -122,20 +122,20 @@ async function attackOn(page: Page, view: string): Promise<string[]> {
 async function lookOver(page: Page, view: string): Promise<string[]> {
   await page.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true");
   await page.locator(".reading").first().waitFor({ state: "detached" });
-  const troubles = [
-    ...(await layoutTroubles(page)),
+  const violations = [
+    ...(await layoutProblems(page)),
     ...(await page.evaluate<string[]>(`(${unboundTurns.toString()})()`)).map(
       (one) => `turns what is beside it: ${one}`,
     ),
   ];
-  if ((await page.evaluate("window.hacked")) !== undefined) troubles.push("it ran");
-  if ((await page.locator(MARKUP).count()) > 0) troubles.push("it is markup");
+  if ((await page.evaluate("window.hacked")) !== undefined) violations.push("it ran");
+  if ((await page.locator(MARKUP).count()) > 0) violations.push("it is markup");
   // What is typed in a field is no text of the page.
   const shown = await page.evaluate<string>(
     "[document.body.innerText, ...[...document.querySelectorAll('input, textarea')].map(({ value }) => value)].join()",
   );
-  if (!/onerror|WWWWWWWWWW|nnnnnnnnnn/.test(shown)) troubles.push("shows nothing of it");
-  return troubles.map((trouble) => `${view}: ${trouble}`);
+  if (!/onerror|WWWWWWWWWW|nnnnnnnnnn/.test(shown)) violations.push("shows nothing of it");
+  return violations.map((violation) => `${view}: ${violation}`);
 }
 
 export function hostileCases(scene: () => Scene): void {

@@ -85,20 +85,22 @@ export function AnswerForm({ approval }: { readonly approval: Approval }) {
           {t("approvals.reject")}
         </Button>
       </div>
-      {origin === "tool" && <Longer approval={approval} busy={isRunning} onChoose={(holds) => void answer(holds)} />}
+      {origin === "tool" && (
+        <LastingApproval approval={approval} busy={isRunning} onChoose={(holds) => void answer(holds)} />
+      )}
       <Problem error={error} />
     </div>
   );
 }
 
-interface LongerProps {
+interface LastingApprovalProps {
   readonly approval: Approval;
   readonly busy: boolean;
   readonly onChoose: (holds: Holds) => void;
 }
 
 /** A lasting approval. The pattern it covers is above its button, so that it is read first. */
-function Longer({ approval: { n, title, detail, offers }, busy, onChoose }: LongerProps) {
+function LastingApproval({ approval: { n, title, detail, offers }, busy, onChoose }: LastingApprovalProps) {
   const { conversation, always, reason } = offers;
   if (conversation === null && always === null) {
     return reason === null ? null : (

@@ -16,7 +16,7 @@ import { sourceOf, titleOf } from "../chats/chat-name.tsx";
 import { BackToChats } from "../chats/chats.tsx";
 import { ChatBox } from "./chat-box.tsx";
 import { Thread } from "./thread.tsx";
-import { type ShownTranscript, useLiveTurns, useTranscript } from "./transcript.ts";
+import { type TranscriptView, useLiveTurns, useTranscript } from "./transcript.ts";
 
 export function Conversation({ id }: { readonly id: string }) {
   const info = useList<Session>(path`/api/sessions/${id}`, ["sessions"]);
@@ -115,7 +115,7 @@ function Stop({ info }: { readonly info: Session }) {
 const FOUND = "found-message";
 
 /** Scrolls to a message that was searched for, loading earlier pages if needed. */
-function useJump({ transcript, earlier }: ShownTranscript): void {
+function useJump({ transcript, earlier }: TranscriptView): void {
   const { turn } = useCell(useServices().route).query;
   const [done, setDone] = useState<string>();
   const isThere = transcript?.messages.some(({ turn_id: id }) => id === turn) ?? false;

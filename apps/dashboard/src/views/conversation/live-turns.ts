@@ -9,7 +9,7 @@ const MAX_CONVERSATIONS = 50;
 const NONE: readonly LiveTurn[] = [];
 
 /** Running turns of all conversations, so that a view that opens shows their text so far. */
-export class TurnBook {
+export class LiveTurns {
   /** Changes when the display must render again. */
   readonly changes = new Cell(0);
   readonly #turns = new Map<string, readonly LiveTurn[]>();

@@ -9,19 +9,19 @@ import { useList } from "../../state/use-reader.ts";
 import { t } from "../../texts/texts.ts";
 import { ApprovalCard } from "../approvals/approval-card.tsx";
 import type { LiveTurn } from "./live-turns.ts";
-import { type FollowUp, type ShownTranscript, turnsOf } from "./transcript.ts";
+import { type FollowUp, type TranscriptView, turnsOf } from "./transcript.ts";
 import { Turn } from "./turn.tsx";
 
 interface ThreadProps {
   readonly conversation: string;
-  readonly shown: ShownTranscript;
+  readonly shown: TranscriptView;
   readonly turns: readonly LiveTurn[];
   /** Stays visible below the messages. */
   readonly children: ComponentChildren;
 }
 
 const NONE: readonly SessionMessage[] = [];
-const NO_WAYS: readonly FollowUp[] = [];
+const NO_FOLLOW_UPS: readonly FollowUp[] = [];
 
 export function Thread({ conversation, shown, turns, children }: ThreadProps) {
   const mayOperate = useMayOperate();
@@ -55,7 +55,7 @@ export function Thread({ conversation, shown, turns, children }: ThreadProps) {
             key={`${turn.id} ${turn.messages[0]?.replaced}`}
             turn={turn}
             live={turns.find(({ id }) => id === turn.id)}
-            ways={mayOperate && newest?.turn_id === turn.id ? newest.can : NO_WAYS}
+            ways={mayOperate && newest?.turn_id === turn.id ? newest.can : NO_FOLLOW_UPS}
             conversation={conversation}
             onSent={shown.sent}
           />

@@ -10,7 +10,7 @@ import type { LiveTurn } from "./live-turns.ts";
 
 const LIMIT = 50;
 
-export interface ShownTranscript {
+export interface TranscriptView {
   readonly transcript: SessionPage | undefined;
   readonly read: Read<SessionPage>;
   readonly earlier: Action<[]>;
@@ -19,7 +19,7 @@ export interface ShownTranscript {
   readonly hasSent: { current: boolean };
 }
 
-export function useTranscript(id: string): ShownTranscript {
+export function useTranscript(id: string): TranscriptView {
   const { api } = useServices();
   const messages = path`/api/sessions/${id}/messages`;
   const read = useReader<SessionPage>(messages, ["sessions"], (api, signal) =>

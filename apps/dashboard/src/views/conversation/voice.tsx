@@ -155,14 +155,14 @@ export function useVoice(onText: (text: string) => void): Voice {
   };
 }
 
-interface Telling {
+interface RecordingCallbacks {
   /** The recording has started; call the argument to end it. */
   readonly onStart: (finish: () => void) => void;
   readonly onSecond: (seconds: number) => void;
 }
 
 /** Resolves with the recording. Throws ApiError; with the signal's reason when it was called off. */
-async function recording(signal: AbortSignal, { onStart, onSecond }: Telling): Promise<Blob> {
+async function recording(signal: AbortSignal, { onStart, onSecond }: RecordingCallbacks): Promise<Blob> {
   // A page that came by plain HTTP has no microphone.
   if (navigator.mediaDevices === undefined || typeof MediaRecorder === "undefined") {
     throw new ApiError("NO_MICROPHONE", t("sessions.browsers-allow-the-microphone-only"));
@@ -179,7 +179,7 @@ async function recording(signal: AbortSignal, { onStart, onSecond }: Telling): P
   }
 }
 
-function recorded(stream: MediaStream, signal: AbortSignal, { onStart, onSecond }: Telling): Promise<Blob> {
+function recorded(stream: MediaStream, signal: AbortSignal, { onStart, onSecond }: RecordingCallbacks): Promise<Blob> {
   return new Promise((resolve, reject) => {
     const recorder = new MediaRecorder(stream);
     const pieces: Blob[] = [];

@@ -15,7 +15,7 @@ import { rich, t } from "../../texts/texts.ts";
 const FEATURE = "provider-a-web";
 const CHANNEL = "provider_a";
 const PATH = "/api/provider-a-web/link";
-const STATE_AGAIN_MS = 1_000;
+const STATE_POLL_MS = 1_000;
 
 type State =
   | { readonly stage: "waiting" }
@@ -73,7 +73,7 @@ function LinkDialog({ onClose }: { readonly onClose: () => void }) {
   tick.current = () => {
     if (state !== undefined && !isOver && !take.isRunning) void take.run("state");
   };
-  useTick(STATE_AGAIN_MS, () => tick.current());
+  useTick(STATE_POLL_MS, () => tick.current());
   const [action, act] =
     stage === "done"
       ? [t("common.done"), onClose]

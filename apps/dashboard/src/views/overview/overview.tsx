@@ -14,11 +14,11 @@ import { WaitingApprovals } from "../approvals/approvals.tsx";
 import { Channels } from "./channels.tsx";
 
 /** Uptime, memory and the picture change without an event. */
-const AGAIN_MS = 15_000;
+const REFRESH_MS = 15_000;
 
 export function Overview() {
   const status = useList<StatusReport>("/api/status", ["status"]);
-  useTick(AGAIN_MS, () => void status.refresh());
+  useTick(REFRESH_MS, () => void status.refresh());
   const mayOperate = useMayOperate();
   return (
     <>
@@ -39,7 +39,7 @@ export function Overview() {
 }
 
 function Health({ status }: { readonly status: StatusReport }) {
-  const troubles = troublesOf(status);
+  const healthProblems = healthProblemsOf(status);
   const mayOperate = useMayOperate();
   return (
     <section class={`health ${status.status}`} aria-label={t("overview.health")}>
@@ -59,9 +59,9 @@ function Health({ status }: { readonly status: StatusReport }) {
           ? t("overview.no-turn-runs")
           : t("overview.turns-that-run-waiting", { running: status.turns.running, waiting: status.turns.waiting })}
       </p>
-      {troubles.length === 0 ? null : (
+      {healthProblems.length === 0 ? null : (
         <ul class="troubles">
-          {troubles.map(({ text, fix, href }) => (
+          {healthProblems.map(({ text, fix, href }) => (
             <li key={text}>
               <span>
                 <Name>{text}</Name>
@@ -75,7 +75,7 @@ function Health({ status }: { readonly status: StatusReport }) {
   );
 }
 
-interface Trouble {
+interface HealthProblem {
   readonly text: string;
   /** Text of the link to the fix. */
   readonly fix: string;
@@ -83,7 +83,14 @@ interface Trouble {
 }
 
 /** Each problem, with a link to the view that fixes it. */
-function troublesOf({ features, channels, database, unsigned, warnings, sandbox }: StatusReport): Trouble[] {
+function healthProblemsOf({
+  features,
+  channels,
+  database,
+  unsigned,
+  warnings,
+  sandbox,
+}: StatusReport): HealthProblem[] {
   const checks = { fix: t("overview.run-the-checks"), href: hrefOf("doctor") };
   return [
     ...features

@@ -15,7 +15,7 @@ import { dates, rich, t } from "../../texts/texts.ts";
 const LEVELS = ["", "debug", "info", "warn", "error"] as const;
 type Level = (typeof LEVELS)[number];
 
-const AGAIN_MS = 2_000;
+const REFRESH_MS = 2_000;
 const MOST_READ = 200;
 /** Older lines are dropped. */
 const MOST_SHOWN = 1_000;
@@ -74,7 +74,7 @@ export function Logs() {
   tick.current = () => {
     if (!isPaused && busy.current === undefined) void read(buffer);
   };
-  useTick(AGAIN_MS, () => tick.current());
+  useTick(REFRESH_MS, () => tick.current());
   const isFiltered = level + text + channel !== "";
   return (
     <>
