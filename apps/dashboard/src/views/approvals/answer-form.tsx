@@ -7,6 +7,7 @@ import { Problem } from "../../components/shown.tsx";
 import { visible } from "../../components/text.tsx";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
+import { isTyping } from "../../state/use-window.ts";
 import type { MessageKey } from "../../texts/en.ts";
 import { relative } from "../../texts/format.ts";
 import { rich, t } from "../../texts/texts.ts";
@@ -148,9 +149,6 @@ const Pattern = ({ text }: { readonly text: string }) => (
     <code dir="ltr">{visible(text)}</code>
   </pre>
 );
-
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
 
 function tooLate({ fields: { by, at }, message }: ApiError): string {
   if (typeof by !== "string" || typeof at !== "string") return message;

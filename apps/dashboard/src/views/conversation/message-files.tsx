@@ -7,8 +7,8 @@ import { Problem } from "../../components/shown.tsx";
 import { Name } from "../../components/text.tsx";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
+import { fileSize } from "../../texts/format.ts";
 import { t } from "../../texts/texts.ts";
-import { sizeText } from "./attachments.tsx";
 
 interface Props {
   readonly conversation: string;
@@ -45,8 +45,8 @@ function MessageFile({ file, address }: FileProps) {
         type="button"
         class={PICTURES.has(file.type) ? "picture" : "chip"}
         aria-busy={save.isRunning}
-        aria-label={t("sessions.save", { name: file.name, size: sizeText(file.size) })}
-        title={`${file.name}, ${sizeText(file.size)}`}
+        aria-label={t("sessions.save", { name: file.name, size: fileSize(file.size) })}
+        title={`${file.name}, ${fileSize(file.size)}`}
         onClick={() => void save.run()}
       >
         {PICTURES.has(file.type) ? (
@@ -57,7 +57,7 @@ function MessageFile({ file, address }: FileProps) {
             <span class="chip-name">
               <Name>{file.name}</Name>
             </span>{" "}
-            <span class="hint">{sizeText(file.size)}</span>
+            <span class="hint">{fileSize(file.size)}</span>
           </>
         )}
       </button>
