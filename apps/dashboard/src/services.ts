@@ -1,7 +1,7 @@
 /** The objects that all components share, created once and provided by a context. */
+import type { PageDevice } from "@svc/api";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { Device } from "./api/shapes.ts";
 import { Api } from "./client/api.ts";
 import { EventLog, Live, watchForNewerPage } from "./client/live.ts";
 import { Session } from "./client/session.ts";
@@ -12,14 +12,14 @@ import { Cell, useCell } from "./state/cell.ts";
 import { type Route, followRoute } from "./state/route.ts";
 import { forgetAll, remember, remembered } from "./state/tab-memory.ts";
 import { type Theme, applyTheme } from "./state/theme.ts";
-import { TurnBook } from "./views/conversation/live-turns.ts";
+import { LiveTurns } from "./views/conversation/live-turns.ts";
 
 export interface Services {
   readonly session: Session;
   readonly api: Api;
   readonly live: Live;
   readonly events: EventLog;
-  readonly turns: TurnBook;
+  readonly turns: LiveTurns;
   readonly route: Cell<Route>;
   readonly announcer: Announcer;
   readonly pageTitle: PageTitle;
@@ -52,7 +52,7 @@ export function makeServices(window: Window): Services {
   const nowMs = new Cell(Date.now());
   setInterval(() => nowMs.set(Date.now()), NOW_MS);
   const events = new EventLog(live);
-  const turns = new TurnBook(live);
+  const turns = new LiveTurns(live);
   const hasNewerPage = watchForNewerPage(live, import.meta.url);
   return {
     hasNewerPage,
@@ -91,7 +91,7 @@ export function followSession({ session, live, events, turns, push }: Services, 
   apply();
   window.addEventListener("online", () => live.reconnect());
   window.document.addEventListener("visibilitychange", () => {
-    if (window.document.visibilityState === "visible" && live.state.value === "again") live.reconnect();
+    if (window.document.visibilityState === "visible" && live.state.value === "reconnecting") live.reconnect();
   });
 }
 
@@ -105,7 +105,7 @@ export function useServices(): Services {
 }
 
 /** The device that is signed in. Undefined while the sign-in ends. */
-export function useDevice(): Device | undefined {
+export function useDevice(): PageDevice | undefined {
   const state = useCell(useServices().session.state);
   return state.phase === "in" ? state.device : undefined;
 }

@@ -71,7 +71,7 @@ const transferring = (act: string): string => `(async (files) => {
 const asArgument = (files: readonly (typeof picture)[]): string =>
   JSON.stringify(files.map(({ name, mimeType, buffer: bytes }) => ({ name, type: mimeType, bytes: [...bytes] })));
 
-test("files go by the button with a message: a picture is shown in the conversation, a PDF is a chip that saves it", async () => {
+test("attaches files by the button: shows a picture in the conversation and a PDF as a chip to download", async () => {
   await using person = await newChat();
   const { page } = person;
   await choose(page, [picture, paper]);
@@ -84,7 +84,7 @@ test("files go by the button with a message: a picture is shown in the conversat
   await image.waitFor();
   const width = `document.querySelector('.picture img').naturalWidth`;
   await expect.poll(() => page.evaluate<number>(width)).toBe(1);
-  // The model is told where they are, and people are not.
+  // The model gets their paths; people do not see them.
   await thread(page)
     .getByText(/You said: look at these\s+\[IMAGE:media\/[^\]]+-cat\.png\]/)
     .waitFor();
@@ -106,7 +106,7 @@ test("files go by the button with a message: a picture is shown in the conversat
   person.expectCalm();
 });
 
-test("a picture is pasted, and words that come with one are words", async () => {
+test("pastes a picture, and prefers text that comes with one", async () => {
   await using person = await newChat();
   const { page } = person;
   await box(page).fill("before ");
@@ -124,7 +124,7 @@ test("a picture is pasted, and words that come with one are words", async () => 
   person.expectCalm();
 });
 
-test("files are dropped where the page says so, anywhere on it; a link is no file", async () => {
+test("accepts files dropped anywhere on the page, but no links", async () => {
   await using person = await newChat();
   const { page } = person;
   const drag = (type: string): string =>
@@ -145,7 +145,7 @@ test("files are dropped where the page says so, anywhere on it; a link is no fil
   person.expectCalm();
 });
 
-test("what is attached is removed again, is there after a reload, and what can't be sent says why", async () => {
+test("removes attachments, restores them after a reload, and explains refused ones", async () => {
   await using person = await newChat();
   const { page } = person;
   await choose(page, [picture, paper]);
@@ -183,7 +183,7 @@ test("what is attached is removed again, is there after a reload, and what can't
   person.expectCalm();
 });
 
-test("a file that is a picture, a page and a script at once, and is called ../../x, is a picture in the workspace", async () => {
+test("stores a file that is a picture, a page and a script at once, named ../../x, as a picture in the workspace", async () => {
   await using person = await newChat();
   const { page } = person;
   const script = "window.hacked=1";
@@ -225,7 +225,7 @@ test("a file that is a picture, a page and a script at once, and is called ../..
   person.expectCalm();
 });
 
-test("a message that failed is sent again, and edited, with its picture", async () => {
+test("retries and edits a failed message with its picture", async () => {
   await using person = await newChat();
   const { page } = person;
   fixture.refused.add("please fail once");
@@ -243,7 +243,7 @@ test("a message that failed is sent again, and edited, with its picture", async 
   person.expectCalm();
 });
 
-test("a message is spoken: it is recorded, written down and put into the box; it can be called off", async () => {
+test("records a spoken message, transcribes it into the box, and can be cancelled", async () => {
   await using person = await newChat({ permissions: ["microphone"] });
   const { page } = person;
   await box(page).fill("Please");
@@ -264,7 +264,7 @@ test("a message is spoken: it is recorded, written down and put into the box; it
   person.expectCalm();
 });
 
-test("an upload and a recording that the network interrupts are tried again", async () => {
+test("retries an upload and a recording that the network interrupts", async () => {
   await using person = await newChat({ permissions: ["microphone"] });
   const { page } = person;
   await page.route("**/api/files", (route) => route.abort("connectionreset"), { times: 1 });
@@ -286,7 +286,7 @@ test("an upload and a recording that the network interrupts are tried again", as
   person.expectCalm();
 });
 
-test("without a microphone that may be used, it says so and what to do", async () => {
+test("explains a missing or blocked microphone", async () => {
   await using person = await newChat();
   const { page } = person;
   await page.evaluate(
@@ -303,7 +303,7 @@ test("without a microphone that may be used, it says so and what to do", async (
   person.expectCalm();
 });
 
-test("on a phone the box keeps its width, and everything is in reach", async () => {
+test("keeps the width of the box and its controls in reach on a phone", async () => {
   await using person = await newChat({ viewport: { width: 360, height: 720 } });
   const { page } = person;
   await choose(page, [picture, paper]);

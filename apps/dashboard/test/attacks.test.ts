@@ -1,4 +1,4 @@
-// What others write, and what other sites try, in a real browser.
+// Hostile texts and hostile sites, in a real browser.
 import { abuseCases } from "./cases/abuse.ts";
 import { hostileCases } from "./cases/hostile.ts";
 import { otherSiteCases } from "./cases/other-sites.ts";

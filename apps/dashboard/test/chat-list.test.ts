@@ -1,28 +1,21 @@
-// The list of chats is read in pages while it changes: a row must be in it once, in its place, and of ten thousand few are drawn.
+// The chat list is read in pages while it changes: each row must appear once, in order, and only visible rows are rendered.
+import type { Session, SessionList } from "@svc/api";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Conversation } from "../src/api/shapes.ts";
 import { brief } from "../src/texts/format.ts";
-import {
-  ChatList,
-  type ConversationPage,
-  heightOf,
-  listRows,
-  rowsInSight,
-  withMore,
-  withTop,
-} from "../src/views/chats/chat-list.ts";
+import { ChatList, heightOf, listRows, rowsInSight, withMore, withTop } from "../src/views/chats/chat-list.ts";
 import { plainPreview, sourceOf } from "../src/views/chats/chat-name.tsx";
 
 const NOW = new Date(2026, 10, 23, 12).getTime();
 
-const chat = (id: string, more: Partial<Conversation> = {}): Conversation => ({
+const chat = (id: string, more: Partial<Session> = {}): Session => ({
   id,
   session_id: id,
   device: null,
   kind: "chat",
   channel: null,
   title: id,
+  titled_by: "words",
   preview: "",
   unread: 0,
   pinned: false,
@@ -36,27 +29,27 @@ const chat = (id: string, more: Partial<Conversation> = {}): Conversation => ({
   ...more,
 });
 
-const page = (ids: string, before: string | null): ConversationPage => ({
+const page = (ids: string, before: string | null): SessionList => ({
   sessions: [...ids].map((id) => chat(id)),
   before,
 });
-const idsOf = ({ sessions }: ConversationPage): string => sessions.map(({ id }) => id).join("");
+const idsOf = ({ sessions }: SessionList): string => sessions.map(({ id }) => id).join("");
 
 describe("pages", () => {
-  test("a row that comes up stands at the top, and nowhere else", () => {
+  test("a row that moves up is at the top and nowhere else", () => {
     const shown = withMore(page("abc", "1"), page("def", "2"));
     const renewed = withTop(shown, page("eab", "1"));
     expect([idsOf(renewed), renewed.before]).toEqual(["eabdf", "2"]);
   });
 
-  test("a row that was removed goes; the end of a short list is its end", () => {
+  test("a removed row disappears, and a short list ends", () => {
     expect(idsOf(withTop(page("abcd", "1"), page("acd", null)))).toBe("acd");
     expect(idsOf(withTop(withMore(page("abc", "1"), page("def", null)), page("ace", "1")))).toBe("acedf");
     expect(withTop(undefined, page("a", null)).before).toBeNull();
   });
 
-  test("a page that was asked for before the list changed is not put behind another end", async () => {
-    const answers: ((page: ConversationPage) => void)[] = [];
+  test("a page requested before a change is not appended to another end", async () => {
+    const answers: ((page: SessionList) => void)[] = [];
     const get = (): Promise<unknown> => new Promise((resolve) => answers.push(resolve));
     const list = new ChatList({ get } as ConstructorParameters<typeof ChatList>[0], false);
     const first = list.refresh();
@@ -89,7 +82,7 @@ describe("rows", () => {
     expect(heads).toEqual(["Pinned", "Today", "Yesterday", "This week", "This month", "May 2026"]);
   });
 
-  test("in sight are drawn, whatever the reader scrolls to, and little more", () => {
+  test("are rendered only near the visible part, at any scroll position", () => {
     const rows = listRows(
       Array.from({ length: 10_000 }, (_, n) =>
         chat(`c-${n}`, { updated_at: new Date(NOW - n * 3_600_000).toISOString() }),
@@ -108,7 +101,7 @@ describe("rows", () => {
   });
 });
 
-test("a source is the channel, the page, the terminal or the program that writes", () => {
+test("the source is a channel, the page, the terminal or a program", () => {
   expect(sourceOf(chat("x", { channel: { channel: "email", id: "a@b", thread: null } }))).toEqual({
     name: "Email",
     icon: "envelope",

@@ -1,15 +1,15 @@
-// The list of conversations and the composer in a real browser: what is around a chat.
+// The list of conversations and the message box in a real browser.
 import { commandCases } from "./cases/commands.ts";
 import { emptyStartCases } from "./cases/empty-start.ts";
-import { homeCases } from "./cases/home.ts";
+import { chatListCases } from "./cases/chat-list.ts";
 import { modelErrorCases } from "./cases/model-errors.ts";
-import { reachCases } from "./cases/reach.ts";
+import { accessibilityCases } from "./cases/accessibility.ts";
 import { sharedScene } from "./fixture/scene.ts";
 
 const scene = sharedScene();
 
-homeCases(scene);
+chatListCases(scene);
 emptyStartCases(scene);
 commandCases(scene);
 modelErrorCases(scene);
-reachCases(scene);
+accessibilityCases(scene);

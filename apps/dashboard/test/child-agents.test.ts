@@ -10,7 +10,7 @@ import { signedIn } from "./fixture/person.ts";
 
 beforeEach(needChromium);
 
-test("a child agent appears, shows its state and its answer's cost, and is stopped", async () => {
+test("shows a child agent with its state and cost, and stops it", async () => {
   using home = temporaryHome();
   writeFileSync(join(home.path, "config.toml"), "[agents_pool]\n", { mode: 0o600 });
   await using daemon = await startBinary({ home: home.path, binary: fullestBinaryPath() });

@@ -1,13 +1,13 @@
-// A conversation on the page is put together of pages and of what is being answered: where they meet, a
+// A conversation is joined from stored pages and running answers: where they meet, a
 // message is easily shown twice, or not at all.
+import type { SessionMessage } from "@svc/api";
 import { describe, expect, test } from "vitest";
-import type { Message } from "../src/api/shapes.ts";
 import type { Listener, LiveEvent } from "../src/client/live.ts";
 import { sentenceOf } from "../src/views/events.tsx";
-import { type LiveTurn, TurnBook, grown, partsOf, withoutEnded } from "../src/views/conversation/live-turns.ts";
+import { type LiveTurn, LiveTurns, grown, partsOf, withoutEnded } from "../src/views/conversation/live-turns.ts";
 import { prepended, renewed, turnsOf } from "../src/views/conversation/transcript.ts";
 
-const message = (turn: number, role: Message["role"] = "user", text = `text ${turn}`): Message => ({
+const message = (turn: number, role: SessionMessage["role"] = "user", text = `text ${turn}`): SessionMessage => ({
   turn_id: `t-${turn}`,
   at: `2026-01-01T00:00:${String(turn).padStart(2, "0")}.000Z`,
   role,
@@ -24,14 +24,14 @@ const message = (turn: number, role: Message["role"] = "user", text = `text ${tu
 describe("the transcript", () => {
   const newest = { messages: [message(3), message(4)], before: "before-3", newest: null };
 
-  test("earlier pages come above, and stay there when the newest is read again", () => {
+  test("keeps earlier pages above when the newest is read again", () => {
     const both = prepended(newest, { messages: [message(1), message(2)], before: null, newest: null });
     const again = renewed(both, { messages: [message(4), message(5)], before: "before-4", newest: null });
     expect(again.messages.map(({ turn_id: id }) => id)).toEqual(["t-1", "t-2", "t-3", "t-4", "t-5"]);
     expect(again.before).toBeNull();
   });
 
-  test("where the newest page no longer meets what is shown, only it is shown: nothing is missing in between", () => {
+  test("shows only the newest page if it no longer overlaps the shown ones", () => {
     const far = { messages: [message(8), message(9)], before: "before-8", newest: null };
     expect(renewed(newest, far)).toEqual(far);
     expect(renewed(undefined, newest)).toEqual(newest);
@@ -40,7 +40,7 @@ describe("the transcript", () => {
   });
 });
 
-describe("turns that run", () => {
+describe("running turns", () => {
   const event = (type: string, payload: object): LiveEvent => ({
     id: "b-1",
     type,
@@ -49,10 +49,10 @@ describe("turns that run", () => {
   });
   const all = (...events: LiveEvent[]): readonly LiveTurn[] =>
     events.reduce<readonly LiveTurn[]>((turns, one) => grown(turns, one), []);
-  const running = (more: Partial<Message>): Message => ({ ...message(1), state: "running", ...more });
+  const running = (more: Partial<SessionMessage>): SessionMessage => ({ ...message(1), state: "running", ...more });
   const call = { call_id: "c", tool: "shell", input: {}, ok: false, outcome: "failed" as const, output: null };
 
-  test("grow piece by piece, words and calls in their order", () => {
+  test("grow by deltas, with texts and calls in order", () => {
     const turns = all(
       event("turn-start", {}),
       event("text-delta", { text: "Let ", offset: 0 }),
@@ -68,7 +68,7 @@ describe("turns that run", () => {
     ]);
   });
 
-  test("that wait for their model say why, until when and which try comes, and nothing of it once they go on", () => {
+  test("show reason, time and number of a model retry until it starts", () => {
     const waiting = event("turn-waiting", {
       message: "The model provider's rate limit is reached (429).",
       retry_in_ms: 7000,
@@ -94,7 +94,7 @@ describe("turns that run", () => {
     expect(sentenceOf(waiting)).toBe("The model provider's rate limit is reached (429). Trying again in 7 s.");
   });
 
-  test("whose beginning was missed are what was read and what came since, each piece once", () => {
+  test("join the stored state and later events without doubles if their start was missed", () => {
     const read = [
       running({}),
       running({ role: "assistant", text: "Let me look.", calls: [call] }),
@@ -118,19 +118,19 @@ describe("turns that run", () => {
     expect(partsOf(read, result[0]).filter(({ kind }) => kind === "call")).toHaveLength(1);
   });
 
-  test("stay until the conversation has their end, however they ended", () => {
+  test("stay until the stored messages contain their end", () => {
     const ended = all(event("turn-start", {}), event("turn-end", { ok: false }));
     expect(all(event("turn-end", { ok: true }))).toEqual([]);
     expect(withoutEnded(ended, [running({})])).toBe(ended);
     expect(withoutEnded(ended, [{ ...message(1), state: "failed" }])).toEqual([]);
-    // Removed, or never kept.
+    // Removed, or never stored.
     expect(withoutEnded(ended, [])).toEqual([]);
     const begun = all(event("turn-start", {}));
     expect(withoutEnded(begun, [])).toBe(begun);
   });
 });
 
-test("pieces are drawn once a frame, whatever came in it; what else happens is drawn at once", () => {
+test("renders deltas once per frame and other events at once", () => {
   const listeners: Listener[] = [];
   const frames: (() => void)[] = [];
   const live = {
@@ -139,7 +139,7 @@ test("pieces are drawn once a frame, whatever came in it; what else happens is d
       return () => {};
     },
   };
-  const book = new TurnBook(live, (draw) => void frames.push(draw));
+  const book = new LiveTurns(live, (draw) => void frames.push(draw));
   let draws = 0;
   book.changes.follow(() => (draws += 1));
   const tell = (type: string, payload: object = {}): void =>
@@ -168,7 +168,7 @@ test("pieces are drawn once a frame, whatever came in it; what else happens is d
   expect([draws, said()]).toEqual([4, []]);
 });
 
-test("messages of a turn stand together, an earlier attempt at the same one apart", () => {
+test("groups messages by turn, earlier attempts separately", () => {
   const messages = [message(1), message(1, "assistant"), message(2), message(1)];
   expect(turnsOf(messages).map(({ id, messages }) => [id, messages.length])).toEqual([
     ["t-1", 2],

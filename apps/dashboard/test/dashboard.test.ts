@@ -1,8 +1,8 @@
-// The page as people have it: the built binary, a real browser. What no unit test sees is whether a click reaches the service,
-// whether a second page hears of it, and whether anything is stale, doubled or lost when the service is killed in between.
+// The built binary in a real browser. Only here is it seen whether a click reaches the daemon,
+// whether a second page shows it, and whether anything is stale, double or lost when the daemon is killed in between.
 import { approvalCases } from "./cases/approvals.ts";
 import { chatCases } from "./cases/chat.ts";
-import { cutOffCases } from "./cases/cut-off.ts";
+import { incompleteAnswerCases } from "./cases/incomplete-answers.ts";
 import { networkLossCases } from "./cases/network-loss.ts";
 import { procedureCases } from "./cases/procedures.ts";
 import { restartCases } from "./cases/restart.ts";
@@ -14,7 +14,7 @@ const scene = sharedScene();
 
 signInCases(scene);
 chatCases(scene);
-cutOffCases(scene);
+incompleteAnswerCases(scene);
 networkLossCases(scene);
 approvalCases(scene);
 workCases(scene);

@@ -13,7 +13,7 @@ import { signedIn } from "./fixture/person.ts";
 
 beforeEach(needChromium);
 
-test("a board, its last reading, and a call that a person approved", async () => {
+test("shows a board, its last reading, and an approved call", async () => {
   await using board = await startJsonBoard();
   await using model = await fakeModelServer({
     script: [

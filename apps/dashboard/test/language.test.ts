@@ -1,12 +1,12 @@
-// The page speaks the browser's language before anybody has signed in, another one as soon as it is chosen, and the same after a reload;
-// what a page in one language says must not stand on in another.
+// The page uses the browser's language before the sign-in, another one once it is chosen, and the same after a reload;
+// no text of the earlier language may remain.
 import { expect, test } from "vitest";
 import { meet } from "./fixture/person.ts";
 import { sharedScene } from "./fixture/scene.ts";
 
 const scene = sharedScene();
 
-test("a German browser is signed in in German, and goes on in Chinese without a reload", async () => {
+test("a German browser signs in in German and switches to Chinese without a reload", async () => {
   const { browser, fixture } = scene();
   await using person = await meet(browser, fixture, { locale: "de-DE" });
   const { page } = person;
@@ -20,7 +20,7 @@ test("a German browser is signed in in German, and goes on in Chinese without a 
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Chats", exact: true }).waitFor();
 
-  // What was typed must be there still: nothing is loaded anew.
+  // Typed text must still be there: nothing is reloaded.
   await page.getByLabel("Alle Nachrichten durchsuchen").fill("draft");
   await person.go("appearance", "Darstellung");
   const load = await page.evaluate<number>("performance.timeOrigin");
@@ -37,7 +37,7 @@ test("a German browser is signed in in German, and goes on in Chinese without a 
   person.expectCalm();
 });
 
-test("forms have labels and help in the language; what the service says is marked as English", async () => {
+test("forms have labels and help in the language; the daemon's text is marked as English", async () => {
   const { browser, fixture } = scene();
   await using person = await meet(browser, fixture, { locale: "de-DE" });
   const { page } = person;

@@ -1,5 +1,5 @@
-// Approvals as a person has them on a desktop and a phone: asked on the one, answered on the other; allowed for always, not asked
-// again, revoked, asked again. And what an attacker writes into a command is seen for what it is.
+// Approvals on a desktop and a phone: requested on one, answered on the other; always allowed, not requested
+// again, revoked, requested again. Hostile characters in a command are visible.
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
@@ -50,7 +50,7 @@ const say = async ({ page }: Person, text: string): Promise<void> => {
 const answered = (person: Person, text: string, times: number): Promise<void> =>
   expect.poll(() => person.page.getByRole("list", { name: "Messages" }).getByText(text).count()).toBe(times);
 
-test("asked on the desktop, always allowed on the phone, not asked again; revoked on the phone, asked again", async () => {
+test("a call requested on the desktop is always allowed on the phone, and asks again after the phone revokes the rule", async () => {
   await using desktop = await signedIn(browser, fixture, { name: "desktop" });
   await using phone = await signedIn(browser, fixture, { name: "phone", ...PHONE });
   await phone.go("approvals", "Approvals");
@@ -92,7 +92,7 @@ test("asked on the desktop, always allowed on the phone, not asked again; revoke
   phone.expectCalm();
 });
 
-test("a file is shown as a diff, and allowed for the conversation without being asked about again there", async () => {
+test("a file change is shown as a diff and allowed for the conversation", async () => {
   await using person = await signedIn(browser, fixture);
   const { page } = person;
   await person.go("chat", "New chat");
@@ -111,7 +111,7 @@ test("a file is shown as a diff, and allowed for the conversation without being 
   person.expectCalm();
 });
 
-test("what can't be seen in a command is shown by its number, and no key or tag of it does anything", async () => {
+test("invisible characters of a command are shown by number, and its keys and tags do nothing", async () => {
   await using person = await signedIn(browser, fixture);
   const { page } = person;
   await person.go("chat", "New chat");
@@ -131,7 +131,7 @@ test("what can't be seen in a command is shown by its number, and no key or tag 
   person.expectCalm();
 });
 
-test("the page can be installed, and its worker keeps nothing and answers no request", async () => {
+test("the page can be installed, and its worker caches nothing and answers no request", async () => {
   const manifest = await fixture.daemon.request("/manifest.webmanifest");
   expect(manifest.headers.get("content-type")).toBe("application/manifest+json");
   const { icons } = (await manifest.json()) as { icons: { src: string; type: string }[] };

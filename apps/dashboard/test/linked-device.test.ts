@@ -13,7 +13,7 @@ import { signedIn } from "./fixture/person.ts";
 
 beforeEach(needChromium);
 
-test("an account is linked by the code on the page, and again after the platform logged it out", async () => {
+test("links an account by the code on the page, and again after the platform logged it out", async () => {
   using home = temporaryHome();
   await using platform = await startWebPlatform();
   const config = `

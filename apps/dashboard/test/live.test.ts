@@ -1,5 +1,5 @@
-// The one connection of the page: an event that is told twice is counted twice, one that is missed leaves a list old for good,
-// and pages that all connect again at the same instant keep a service that has just started from getting up.
+// The live connection: a doubled event counts twice, a missed one leaves a list stale,
+// and pages that reconnect at the same instant overload a starting daemon.
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Live, type LiveEvent, isNews, parseEventId } from "../src/client/live.ts";
@@ -55,13 +55,13 @@ beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
 describe("the connection", () => {
-  test("goes on after the last event it saw, and shows none twice", () => {
+  test("resumes after the last event, without doubles", () => {
     const { live, last, events, sockets } = connected();
     last().open();
     last().tell("boot-1", "turn-start");
     last().tell("boot-2", "turn-end");
     last().lose();
-    expect(live.state.value).toBe("again");
+    expect(live.state.value).toBe("reconnecting");
     vi.advanceTimersByTime(400);
     expect(sockets).toHaveLength(2);
     last().open();
@@ -71,7 +71,7 @@ describe("the connection", () => {
     expect(events.map(({ id }) => id)).toEqual(["boot-1", "boot-2", "boot-3"]);
   });
 
-  test("has all lists read again when it is back, when events are missing, and when it is another process", () => {
+  test("marks all lists stale after a reconnect, dropped events, and a restart of the daemon", () => {
     const { last, stale } = connected();
     last().open();
     last().tell("one-7", "message-received");
@@ -81,7 +81,7 @@ describe("the connection", () => {
     expect(stale.slice(2)).toEqual([undefined, undefined]);
   });
 
-  test("is lost for as long as nobody answers, waits longer each time, and asks whether it is still let in", async () => {
+  test("retries with growing delays and checks the sign-in", async () => {
     const { live, last, sockets, checks } = connected();
     last().lose();
     for (const waitMs of [400, 800, 1_600]) {
@@ -96,7 +96,7 @@ describe("the connection", () => {
     expect(sockets).toHaveLength(4);
   });
 
-  test("hears nothing of a connection that it has given up, and takes no frame that is none", () => {
+  test("ignores a dropped connection and invalid frames", () => {
     const { live, last, sockets, events } = connected();
     last().open();
     live.reconnect();
@@ -113,7 +113,7 @@ describe("the connection", () => {
 });
 
 describe("ids of events", () => {
-  test("any text is an id or none; what was made of a boot and a number is read back", () => {
+  test("parse any text or reject it, and round-trip", () => {
     fc.assert(fc.property(fc.string(), (text) => void parseEventId(text)));
     fc.assert(
       fc.property(fc.string({ minLength: 1, unit: "grapheme-ascii" }), fc.nat(), (boot, n) => {
@@ -122,7 +122,7 @@ describe("ids of events", () => {
     );
   });
 
-  test("another process's events are always news", () => {
+  test("are new after a restart of the daemon", () => {
     expect(isNews({ boot: "b", n: 1 }, { boot: "a", n: 9 })).toBe(true);
     expect(isNews({ boot: "a", n: 9 }, { boot: "a", n: 9 })).toBe(false);
   });

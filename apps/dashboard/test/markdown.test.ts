@@ -1,4 +1,4 @@
-// Text of a model can come from anybody whom the model reads. Whatever it says, the page draws elements of a fixed list, links of
+// A model's text can come from any page or person the model reads. The page renders only elements of a fixed list, links of
 // four schemes, and no word is lost. Colours of code must not change the code.
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
@@ -39,7 +39,7 @@ const ATTRIBUTES = new Set(
   ),
 );
 
-/** What must not be drawn, of a text. */
+/** Elements and links of a text that must not be rendered. */
 const unsafe = (text: string): unknown[] =>
   drawn(text).elements.filter(({ type, props }) => {
     const isKnown = ALLOWED.has(type) && Object.keys(props).every((name) => ATTRIBUTES.has(name));
@@ -89,13 +89,13 @@ const ATTACKS: readonly string[] = [
   "$(touch /tmp/x) ${7*7} {{7*7}}",
 ];
 
-describe("what others write", () => {
-  test.each(ATTACKS)("draws nothing but plain elements: %s", (attack) => {
+describe("foreign text", () => {
+  test.each(ATTACKS)("draws only plain elements: %s", (attack) => {
     const texts = [attack, `before ${attack} after`, `- ${attack}`, `> ${attack}`, `**${attack}**`];
     expect(texts.flatMap(unsafe)).toEqual([]);
   });
 
-  test("draws nothing but plain elements, whatever it is made of", () => {
+  test("draws only plain elements for any text", () => {
     const piece = fc.oneof(
       fc.constantFrom(
         ...ATTACKS,
@@ -124,7 +124,7 @@ describe("what others write", () => {
     );
   });
 
-  test("is never an element of HTML, and no word of it is lost", () => {
+  test("never becomes HTML, and loses no word", () => {
     for (const attack of ATTACKS.filter((one) => one.startsWith("<script") || one.startsWith("<svg"))) {
       expect(textOf(attack)).toBe(attack);
     }
@@ -134,7 +134,7 @@ describe("what others write", () => {
 describe("links", () => {
   const links = (text: string) => drawn(text).elements.filter(({ type }) => type === "a");
 
-  test("lead where they say; where the label names another address, the real host stands beside it", () => {
+  test("show the real host if their label names another address", () => {
     expect(textOf("[the docs](https://docs.example/a)")).toBe("the docs");
     expect(textOf("[https://bank.example](https://evil.example/login)")).toBe("https://bank.example (evil.example)");
     expect(textOf("[bank.example/login](https://evil.example)")).toBe("bank.example/login (evil.example)");
@@ -146,14 +146,14 @@ describe("links", () => {
     });
   });
 
-  test("that may lead nowhere say what was meant, and a picture is a link with its host", () => {
+  test("show refused targets as text, and pictures as links with their host", () => {
     expect([textOf("[x](javascript:y)"), links("[x](javascript:y)")]).toEqual(["x (javascript:y)", []]);
     expect(textOf("![a cat](https://pictures.example/cat.png)")).toBe("Picture: a cat (pictures.example)");
     expect(drawn("![a cat](https://pictures.example/cat.png)").elements.map(({ type }) => type)).not.toContain("img");
   });
 });
 
-test("lists, tables, tasks, headings and code keep their form", () => {
+test("renders lists, tables, tasks, headings and code", () => {
   const types = (text: string) => drawn(text).elements.map(({ type }) => type);
   expect(types("3. a\n4. b")).toEqual(["ol", "li", "li"]);
   expect(
@@ -169,7 +169,7 @@ test("lists, tables, tasks, headings and code keep their form", () => {
 });
 
 describe("colours of code", () => {
-  test("tell kinds apart, and leave the text as it is", () => {
+  test("distinguish kinds and leave the text unchanged", () => {
     const pieces = highlighted('const a = "b"; // c', "ts")!;
     expect(pieces.map(({ text }) => text).join("")).toBe('const a = "b"; // c');
     expect(pieces.filter(({ kind }) => kind !== undefined).map(({ text, kind }) => [text, kind])).toEqual([
@@ -192,7 +192,7 @@ describe("colours of code", () => {
     },
   );
 
-  test("of a language that is not known there are none", () => {
+  test("are absent for an unknown language", () => {
     for (const language of ["nope", "__proto__", "constructor", ""]) expect(highlighted("a", language)).toBeUndefined();
   });
 });

@@ -1,9 +1,9 @@
 // Passkeys as people have them: the built binary, a real browser, its own virtual authenticator. Each test has a daemon of its own, since
-// strangers may knock thirty times a minute.
+// requests without a sign-in are limited to thirty a minute.
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { passkeyAbsenceCases } from "./cases/passkey-absence.ts";
 import { passkeyAttackCases } from "./cases/passkey-attacks.ts";
-import { passkeyCareCases } from "./cases/passkey-care.ts";
+import { passkeyManagementCases } from "./cases/passkey-management.ts";
 import { passkeyLibraryCases } from "./cases/passkey-library.ts";
 import { passkeySignInCases } from "./cases/passkey-sign-in.ts";
 import { hasChromium, launch, needChromium } from "./fixture/browser.ts";
@@ -24,7 +24,7 @@ beforeEach(needChromium);
 afterAll(() => scene?.browser.close());
 
 passkeySignInCases(here);
-passkeyCareCases(here);
+passkeyManagementCases(here);
 passkeyAttackCases(here);
 passkeyLibraryCases(here);
 passkeyAbsenceCases(here);

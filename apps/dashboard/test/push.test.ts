@@ -1,4 +1,4 @@
-// Push messages in a real browser: the worker shows what arrives while no page is looked at, and the switch tells the truth.
+// Push messages in a real browser: the worker shows them while no page is open, and the switch shows the real state.
 // The browser's push service is on the internet; only the subscription itself is made by the test.
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
@@ -62,7 +62,7 @@ async function pushService({ context, page }: Person): Promise<(data: string) =>
   return (data) => session.send("ServiceWorker.deliverPushMessage", { origin, registrationId, data });
 }
 
-test("the switch turns it on, keeps it over a reload, and says why a test message did not arrive", async () => {
+test("the switch turns push on, survives a reload, and shows why a test message did not arrive", async () => {
   await using person = await subscriber();
   const { page } = person;
   await page.getByRole("button", { name: "Send push messages to this browser" }).click();
@@ -80,7 +80,7 @@ test("the switch turns it on, keeps it over a reload, and says why a test messag
   await page.getByRole("button", { name: "Send push messages to this browser" }).waitFor();
 });
 
-test("a message is shown without a word of what is asked, unless it brings one, and never twice", async () => {
+test("a message shows no details unless it contains them, and never twice", async () => {
   await using person = await subscriber();
   const { page } = person;
   await page.getByRole("button", { name: "Send push messages to this browser" }).click();

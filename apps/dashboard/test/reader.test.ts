@@ -1,4 +1,4 @@
-// A list that is read while it changes shows what it was before the change, and for good, unless it is read once more.
+// A list that changes while it is read stays outdated unless it is read once more.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ApiError } from "../src/client/api.ts";
 import { Reader } from "../src/state/reader.ts";
@@ -15,7 +15,7 @@ function reading() {
   return { reader, waiting };
 }
 
-test("what becomes stale while it is read is read once more", async () => {
+test("reads once more what becomes stale during a read", async () => {
   const { reader, waiting } = reading();
   void reader.refresh();
   reader.stale();
@@ -30,7 +30,7 @@ test("what becomes stale while it is read is read once more", async () => {
   expect(waiting).toHaveLength(2);
 });
 
-test("a burst is one reading, and a busy service is not asked all the time", async () => {
+test("joins a burst into one read, and pauses between reads", async () => {
   const { reader, waiting } = reading();
   const done = reader.refresh();
   waiting[0]!.resolve("one");
@@ -42,7 +42,7 @@ test("a burst is one reading, and a busy service is not asked all the time", asy
   expect(waiting).toHaveLength(2);
 });
 
-test("what was read stays when reading fails, beside why; nothing is shown after the end", async () => {
+test("keeps the last data beside the error of a failed read, and nothing after stop", async () => {
   const { reader, waiting } = reading();
   void reader.refresh();
   waiting[0]!.resolve("kept");

@@ -10,7 +10,7 @@ import { signedIn } from "./fixture/person.ts";
 
 beforeEach(needChromium);
 
-test("the room, the sensors, an emergency stop, and its reset", async () => {
+test("shows room and sensors, and resets an emergency stop", async () => {
   using home = temporaryHome();
   writeFileSync(join(home.path, "config.toml"), '[safety]\ndrive = { backend = "simulated" }\n', { mode: 0o600 });
   await using daemon = await startBinary({ home: home.path, binary: fullestBinaryPath() });

@@ -10,13 +10,13 @@ import type { BrowserContextOptions, Page, Route } from "playwright-core";
 import { type Language, LANGUAGES } from "../src/texts/texts.ts";
 import { Authenticator } from "./fixture/authenticator.ts";
 import { launch } from "./fixture/browser.ts";
-import { addPasskey } from "./fixture/passkey-acts.ts";
+import { addPasskey } from "./fixture/passkey-actions.ts";
 import { openPasskeyFixture } from "./fixture/passkey-fixture.ts";
 import { openFixture } from "./fixture/fixture.ts";
 import { signedIn } from "./fixture/person.ts";
 import { seedProcedures } from "./fixture/procedures.ts";
 import { seedActivity } from "./fixture/seed.ts";
-import { show, speak } from "./fixture/speak.ts";
+import { show, speak } from "./fixture/switch-language.ts";
 import { VIEWS } from "./fixture/views.ts";
 
 const DOCS = join(import.meta.dirname, "../../../docs/images/dashboard");
@@ -52,7 +52,7 @@ async function pictures(suffix: string, language: Language, options: BrowserCont
   await person.context.route("**/api/status", withBusyHour);
   await speak(page, language);
   for (const { view } of VIEWS) {
-    // All of it is one story: it gets the room.
+    // The conversation needs the whole screen.
     if (view === "overview" && options.viewport === DESK) await page.setViewportSize({ ...DESK, height: 1270 });
     await show(page, view);
     await take(page, `${view === "" ? "chats" : view.replace("/", "-")}-${suffix}`);
@@ -61,7 +61,7 @@ async function pictures(suffix: string, language: Language, options: BrowserCont
   await takeDetails(page, suffix);
 }
 
-/** The views that one comes to from a list: a run that waits, a conversation, a message that was not delivered. */
+/** Views that are linked from a list: a waiting run, a conversation, an undelivered message. */
 async function takeDetails(page: Page, suffix: string): Promise<void> {
   await show(page, "procedures");
   await page.locator("main a[href^='#/runs/']").first().click();
@@ -117,7 +117,7 @@ async function take(page: Page, name: string): Promise<void> {
   process.stdout.write(`${name}.webp ${Math.round(bytes.length / 1000)} kB\n`);
 }
 
-/** An hour can't be seeded in seconds: the picture of it gets one that is like many. */
+/** An hour of traffic can't be seeded in seconds: this one is made up. */
 async function withBusyHour(route: Route): Promise<void> {
   const response = await route.fetch();
   const status = (await response.json()) as { activity: { minutes: Record<string, unknown>[] } };

@@ -1,4 +1,4 @@
-// A growing answer is read in parts. A cut in the wrong place would draw another text than the reader makes of the whole one.
+// A growing answer is parsed in segments. A cut at the wrong position would render another text than the whole one.
 import { cases } from "@svc/cases";
 import { type Block, readMarkdown } from "@svc/kit/markdown";
 import * as fc from "fast-check";
@@ -33,7 +33,7 @@ const PIECES = [
   "[a][1]\n",
 ];
 
-test("parts are the text, and read alone as they read in it", () => {
+test("joined segments are the text, and parse alone as within it", () => {
   const texts = fc
     .array(fc.constantFrom(...PIECES), { minLength: 10, maxLength: 60 })
     .map((pieces) => pieces.join(""))
@@ -49,7 +49,7 @@ test("parts are the text, and read alone as they read in it", () => {
   );
 });
 
-test("what was cut stays cut while the text grows, so that only the last part is read again", () => {
+test("segments stay the same while the text grows, except the last", () => {
   const text = `${PARAGRAPH}\n`.repeat(60);
   const whole = segmentsOf(text);
   expect(whole.length).toBeGreaterThan(5);
@@ -64,14 +64,14 @@ test.each([
   ["a code block of tildes around others", "~~~~\n", "\n```\n\n~~~\n", "~~~~\n"],
   ["a code block of an item", "- ```\n", "\n  a\n", "  ```\n"],
   ["a list", "- one\n", "\n- two\n", "- three\n"],
-])("%s is not cut, however long it is", (_, begin, line, end) => {
+])("%s is never split", (_, begin, line, end) => {
   const whole = begin + line.repeat(1_000) + end;
   const segments = segmentsOf(`${PARAGRAPH.repeat(8)}\n${whole}\n${PARAGRAPH}`);
   expect(segments.filter((segment) => segment.includes(whole))).toHaveLength(1);
   expect(segments.length).toBeGreaterThan(1);
 });
 
-test("a text that defines a link is one part: the link may be used anywhere in it", () => {
+test("a text with a link definition is one segment", () => {
   const text = `[the notes][1]\n\n${`${PARAGRAPH}\n`.repeat(20)}[1]: https://notes.example/1\n`;
   expect(segmentsOf(text)).toEqual([text]);
 });

@@ -1,4 +1,4 @@
-// Everything that a new service needs is done in the page: no terminal, no file opened in an editor. On a desktop and on a phone.
+// A new service is set up in the page alone, without a terminal or an editor, on a desktop and on a phone.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -39,7 +39,7 @@ describe.each([
   ["a desktop", DESK],
   ["a phone", PHONE],
 ])("on %s", (_where, viewport) => {
-  test("an empty home gets a working model and a channel", async () => {
+  test("sets up a model and a channel in an empty home", async () => {
     await using model = await fakeModelServer({ script: () => ({ text: "Hello from the model" }) });
     await using platform = await startTelegram();
     platform.chats.note({ id: 42, type: "private", first_name: "Ada" }, 1);
@@ -91,7 +91,7 @@ describe.each([
     person.expectCalm();
   });
 
-  test("a policy is changed, seen as a diff, saved and undone; an editor that was quicker is not overwritten", async () => {
+  test("changes a policy, shows the diff, saves and undoes it, and does not overwrite another editor", async () => {
     await using fixture = await openEmptyFixture('\n[security.policy]\nautonomy = "supervised" # asks\n');
     await using person = await signedIn(browser, fixture, { viewport });
     const { page } = person;
@@ -120,7 +120,7 @@ describe.each([
     person.expectCalm();
   });
 
-  test("why a channel is down is said on its page, and corrected there", async () => {
+  test("shows why a channel is down, and fixes it on its page", async () => {
     await using platform = await startTelegram();
     const section = `bot_token = "1:wrong"\nallowed_users = ["*"]\napi_url = "${platform.apiUrl}"\n`;
     await using fixture = await openEmptyFixture(`\n[channels_config.telegram]\n${section}`);
@@ -139,7 +139,7 @@ describe.each([
   });
 });
 
-test("no value of the file, whatever it holds, becomes a part of the page", async () => {
+test("no value of the config file becomes markup", async () => {
   const attack = '<img src=x onerror=\\"window.hacked=1\\">';
   const config = `
 [agents.evil]
@@ -173,7 +173,7 @@ tool = "${attack}"
   person.expectCalm();
 });
 
-test("a provider's models are listed and chosen; its words and its errors are text", async () => {
+test("lists a provider's models to choose from; its texts and errors stay text", async () => {
   const attack = "<img src=x onerror=window.hacked=1>";
   const provider = createServer((request, response) => {
     const isList = request.url?.endsWith("/models") === true;
@@ -205,7 +205,7 @@ test("a provider's models are listed and chosen; its words and its errors are te
   person.expectCalm();
 });
 
-test("what is being typed stays, whatever the check of an earlier field answers meanwhile", async () => {
+test("typed text survives the check of an earlier field", async () => {
   await using fixture = await openEmptyFixture();
   await using person = await signedIn(browser, fixture, { viewport: DESK });
   const { page } = person;

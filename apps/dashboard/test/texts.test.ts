@@ -24,7 +24,7 @@ describe("the language of a browser", () => {
     [[], "en"],
   ])("%j gets %s", (languages, wanted) => expect(browser(languages)).toBe(wanted));
 
-  test("is the one that was chosen; what the page does not have is no choice", () => {
+  test("is the chosen one if the page has it", () => {
     expect(browser(["en"], "de")).toBe("de");
     expect(browser(["de"], "tlh")).toBe("de");
   });
@@ -35,7 +35,7 @@ describe("the language of a browser", () => {
   });
 });
 
-test("a text has its values, and the form of its number", async () => {
+test("a text has its values and its plural form", async () => {
   expect(t("chats.n-results", { n: 1 })).toBe("1 result");
   expect(t("chats.n-results", { n: 1234 })).toBe("1,234 results");
   expect(t("approvals.said-once", { title: "{title} $& $1" })).toBe("Approved: {title} $& $1");
@@ -49,7 +49,7 @@ test("a text has its values, and the form of its number", async () => {
   expect(t("chats.n-results", { n: 1 })).toBe("1 条结果");
 });
 
-test("elements stand where the language has them", async () => {
+test("elements are where the language has their placeholders", async () => {
   const values = { agent: "A", tool: "T" };
   expect(rich("approvals.the-agent-may-use-without", values)).toEqual([
     "The agent ",
@@ -62,7 +62,7 @@ test("elements stand where the language has them", async () => {
   expect(rich("approvals.the-agent-may-use-without", values)).toContain("A");
 });
 
-test("a word of the service is translated, or shown as it is", async () => {
+test("a daemon's identifier is translated, or shown unchanged", async () => {
   await showLanguage("de");
   expect([wordOf("waiting_approval"), wordOf("never_heard-of")]).toEqual(["wartet auf Freigabe", "never heard of"]);
 });

@@ -1,4 +1,4 @@
-// A command is approved by what it looks like: nothing in it may hide, turn round or move what is drawn.
+// People approve a command by its look: nothing in it may hide, reverse or move characters.
 import { expect, test } from "vitest";
 import { visible } from "../src/components/text.tsx";
 

@@ -1,4 +1,4 @@
-// Where a fix leads to, and what usage adds up to: a link to the wrong setting, or a sum that misses a day, is the bug here.
+// Links of fixes and sums of usage: a link to the wrong setting, or a sum that misses a day, is the bug here.
 import { expect, test } from "vitest";
 import { commandIn, fixLinkFor } from "../src/views/watch/doctor.tsx";
 import { daysFrom, splitUsage } from "../src/views/watch/usage.tsx";
@@ -18,18 +18,18 @@ test.each([
   ["disk", "find out why (dmesg), then remount it for writing"],
   ["database", "stop the daemon, then restore a backup: svc restore"],
   ["files", "chmod 600 /home/me/.svc/config.toml"],
-])("the fix of %s is nothing that the page changes", (id, fix) => {
+])("the fix of %s has no link", (id, fix) => {
   expect(fixLinkFor(id, fix)).toBe(undefined);
 });
 
-test("of a fix only a whole command is copied", () => {
+test("copies only a complete command of a fix", () => {
   expect(commandIn("correct it, then: svc sop validate old-draft")).toBe("svc sop validate old-draft");
   expect(commandIn("svc config set gateway.public_url https://…")).toBe(undefined);
   expect(commandIn("see what is said of the disk; svc logs --level error")).toBe("svc logs --level error");
   expect(commandIn("make it writable")).toBe(undefined);
 });
 
-test("usage is summed by day and by part; days without any are days too", () => {
+test("sums usage by day and group, days without usage included", () => {
   const line = (day: string, channel: string, turns: number) => ({
     day,
     agent: "default",

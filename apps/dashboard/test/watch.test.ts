@@ -1,4 +1,4 @@
-// What happens is seen in the page: usage as charts, the log as it is written, the checks with their fixes, the first steps.
+// Usage charts, the live log, checks with their fixes, and the set-up steps, in a real browser.
 import { appendFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -39,7 +39,7 @@ describe.each([
   ["a desktop", DESK],
   ["a phone", PHONE],
 ])("on %s", (_where, viewport) => {
-  test("tokens are charted by day, and told apart by model, agent and channel", async () => {
+  test("charts tokens by day, split by model, agent and channel", async () => {
     await using person = await signedIn(browser, fixture, { viewport });
     const { page } = person;
     await person.go("usage", "Usage");
@@ -56,7 +56,7 @@ describe.each([
     person.expectCalm();
   });
 
-  test("the log is filtered by level and text, goes on by itself, and stays text", async () => {
+  test("filters the log by level and text, follows it, and shows it as text", async () => {
     await using person = await signedIn(browser, fixture, { viewport });
     const { page } = person;
     await person.go("logs", "Logs");
@@ -77,7 +77,7 @@ describe.each([
     person.expectCalm();
   });
 
-  test("a check that fails leads to the setting that fixes it", async () => {
+  test("links a failed check to the setting that fixes it", async () => {
     await using person = await signedIn(browser, fixture, { viewport });
     const { page } = person;
     await person.go("doctor", "Checks");
@@ -92,7 +92,7 @@ describe.each([
   });
 });
 
-test("a backup is made from the first steps, and is not sent to the page", async () => {
+test("makes a backup from the set-up view, without sending it to the page", async () => {
   await using person = await signedIn(browser, fixture, { viewport: DESK });
   const { page } = person;
   await person.go("setup", "Set up");
@@ -107,7 +107,7 @@ test("a backup is made from the first steps, and is not sent to the page", async
   person.expectCalm();
 });
 
-test("a channel's page has its last messages and leads to its log", async () => {
+test("shows the last messages of a channel and links to its log", async () => {
   await using person = await signedIn(browser, fixture, { viewport: DESK });
   const { page } = person;
   await page.goto(`${fixture.url}/#/channels/provider_a`);
@@ -118,7 +118,7 @@ test("a channel's page has its last messages and leads to its log", async () => 
   person.expectCalm();
 });
 
-test("a reader is offered none of it", async () => {
+test("offers a reader none of these views", async () => {
   await using person = await signedIn(browser, fixture, { viewport: DESK, name: "watcher", scope: "read" });
   for (const view of ["usage", "logs", "doctor", "setup"]) await person.go(view, "Not for this device");
   await person.go("overview", "Overview");

@@ -1,14 +1,14 @@
-// Words of one language are twice as long as those of another: on the narrowest phone and the widest screen, in each language, no view
+// Words of one language are twice as long as those of another: on the narrowest phone and the widest screen, no view in any language
 // scrolls sideways, cuts a text off, or has a serious finding of axe.
 import { beforeAll, expect, test } from "vitest";
 import { LANGUAGES } from "../src/texts/texts.ts";
 import { seriousFindings } from "./fixture/axe.ts";
 import { signedIn } from "./fixture/person.ts";
 import { hasChromium } from "./fixture/browser.ts";
-import { layoutTroubles } from "./fixture/layout.ts";
+import { layoutProblems } from "./fixture/layout.ts";
 import { sharedScene } from "./fixture/scene.ts";
 import { seedActivity } from "./fixture/seed.ts";
-import { show, speak } from "./fixture/speak.ts";
+import { show, speak } from "./fixture/switch-language.ts";
 import { VIEWS } from "./fixture/views.ts";
 
 const scene = sharedScene();
@@ -32,9 +32,9 @@ test.each(LANGUAGES)("every view fits every width in %s", async (language) => {
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
       await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
-      const troubles = await layoutTroubles(page);
+      const violations = await layoutProblems(page);
       const findings = width === WIDTH_OF_AXE ? await seriousFindings(page) : [];
-      found.push(...[...troubles, ...findings].map((trouble) => `${width} ${view}: ${trouble}`));
+      found.push(...[...violations, ...findings].map((violation) => `${width} ${view}: ${violation}`));
     }
   }
   expect(found).toEqual([]);

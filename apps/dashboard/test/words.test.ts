@@ -1,4 +1,4 @@
-// What the page makes of an address, a time, a configuration: each is somebody else's text, and a wrong reading shows a wrong
+// Addresses, times and configuration as the page reads them: foreign input, whose wrong reading shows a wrong
 // view, or none.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { bytes, duration, relative } from "../src/texts/format.ts";
 import { sectionsOf } from "../src/views/config.tsx";
 
 describe("an address of the page", () => {
-  test("leads back to what it was made of, whatever the id holds", () => {
+  test("round-trips any id", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.string(), (id, state) => {
         const whole = id.isWellFormed() ? id : "x";
@@ -20,7 +20,7 @@ describe("an address of the page", () => {
     );
   });
 
-  test("is taken as it comes: anything typed leads somewhere or nowhere, and throws nothing", () => {
+  test("never throws, whatever is typed", () => {
     fc.assert(fc.property(fc.string(), (hash) => void parseRoute(hash)));
     expect(parseRoute("#/runs/%E0%A4%A")).toMatchObject({ view: "runs", id: "%E0%A4%A" });
     expect(parseRoute("")).toMatchObject({ view: "", id: undefined });
@@ -36,7 +36,7 @@ describe("times", () => {
     [-26 * 3_600_000, "yesterday"],
     [86_400_000, "tomorrow"],
     [20_000, "in a moment"],
-  ])("%i ms from now is said %s", (offsetMs, words) => expect(relative(1e12 + offsetMs, 1e12)).toBe(words));
+  ])("%i ms from now is %s", (offsetMs, words) => expect(relative(1e12 + offsetMs, 1e12)).toBe(words));
 
   test.each([
     [420, "0.4 s"],
@@ -47,11 +47,11 @@ describe("times", () => {
   ])("%i ms last %s", (ms, words) => expect(duration(ms)).toBe(words));
 });
 
-test("sizes are said with their unit", () => {
+test("sizes have their unit", () => {
   expect([bytes(0), bytes(999), bytes(1_500), bytes(121_000_000)]).toEqual(["0 B", "999 B", "1.5 kB", "121.0 MB"]);
 });
 
-test("the config is laid beside its schema: tables in tables, keys that are not set, names that somebody chose", () => {
+test("the config is listed by its schema: nested tables, unset keys, free names", () => {
   const schema = {
     properties: {
       gateway: {

@@ -18,7 +18,7 @@ export interface LiveEvent {
 
 const BACKOFF = { firstMs: 400, longestMs: 15_000 };
 
-export type LiveState = "off" | "connecting" | "open" | "again";
+export type LiveState = "off" | "connecting" | "open" | "reconnecting";
 
 export interface LiveOptions {
   open(): WebSocket;
@@ -33,7 +33,7 @@ export interface Listener {
 }
 
 /** The device was revoked, or the page signed out. */
-const SENT_AWAY = 1008;
+const POLICY_VIOLATION = 1008;
 
 export class Live {
   readonly state = new Cell<LiveState>("off");
@@ -72,7 +72,7 @@ export class Live {
   reconnect(): void {
     if (this.state.value === "off") return;
     this.#drop();
-    this.state.set("again");
+    this.state.set("reconnecting");
     this.#attempt = 0;
     this.#connect();
   }
@@ -94,7 +94,7 @@ export class Live {
       if (socket === this.#socket && typeof data === "string") this.#receive(data);
     });
     socket.addEventListener("close", ({ code }) => {
-      if (socket === this.#socket) this.#lost(wasOpen && code !== SENT_AWAY);
+      if (socket === this.#socket) this.#lost(wasOpen && code !== POLICY_VIOLATION);
     });
   }
 
@@ -108,7 +108,7 @@ export class Live {
 
   #lost(isSurelyKnown: boolean): void {
     if (this.state.value === "off") return;
-    this.state.set("again");
+    this.state.set("reconnecting");
     if (isSurelyKnown) this.#attempt = 0;
     this.#attempt += 1;
     const waitMs = retryDelayMs(this.#attempt, BACKOFF);
@@ -119,7 +119,7 @@ export class Live {
     const { state } = this;
     // Throws if the daemon does not answer or has ended the sign-in; the latter calls `stop` meanwhile.
     if (!isSurelyKnown) await this.#options.check().catch(() => {});
-    if (state.value === "again" && this.#socket?.readyState !== WebSocket.OPEN) this.#connect();
+    if (state.value === "reconnecting" && this.#socket?.readyState !== WebSocket.OPEN) this.#connect();
   }
 
   #drop(): void {
@@ -179,7 +179,7 @@ export function watchForNewerPage(live: Live, script: string): Cell<boolean> {
   const { pathname } = new URL(script);
   let wasLost = false;
   live.state.follow(() => {
-    if (live.state.value === "again") wasLost = true;
+    if (live.state.value === "reconnecting") wasLost = true;
     if (live.state.value !== "open" || !wasLost) return;
     wasLost = false;
     void look(pathname).then((isNewer) => isThere.set(isNewer));

@@ -5,10 +5,9 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from "@simplewebauthn/browser";
-import type { Device } from "../api/shapes.ts";
+import type { PageDevice, SignIn } from "@svc/api";
 import { type PlainKey, t } from "../texts/texts.ts";
 import { type Api, ApiError, errorOf, path, send } from "./api.ts";
-import type { SignedIn } from "./session.ts";
 
 /** Id of the feature that adds passkeys. */
 export const PASSKEYS = "webauthn";
@@ -27,7 +26,7 @@ export interface Passkey {
  * The passkey is the device's: its id says who the passkey is for, and its name is what the browser shows among others of
  * this service. Resolves with whether there is one more. Throws ApiError.
  */
-export async function addPasskey(api: Api, { id, name: deviceName }: Device, name: string): Promise<boolean> {
+export async function addPasskey(api: Api, { id, name: deviceName }: PageDevice, name: string): Promise<boolean> {
   const options = await api.call<PublicKeyCredentialCreationOptionsJSON>("/api/webauthn/register/start", {
     method: "POST",
     body: { user_id: id, user_name: deviceName },
@@ -40,10 +39,10 @@ export async function addPasskey(api: Api, { id, name: deviceName }: Device, nam
 }
 
 /** Undefined: the person cancelled. Throws ApiError. */
-export async function signInByPasskey(): Promise<SignedIn | undefined> {
+export async function signInByPasskey(): Promise<SignIn | undefined> {
   const answer = await usePasskey(await post<PublicKeyCredentialRequestOptionsJSON>("/api/webauthn/auth/start", {}));
   if (answer === undefined) return undefined;
-  const { csrf, device } = await post<SignedIn>("/api/webauthn/auth/finish", answer);
+  const { csrf, device } = await post<SignIn>("/api/webauthn/auth/finish", answer);
   return { csrf, device };
 }
 
@@ -78,7 +77,7 @@ async function makePasskey(
   optionsJSON: PublicKeyCredentialCreationOptionsJSON,
 ): Promise<RegistrationResponseJSON | undefined> {
   const { startRegistration } = await library();
-  return startRegistration({ optionsJSON }).catch(unlessCalledOff);
+  return startRegistration({ optionsJSON }).catch(unlessCancelled);
 }
 
 /** Undefined: the person cancelled. Throws ApiError. */
@@ -86,7 +85,7 @@ async function usePasskey(
   optionsJSON: PublicKeyCredentialRequestOptionsJSON,
 ): Promise<AuthenticationResponseJSON | undefined> {
   const { startAuthentication } = await library();
-  return startAuthentication({ optionsJSON }).catch(unlessCalledOff);
+  return startAuthentication({ optionsJSON }).catch(unlessCancelled);
 }
 
 /** By the names of https://www.w3.org/TR/webauthn-3/#sctn-create-request-exceptions. */
@@ -98,7 +97,7 @@ const SENTENCES: Readonly<Record<string, PlainKey>> = {
 };
 
 /** The browser reports a cancellation, a timeout and an unknown key with one error, so that no page can tell them apart. */
-function unlessCalledOff(error: unknown): undefined {
+function unlessCancelled(error: unknown): undefined {
   const name = error instanceof Error ? error.name : "";
   if (name === "NotAllowedError" || name === "AbortError") return undefined;
   throw new ApiError("BROWSER_REFUSED", t(SENTENCES[name] ?? "passkeys.the-browser-could-not-do"));

@@ -2,26 +2,20 @@
  * The sign-in. The cookie outlives the browser, and no script can read it; the csrf value is in memory only, and each load of the
  * page requests it.
  */
+import type { PageDevice, SignIn } from "@svc/api";
 import { retryDelayMs } from "@svc/kit/async";
-import type { Device } from "../api/shapes.ts";
 import { Cell } from "../state/cell.ts";
 import { t } from "../texts/texts.ts";
 import { ApiError, type Credentials, asApiError, errorOf, send } from "./api.ts";
 
 const BACKOFF = { firstMs: 400, longestMs: 15_000 };
 
-export type SignIn =
+export type SignInState =
   /** `problem`: the daemon did not answer; the page retries. */
   | { readonly phase: "starting"; readonly problem?: ApiError }
   /** `problem`: why the opened link can't sign in. */
   | { readonly phase: "out"; readonly why: "first" | "ended" | "signed-out"; readonly problem?: ApiError }
-  | { readonly phase: "in"; readonly device: Device };
-
-/** The daemon's answer to a page that is signed in. */
-export interface SignedIn {
-  readonly csrf: string;
-  readonly device: Device;
-}
+  | { readonly phase: "in"; readonly device: PageDevice };
 
 /** Other tabs of this browser share the cookie: each gets a message when it changes, and checks it itself. */
 export type Tabs = Pick<BroadcastChannel, "postMessage" | "addEventListener">;
@@ -30,19 +24,19 @@ export type Tabs = Pick<BroadcastChannel, "postMessage" | "addEventListener">;
 const RENEW_MS = 6 * 3_600_000;
 
 export class Session implements Credentials {
-  readonly state = new Cell<SignIn>({ phase: "starting" });
+  readonly state = new Cell<SignInState>({ phase: "starting" });
   readonly #tabs: Tabs | undefined;
   /** Browsers send `Origin` with a GET only from a secure page, with a POST always. */
   readonly #resumeBy: "GET" | "POST";
-  #signedIn: SignedIn | undefined;
-  #resuming: Promise<SignedIn | undefined> | undefined;
+  #signedIn: SignIn | undefined;
+  #resuming: Promise<SignIn | undefined> | undefined;
   #linkCode: string | undefined;
   #renew: ReturnType<typeof setInterval> | undefined;
 
   constructor(tabs: Tabs | undefined, isSecureContext: boolean) {
     this.#tabs = tabs;
     this.#resumeBy = isSecureContext ? "GET" : "POST";
-    tabs?.addEventListener("message", () => void this.lookAgain());
+    tabs?.addEventListener("message", () => void this.checkAgain());
   }
 
   csrf(): string | undefined {
@@ -78,7 +72,7 @@ export class Session implements Credentials {
   }
 
   /** Another tab may have signed in or out. */
-  async lookAgain(): Promise<void> {
+  async checkAgain(): Promise<void> {
     if (this.state.value.phase === "starting") return;
     const signedIn = await this.#resume().catch(() => "unknown" as const);
     if (signedIn === "unknown") return;
@@ -92,11 +86,11 @@ export class Session implements Credentials {
       "code" in credential ? { "X-Pairing-Code": credential.code } : { Authorization: `Bearer ${credential.token}` };
     const response = await send("/api/session", { method: "POST", headers }, {});
     if (!response.ok) throw await errorOf(response);
-    this.enter((await response.json()) as SignedIn);
+    this.enter((await response.json()) as SignIn);
   }
 
   /** Signed in, by any method. */
-  enter(signedIn: SignedIn): void {
+  enter(signedIn: SignIn): void {
     this.#enter(signedIn);
     this.#tabs?.postMessage("changed");
   }
@@ -124,16 +118,16 @@ export class Session implements Credentials {
   }
 
   /** Undefined: not signed in. Rejects with ApiError if the daemon does not answer. */
-  #resume(): Promise<SignedIn | undefined> {
+  #resume(): Promise<SignIn | undefined> {
     this.#resuming ??= resumed(this.#resumeBy).finally(() => (this.#resuming = undefined));
     return this.#resuming;
   }
 
-  #enter(signedIn: SignedIn): void {
+  #enter(signedIn: SignIn): void {
     const before = this.state.value;
     this.#signedIn = signedIn;
     clearInterval(this.#renew);
-    this.#renew = setInterval(() => void this.lookAgain(), RENEW_MS);
+    this.#renew = setInterval(() => void this.checkAgain(), RENEW_MS);
     // The same device as before: no re-render.
     if (before.phase === "in" && before.device.id === signedIn.device.id) return;
     this.state.set({ phase: "in", device: signedIn.device });
@@ -146,9 +140,9 @@ export class Session implements Credentials {
   }
 }
 
-async function resumed(method: "GET" | "POST"): Promise<SignedIn | undefined> {
+async function resumed(method: "GET" | "POST"): Promise<SignIn | undefined> {
   const response = await send("/api/session", { method }, {});
-  if (response.ok) return (await response.json()) as SignedIn;
+  if (response.ok) return (await response.json()) as SignIn;
   const error = await errorOf(response);
   if (error.status === 401 || error.status === 403) return undefined;
   throw error;

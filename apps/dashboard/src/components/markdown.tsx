@@ -249,7 +249,7 @@ const MAX_DEPTH = 12;
 /** A link may be defined anywhere in the text, and is used in all of it. */
 const DEFINITION = /^ {0,3}\[[^\]]+\]:/;
 /** Lines that continue a block after a blank line: an item or its content, a quote or a table. */
-const GOES_ON = /^(?:\s|[-*+>|]|\d+[.)])/;
+const CONTINUES_BLOCK = /^(?:\s|[-*+>|]|\d+[.)])/;
 /** The marker of an item or a quote; its content follows. */
 const MARKER = /^(?:[-*+>]|\d{1,9}[.)])(?=\s)/;
 
@@ -270,7 +270,14 @@ export function segmentsOf(text: string): string[] {
     const isOpen = fence !== undefined;
     if (DEFINITION.test(line)) return [text];
     // A line that is not whole yet may become another kind of line.
-    if (!isOpen && isBlankBefore && newline !== -1 && at - from >= MIN_CHARS && line !== "" && !GOES_ON.test(line)) {
+    if (
+      !isOpen &&
+      isBlankBefore &&
+      newline !== -1 &&
+      at - from >= MIN_CHARS &&
+      line !== "" &&
+      !CONTINUES_BLOCK.test(line)
+    ) {
       segments.push(text.slice(from, at));
       from = at;
     }

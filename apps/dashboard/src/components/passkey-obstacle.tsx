@@ -1,15 +1,12 @@
 /** Whether a browser can use passkeys on this page, and why not. */
+import type { SignInFeatures } from "@svc/api";
 import { PASSKEYS } from "../client/passkeys.ts";
 import { useReader } from "../state/use-reader.ts";
 import { t } from "../texts/texts.ts";
 
-interface Ways {
-  readonly features: readonly string[];
-}
-
 /** Whether a passkey can sign in; undefined: not known yet. */
 export function usePasskeySignIn(): boolean | undefined {
-  const { data } = useReader("ways", [], (api, signal) => api.get<Ways>("/api/session/ways", {}, signal));
+  const { data } = useReader("ways", [], (api, signal) => api.get<SignInFeatures>("/api/session/ways", {}, signal));
   return data?.features.includes(PASSKEYS);
 }
 
@@ -21,10 +18,10 @@ export interface Obstacle {
   readonly href?: string;
 }
 
-type Surroundings = Pick<Window, "isSecureContext" | "location"> & { readonly PublicKeyCredential?: unknown };
+type PageEnvironment = Pick<Window, "isSecureContext" | "location"> & { readonly PublicKeyCredential?: unknown };
 
 /** Undefined: no obstacle found. */
-export function obstacleOn(window: Surroundings): Obstacle | undefined {
+export function obstacleOn(window: PageEnvironment): Obstacle | undefined {
   const { hostname, port, protocol } = window.location;
   if (/^127(?:\.\d+){3}$|^\[::1\]$/.test(hostname)) {
     const text = t("passkeys.browsers-use-no-passkeys-on");

@@ -1,4 +1,5 @@
 /** Saved changes of files and their diffs. */
+import type { DiffLine, SettingsVersion } from "@svc/api";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Api } from "../client/api.ts";
@@ -13,12 +14,8 @@ import { Shown } from "./shown.tsx";
 import { Actor } from "./text.tsx";
 import { Ago } from "./values.tsx";
 
-export interface SavedChange {
-  readonly version: number;
-  /** UTC. */
-  readonly at: string;
-  readonly by: string;
-}
+/** Of the config or of procedures. */
+export type SavedChange = Pick<SettingsVersion, "version" | "at" | "by">;
 
 export interface FileDiff {
   /** Undefined where there is one file only. */
@@ -174,12 +171,6 @@ function UndoDialog({ source: { path, readUndo }, version, question, onClose }: 
 }
 
 /** What a change does to a file, line by line. */
-export interface DiffLine {
-  readonly kind: "same" | "added" | "removed" | "gap";
-  readonly line: number;
-  readonly text: string;
-}
-
 export function Diff({ lines }: { readonly lines: readonly DiffLine[] }) {
   if (lines.length === 0) return <p class="hint">{t("parts.nothing-in-the-file-changes")}</p>;
   return (

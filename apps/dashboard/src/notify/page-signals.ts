@@ -3,7 +3,7 @@ import { Cell } from "../state/cell.ts";
 
 const SHOWN_MS = 8_000;
 
-interface Said {
+interface Announcement {
   readonly text: string;
   /** Id of the run or turn that it is about. */
   readonly run: string | undefined;
@@ -12,7 +12,7 @@ interface Said {
 /** Short announcements, shown for a few seconds and spoken by screen readers. */
 export class Announcer {
   /** Undefined: nothing. */
-  readonly said = new Cell<Said | undefined>(undefined);
+  readonly said = new Cell<Announcement | undefined>(undefined);
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** If `run` is visible, the announcement is only for screen readers. */

@@ -2,44 +2,33 @@
  * Push messages: the browser's push service wakes the worker of this page while no page is open. The daemon sends a tag, and the
  * request itself only to a browser that opted in.
  */
+import type { PushState } from "@svc/api";
 import type { Api } from "../client/api.ts";
 import { Cell } from "../state/cell.ts";
 import { workerAddress } from "./notifier.ts";
 
-/** Answer of `/api/push`. */
-interface PushAnswer {
-  readonly public_key: string;
-  readonly subscription: PushSubscriptionState | null;
-}
-
-interface PushSubscriptionState {
-  readonly details: boolean;
-  readonly last_sent_at: string | null;
-  readonly last_error: { readonly at: string; readonly message: string } | null;
-}
-
-export type PushState =
+export type PushSwitchState =
   | { readonly phase: "unsupported" | "blocked" | "unknown" | "off" }
-  | ({ readonly phase: "on" } & PushSubscriptionState);
+  | ({ readonly phase: "on" } & NonNullable<PushState["subscription"]>);
 
 const STORAGE_KEY = "svc.push";
 
 export class PagePush {
-  readonly state: Cell<PushState>;
+  readonly state: Cell<PushSwitchState>;
   readonly #window: Window & typeof globalThis;
   readonly #api: Pick<Api, "call" | "get">;
 
   constructor(window: Window & typeof globalThis, api: Pick<Api, "call" | "get">) {
     this.#window = window;
     this.#api = api;
-    this.state = new Cell<PushState>({ phase: this.#obstacle() ?? "unknown" });
+    this.state = new Cell<PushSwitchState>({ phase: this.#obstacle() ?? "unknown" });
   }
 
   /** After a new sign-in, or a changed subscription of the browser: subscribes again with the earlier choice. */
   async resume(): Promise<void> {
     if (this.#obstacle() !== undefined || this.#wanted() === undefined) return;
     await this.speak();
-    const answer = await this.#api.get<PushAnswer>("/api/push");
+    const answer = await this.#api.get<PushState>("/api/push");
     const own = await (await this.#registration())?.pushManager.getSubscription();
     if (answer.subscription !== null && own) return this.#show(answer);
     if (own || this.#window.Notification.permission === "granted") await this.#subscribe(this.#wanted() === "details");
@@ -49,7 +38,7 @@ export class PagePush {
   async read(): Promise<void> {
     const obstacle = this.#obstacle();
     if (obstacle !== undefined) this.state.set({ phase: obstacle });
-    else this.#show(await this.#api.get<PushAnswer>("/api/push"));
+    else this.#show(await this.#api.get<PushState>("/api/push"));
   }
 
   /** Call from a click: browsers show the permission prompt only then. Throws ApiError or the browser's error. */
@@ -60,7 +49,7 @@ export class PagePush {
 
   async turnOff(): Promise<void> {
     this.#want(undefined);
-    const answer = await this.#api.call<PushAnswer>("/api/push", { method: "DELETE" });
+    const answer = await this.#api.call<PushState>("/api/push", { method: "DELETE" });
     const own = await (await this.#registration())?.pushManager.getSubscription();
     await own?.unsubscribe();
     this.#show(answer);
@@ -82,7 +71,7 @@ export class PagePush {
   }
 
   async #subscribe(details: boolean): Promise<void> {
-    const { public_key: applicationServerKey } = await this.#api.get<PushAnswer>("/api/push");
+    const { public_key: applicationServerKey } = await this.#api.get<PushState>("/api/push");
     const { serviceWorker } = this.#window.navigator;
     await serviceWorker.register(workerAddress());
     const { pushManager } = await serviceWorker.ready;
@@ -95,11 +84,11 @@ export class PagePush {
       return pushManager.subscribe(options);
     });
     const { endpoint, keys } = own.toJSON();
-    this.#show(await this.#api.call<PushAnswer>("/api/push", { method: "PUT", body: { endpoint, keys, details } }));
+    this.#show(await this.#api.call<PushState>("/api/push", { method: "PUT", body: { endpoint, keys, details } }));
     this.#want(details ? "details" : "on");
   }
 
-  #show({ subscription }: PushAnswer): void {
+  #show({ subscription }: PushState): void {
     this.state.set(subscription === null ? { phase: "off" } : { phase: "on", ...subscription });
   }
 

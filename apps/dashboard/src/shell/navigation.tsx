@@ -1,4 +1,5 @@
 /** The areas of the page: a rail at the left, tabs at the bottom of a phone. The views of one area are listed beside it. */
+import type { ApprovalPage } from "@svc/api";
 import { useEffect, useRef } from "preact/hooks";
 import { ThemeSwitch } from "../components/browser-settings.tsx";
 import { Icon } from "../components/icon.tsx";
@@ -88,13 +89,13 @@ export function ViewsOfArea({ at }: { readonly at: string }) {
           ))}
         </ul>
       </nav>
-      {area.id === "settings" && !isPhone && <Foot at={at} />}
+      {area.id === "settings" && !isPhone && <RailFooter at={at} />}
     </div>
   );
 }
 
 /** Device, theme and sign-out. On a phone they are in the appearance view. */
-function Foot({ at }: { readonly at: string }) {
+function RailFooter({ at }: { readonly at: string }) {
   const device = useDevice();
   return (
     <div class="foot">
@@ -111,7 +112,7 @@ const MOST = 99;
 /** The number of pending approvals. Draws nothing for zero. */
 function WaitingCount() {
   const query = { status: "waiting", limit: MOST + 1 };
-  const { data } = useList<{ readonly approvals: readonly unknown[] }>("/api/approvals", ["approvals"], query);
+  const { data } = useList<ApprovalPage>("/api/approvals", ["approvals"], query);
   const { pageTitle } = useServices();
   const waiting = data?.approvals.length ?? 0;
   useEffect(() => {

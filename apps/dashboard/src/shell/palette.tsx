@@ -1,7 +1,7 @@
 /** The command palette: one field that finds views, actions, conversations and messages. */
+import type { SessionList } from "@svc/api";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Conversation } from "../api/shapes.ts";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { useMayOperate, useServices } from "../services.ts";
 import { hrefOf } from "../state/route.ts";
@@ -102,7 +102,7 @@ function useEntries(text: string): readonly Entry[] {
   const { session, theme } = useServices();
   const mayOperate = useMayOperate();
   const features = useRunningFeatures();
-  const chats = useList<{ readonly sessions: readonly Conversation[] }>("/api/sessions", [], { limit: 200 });
+  const chats = useList<SessionList>("/api/sessions", [], { limit: 200 });
   const found = useSearch(text);
   const actions = useMemo<readonly (Entry & { readonly words: string })[]>(() => {
     const go = (view: string) => (): void => {

@@ -87,13 +87,13 @@ function Connection() {
   const isOld = useCell(hasNewerPage);
   return (
     <div class="connection" role="status">
-      {state === "again" && (
+      {state === "reconnecting" && (
         <p>
           {t("shell.connection-lost-connecting-again-this")}{" "}
           <Button onPress={() => live.reconnect()}>{t("shell.connect-now")}</Button>
         </p>
       )}
-      {state !== "again" && isOld && (
+      {state !== "reconnecting" && isOld && (
         <p>
           {t("shell.the-service-was-upgraded-this")}{" "}
           <Button onPress={() => location.reload()}>{t("shell.reload")}</Button>
@@ -107,7 +107,7 @@ function Connection() {
 function View({ route: { view, id } }: { readonly route: Route }) {
   const mayOperate = useMayOperate();
   const found = viewOf(view);
-  if (found?.forOperators === true && !mayOperate) return <NotForReaders />;
+  if (found?.forOperators === true && !mayOperate) return <OperatorsOnly />;
   if (id !== undefined && found?.Detail) return <found.Detail id={id} />;
   if (id === undefined && found?.List) return <found.List />;
   return (
@@ -120,7 +120,7 @@ function View({ route: { view, id } }: { readonly route: Route }) {
   );
 }
 
-const NotForReaders = () => (
+const OperatorsOnly = () => (
   <>
     <Heading title={t("shell.not-for-this-device")} />
     <p>{t("shell.this-device-may-read-only")}</p>

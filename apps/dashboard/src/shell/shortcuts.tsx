@@ -3,6 +3,7 @@ import { Heading } from "../components/layout.tsx";
 import { useServices } from "../services.ts";
 import { useCell } from "../state/cell.ts";
 import { hrefOf } from "../state/route.ts";
+import { isTyping } from "../state/use-window.ts";
 import { type PlainKey, isMessage, t } from "../texts/texts.ts";
 import { SEARCH_FIELD } from "../views/chats/chats.tsx";
 
@@ -94,9 +95,6 @@ export function followKeys(window: Window, { openPalette, areSingle }: KeyAction
   window.addEventListener("keydown", press);
   return () => window.removeEventListener("keydown", press);
 }
-
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 /** Focuses the search field, which exists once the chat list is rendered. */
 function focusSearch(window: Window): void {

@@ -1,6 +1,6 @@
 /** Hooks that read data and read it again when an event makes its topics stale. */
+import type { FeatureReport } from "@svc/api";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import type { Feature } from "../api/shapes.ts";
 import type { Api, Query } from "../client/api.ts";
 import type { Topic } from "../client/topics.ts";
 import { useServices } from "../services.ts";
@@ -71,6 +71,6 @@ export function usePaged<Data extends Page>(
 /** Ids of the running features; empty until they are loaded. */
 export function useRunningFeatures(): ReadonlySet<string> {
   // They change only with a config reload; the page of features follows that live.
-  const { data } = useList<{ readonly features: readonly Feature[] }>("/api/features", []);
+  const { data } = useList<FeatureReport>("/api/features", []);
   return new Set(data?.features.filter(({ state }) => state === "running").map(({ id }) => id));
 }

@@ -1,4 +1,4 @@
-/** Hooks of the browser window. */
+/** The browser window: its width, time, and where the user types. */
 import { useEffect, useState } from "preact/hooks";
 
 /** Whether a media query matches now. */
@@ -26,3 +26,7 @@ export function useTick(everyMs: number, tick: () => void): void {
     return () => clearInterval(timer);
   }, [everyMs]);
 }
+
+/** Whether a key press is text for a field, not a shortcut. */
+export const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));

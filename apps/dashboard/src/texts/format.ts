@@ -67,6 +67,10 @@ export function bytes(n: number): string {
   return t(SIZE_UNITS[power] ?? "unit.b", { n: size });
 }
 
+/** `145 kB`, `1.5 MB` */
+export const fileSize = (n: number): string =>
+  n >= 1000 && n < 1_000_000 ? t("unit.kb", { n: Math.round(n / 1000) }) : bytes(n);
+
 export function dollars(usd: number): string {
   const digits = usd < 1 ? 4 : 2;
   const precision = { minimumFractionDigits: digits, maximumFractionDigits: digits };

@@ -1,16 +1,11 @@
 /** The audit log: starts, requests, answers and ends. A changed line is detected. */
-import type { AuditEntry } from "../api/shapes.ts";
+import type { AuditEntry, AuditPage } from "@svc/api";
 import { Command, Empty, Heading } from "../components/layout.tsx";
 import { Pager, Shown } from "../components/shown.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { Ago, Json } from "../components/values.tsx";
 import { usePaged } from "../state/use-reader.ts";
 import { rich, t } from "../texts/texts.ts";
-
-interface Page {
-  readonly entries: readonly AuditEntry[];
-  readonly before: number | null;
-}
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { label: "audit.line", cell: ({ n }) => n, narrow: true },
@@ -23,7 +18,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 ];
 
 export function Audit() {
-  const page = usePaged<Page>("/api/audit", ["audit"], { limit: 50 });
+  const page = usePaged<AuditPage>("/api/audit", ["audit"], { limit: 50 });
   return (
     <>
       <Heading title={t("audit.audit-log")} />

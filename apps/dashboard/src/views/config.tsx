@@ -88,7 +88,6 @@ function fitting(sections: readonly ConfigSection[], text: string): readonly Con
     .filter(({ keys }) => keys.length > 0);
 }
 
-/** The effective configuration and its schema as tables with keys. */
 interface Schema {
   readonly type?: string | readonly string[];
   readonly description?: string;

@@ -1,7 +1,7 @@
 /** Paired devices and their sign-ins: add, rename, revoke. */
+import type { DeviceList, NewPairingCode, PairedDevice } from "@svc/api";
 import { useId, useState } from "preact/hooks";
 import { encode } from "uqr";
-import type { NewPairingCode, PairedDevice } from "../api/shapes.ts";
 import { path } from "../client/api.ts";
 import { NotificationSwitch, PushSwitch } from "../components/browser-settings.tsx";
 import { Button, CopyButton } from "../components/button.tsx";
@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<PairedDevice>[] = [
 ];
 
 export function Devices() {
-  const devices = useList<{ readonly devices: readonly PairedDevice[] }>("/api/devices", ["devices"]);
+  const devices = useList<DeviceList>("/api/devices", ["devices"]);
   return (
     <>
       <Heading title={t("common.devices")}>

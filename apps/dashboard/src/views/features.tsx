@@ -1,6 +1,6 @@
 /** Features of this build, missing ones, and how to add them. */
+import type { FeatureInfo, FeatureReport } from "@svc/api";
 import { useState } from "preact/hooks";
-import type { Feature } from "../api/shapes.ts";
 import { SearchField } from "../components/fields.tsx";
 import { Command, Empty, Heading, Section } from "../components/layout.tsx";
 import { Shown } from "../components/shown.tsx";
@@ -10,12 +10,7 @@ import { Badge } from "../components/values.tsx";
 import { useList } from "../state/use-reader.ts";
 import { rich, t } from "../texts/texts.ts";
 
-interface Report {
-  readonly profile: string;
-  readonly features: readonly Feature[];
-}
-
-const NAME: Column<Feature> = {
+const NAME: Column<FeatureInfo> = {
   label: "common.feature",
   cell: ({ id, summary }) => (
     <>
@@ -27,7 +22,7 @@ const NAME: Column<Feature> = {
   ),
 };
 
-const IN: readonly Column<Feature>[] = [
+const IN: readonly Column<FeatureInfo>[] = [
   NAME,
   {
     label: "common.state",
@@ -43,15 +38,15 @@ const IN: readonly Column<Feature>[] = [
   { label: "common.tools", cell: ({ tools }) => (tools.length === 0 ? t("common.none") : tools.join(", ")) },
 ];
 
-const ABSENT: readonly Column<Feature>[] = [
+const ABSENT: readonly Column<FeatureInfo>[] = [
   NAME,
   { label: "features.how-to-get-it", cell: (feature) => <HowToGet feature={feature} /> },
 ];
 
 export function Features() {
-  const features = useList<Report>("/api/features", ["status"]);
+  const features = useList<FeatureReport>("/api/features", ["status"]);
   const [text, setText] = useState("");
-  const fits = ({ id, summary, tools }: Feature): boolean =>
+  const fits = ({ id, summary, tools }: FeatureInfo): boolean =>
     `${id} ${summary} ${tools.join(" ")}`.toLowerCase().includes(text.trim().toLowerCase());
   return (
     <>
@@ -81,8 +76,8 @@ export function Features() {
 
 interface ListedProps {
   readonly title: string;
-  readonly columns: readonly Column<Feature>[];
-  readonly features: readonly Feature[];
+  readonly columns: readonly Column<FeatureInfo>[];
+  readonly features: readonly FeatureInfo[];
 }
 
 function Listed({ title, columns, features }: ListedProps) {
@@ -97,7 +92,7 @@ function Listed({ title, columns, features }: ListedProps) {
   );
 }
 
-function HowToGet({ feature: { build, planned, profiles } }: { readonly feature: Feature }) {
+function HowToGet({ feature: { build, planned, profiles } }: { readonly feature: FeatureInfo }) {
   if (planned)
     return (
       <>{profiles.length > 0 ? t("features.planned-for", { profiles: profiles.join(", ") }) : t("features.planned")}</>

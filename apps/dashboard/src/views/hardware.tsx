@@ -1,5 +1,5 @@
 /** Boards, the last readings of their pins, and the recent calls of agents. */
-import type { AuditEntry } from "../api/shapes.ts";
+import type { AuditEntry, AuditPage } from "@svc/api";
 import { Command, Empty, Heading, Section } from "../components/layout.tsx";
 import { Shown } from "../components/shown.tsx";
 import { type Column, Table } from "../components/table.tsx";
@@ -81,7 +81,7 @@ function protocolOf(protocol: string | null): string {
 /** Tools that reach a board. */
 const TOOLS = /^(?:gpio_|device_|pico_|i2c_|spi_|hardware_|rpi_)/;
 
-interface Deed {
+interface BoardAction {
   readonly n: number;
   readonly at: string;
   readonly tool: string;
@@ -90,7 +90,7 @@ interface Deed {
   readonly by: string;
 }
 
-const DEEDS: readonly Column<Deed>[] = [
+const ACTIONS: readonly Column<BoardAction>[] = [
   { label: "common.when", cell: ({ at }) => <Ago at={at} />, narrow: true },
   { label: "hardware.tool", cell: ({ tool }) => <code>{tool}</code>, narrow: true },
   { label: "hardware.call", cell: ({ call }) => <Name>{call}</Name> },
@@ -130,7 +130,7 @@ export function Hardware() {
     "/api/hardware/boards",
     ["hardware", "status"],
   );
-  const audit = useList<{ readonly entries: readonly AuditEntry[] }>("/api/audit", ["audit"], { limit: 200 });
+  const audit = useList<AuditPage>("/api/audit", ["audit"], { limit: 200 });
   return (
     <>
       <Heading title={t("hardware.hardware")} />
@@ -161,11 +161,11 @@ export function Hardware() {
       <Section title={t("hardware.what-agents-asked-to-do")}>
         <Shown read={audit}>
           {({ entries }) => {
-            const deeds = entries.flatMap(deedOf);
-            return deeds.length === 0 ? (
+            const actions = entries.flatMap(actionOf);
+            return actions.length === 0 ? (
               <Empty title={t("hardware.nothing-yet")}>{t("hardware.calls-that-a-person-was")}</Empty>
             ) : (
-              <Table label={t("hardware.calls")} columns={DEEDS} rows={deeds} keyOf={({ n }) => n} />
+              <Table label={t("hardware.calls")} columns={ACTIONS} rows={actions} keyOf={({ n }) => n} />
             );
           }}
         </Shown>
@@ -174,7 +174,7 @@ export function Hardware() {
   );
 }
 
-function deedOf({ n, at, kind, data }: AuditEntry): readonly Deed[] {
+function actionOf({ n, at, kind, data }: AuditEntry): readonly BoardAction[] {
   const { tool, call, outcome, by } = (data ?? {}) as Readonly<Record<string, unknown>>;
   if (kind !== "approval-answer" || typeof tool !== "string" || !TOOLS.test(tool)) return [];
   return [{ n, at, tool, call: textIn(call), outcome: textIn(outcome), by: textIn(by) }];

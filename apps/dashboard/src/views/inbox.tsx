@@ -1,6 +1,6 @@
 /** Incoming and outgoing messages of channels; failed ones first. */
+import type { InboxList, InboxMessage, InboxMessageDetail } from "@svc/api";
 import { useState } from "preact/hooks";
-import type { Inbox as Listed, Mail, MailDetail } from "../api/shapes.ts";
 import { path } from "../client/api.ts";
 import { Button } from "../components/button.tsx";
 import { Confirmed } from "../components/dialog.tsx";
@@ -32,7 +32,7 @@ export function Inbox() {
   const [box, setBox] = useState<Box>("");
   const [state, setState] = useState<State>(STATES.find((known) => known === query["state"]) ?? "");
   const [channel, setChannel] = useState(query["channel"] ?? "");
-  const inbox = useList<Listed>("/api/inbox", ["inbox"], { box, state, channel: channel.trim(), limit: LIMIT });
+  const inbox = useList<InboxList>("/api/inbox", ["inbox"], { box, state, channel: channel.trim(), limit: LIMIT });
   return (
     <>
       <Heading title={t("inbox.inbox-and-dead-letters")} />
@@ -64,7 +64,7 @@ export function Inbox() {
   );
 }
 
-function Counts({ counts: { inbox, outbox } }: Pick<Listed, "counts">) {
+function Counts({ counts: { inbox, outbox } }: Pick<InboxList, "counts">) {
   const words = (box: Readonly<Record<string, number>>): string =>
     Object.entries(box)
       .map(([state, n]) => `${number(n)} ${wordOf(state)}`)
@@ -73,9 +73,10 @@ function Counts({ counts: { inbox, outbox } }: Pick<Listed, "counts">) {
 }
 
 /** Includes the reason for waiting, unless it only waits for its turn. */
-const shownState = ({ state, waits_for: what }: Mail): string => (what === null ? state : `${state}_for_${what}`);
+const shownState = ({ state, waits_for: what }: InboxMessage): string =>
+  what === null ? state : `${state}_for_${what}`;
 
-export const MESSAGE_COLUMNS: readonly Column<Mail>[] = [
+export const MESSAGE_COLUMNS: readonly Column<InboxMessage>[] = [
   {
     label: "common.message",
     cell: ({ id }) => (
@@ -116,7 +117,7 @@ const REPLAYABLE = new Set(["failed", "dead", "dropped"]);
 /** One message, its deliveries, and the actions on it. */
 export function OneMessage({ id }: { readonly id: string }) {
   const { api, live } = useServices();
-  const message = useList<MailDetail>(path`/api/inbox/${id}`, ["inbox"]);
+  const message = useList<InboxMessageDetail>(path`/api/inbox/${id}`, ["inbox"]);
   const changed = (): void => live.markStale(["inbox", "status"]);
   const replay = useAction(() => api.call(path`/api/inbox/${id}/replay`, { method: "POST" }).finally(changed));
   const drop = (): Promise<unknown> => api.call(path`/api/inbox/${id}`, { method: "DELETE" }).finally(changed);
@@ -145,7 +146,7 @@ export function OneMessage({ id }: { readonly id: string }) {
   );
 }
 
-function Detail({ message }: { readonly message: MailDetail }) {
+function Detail({ message }: { readonly message: InboxMessageDetail }) {
   const optional = (text: string | null) => (text === null ? undefined : <Name>{text}</Name>);
   return (
     <>

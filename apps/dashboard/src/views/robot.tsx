@@ -53,11 +53,11 @@ const COLUMNS: readonly Column<Sensor>[] = [
 ];
 
 /** Movement emits no event. */
-const AGAIN_MS = 500;
+const REFRESH_MS = 500;
 
 export function Robot() {
   const robot = useList<Robot>("/api/safety", ["safety"]);
-  useTick(AGAIN_MS, () => void robot.refresh());
+  useTick(REFRESH_MS, () => void robot.refresh());
   const { api } = useServices();
   const post = (path: string, body: object): Promise<unknown> =>
     api.call(path, { method: "POST", body }).finally(() => void robot.refresh());

@@ -11,9 +11,9 @@ const IMAGE = `<img src=x onerror="window.hacked=1">`;
 const MEBIBYTE = 1_048_576;
 
 export function abuseCases(scene: () => Scene): void {
-  describe("what others try", () => {
+  describe("hostile pages and loads", () => {
     // Another port of the same host is the same site to a browser: it sends the cookie along.
-    test("a program at another port can neither frame the page nor use its sign-in", async () => {
+    test("a page at another port can neither frame the page nor use its sign-in", async () => {
       const { browser, fixture } = scene();
       const server = createServer((_incoming, outgoing) =>
         outgoing.setHeader("content-type", "text/html").end(`<!doctype html><iframe src="${fixture.url}/"></iframe>`),
@@ -74,7 +74,7 @@ export function abuseCases(scene: () => Scene): void {
       }
     });
 
-    test("values of the config and names of models stay words", async () => {
+    test("values of the config and names of models stay text", async () => {
       const { browser } = scene();
       await using fixture = await openFixture((home) => {
         const file = join(home, "config.toml");
@@ -97,7 +97,7 @@ export function abuseCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("a file's name and what a tool brings back stay words", async () => {
+    test("file names and tool outputs stay text", async () => {
       const { browser, fixture } = scene();
       writeFileSync(
         join(fixture.home, "workspace", `${IMAGE.replaceAll("/", "_")}.txt`),
@@ -117,7 +117,7 @@ export function abuseCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("two browsers that change one setting: the second is told, and overwrites nothing", async () => {
+    test("the second of two browsers that change one setting gets an error and overwrites nothing", async () => {
       const { browser, fixture } = scene();
       const file = join(fixture.home, "config.toml");
       await using first = await signedIn(browser, fixture);
@@ -145,7 +145,7 @@ export function abuseCases(scene: () => Scene): void {
       second.expectCalm();
     });
 
-    test("two hundred tabs follow the events of one device, and the page works beside them", async () => {
+    test("the page works beside two hundred tabs that follow the events of one device", async () => {
       const { browser, fixture } = scene();
       const url = `${fixture.url.replace("http", "ws")}/ws`;
       const tabs = Array.from({ length: 200 }, () => new WebSocket(url, ["svc.v1", `bearer.${fixture.token}`]));
@@ -160,7 +160,7 @@ export function abuseCases(scene: () => Scene): void {
           ),
         );
         for (const tab of tabs) tab.send(JSON.stringify({ type: "resume" }));
-        const told = tabs.map(
+        const seen = tabs.map(
           (tab) =>
             new Promise<void>((resolve) => {
               tab.addEventListener("message", ({ data }) => {
@@ -172,7 +172,7 @@ export function abuseCases(scene: () => Scene): void {
         await person.go("events", "Live events");
         const body = { type: "for-all-tabs", content: { title: "hello" }, channels: [] };
         await fixture.daemon.request("/api/channel-events", { method: "POST", body });
-        expect(await Promise.all(told)).toHaveLength(200);
+        expect(await Promise.all(seen)).toHaveLength(200);
         await person.page.getByText("for-all-tabs").first().waitFor();
         person.expectCalm();
       } finally {
@@ -180,7 +180,7 @@ export function abuseCases(scene: () => Scene): void {
       }
     });
 
-    test("a message of five megabytes is refused in words and stays in the box", async () => {
+    test("a message of five megabytes is refused with an error and stays in the box", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;

@@ -4,7 +4,7 @@ import type { Scene } from "../fixture/scene.ts";
 
 export function approvalCases(scene: () => Scene): void {
   describe("approvals", () => {
-    test("one is clicked while a second page watches; both show who answered", async () => {
+    test("an answer in one page shows in a second one, with the person who answered", async () => {
       const { browser, fixture } = scene();
       await using anna = await signedIn(browser, fixture, { name: "anna" });
       await using bert = await signedIn(browser, fixture, { name: "bert" });
@@ -33,7 +33,7 @@ export function approvalCases(scene: () => Scene): void {
       bert.expectCalm();
     });
 
-    test("who is too late is told politely who was first", async () => {
+    test("a late answer shows who was first", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;

@@ -4,7 +4,7 @@ import type { Scene } from "../fixture/scene.ts";
 
 export function chatCases(scene: () => Scene): void {
   describe("chat", () => {
-    test("an answer comes in pieces; a call that must be asked about is asked there, and the turn goes on", async () => {
+    test("an answer streams; a tool call asks for approval in the conversation, and the turn continues", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;
@@ -13,11 +13,11 @@ export function chatCases(scene: () => Scene): void {
       await box.fill("which files are there?");
       await box.press("Enter");
 
-      // Its own place now, with the message box still in hand.
+      // Its own address now; the message box keeps the focus.
       await page.waitForURL(/#\/sessions\//);
       await expect.poll(() => page.locator("textarea:focus").count()).toBe(1);
 
-      // The turn waits for a yes: what the model said before is there already.
+      // The turn awaits approval; the text before the call is already there.
       const thread = page.getByRole("list", { name: "Messages" });
       await thread.getByText("Let me look.").waitFor();
       await thread.getByText("which files are there?").waitFor();
@@ -36,7 +36,7 @@ export function chatCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("what runs is stopped by a button, and the conversation is deleted by another that asks first", async () => {
+    test("a button stops the turn, and another one deletes the conversation after a confirmation", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;
@@ -60,7 +60,7 @@ export function chatCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("the view follows the end on send, on open and while it grows, and leaves a reader who went up", async () => {
+    test("the view follows the end on send, on open and on growth, unless the reader scrolled up", async () => {
       const { browser, fixture } = scene();
       for (const viewport of [
         { width: 1280, height: 800 },
@@ -120,7 +120,7 @@ export function chatCases(scene: () => Scene): void {
       }
     });
 
-    test("a reload in the middle of a turn has its text, its question and what was sent; a draft is there again", async () => {
+    test("a reload during a turn shows its text, its approval request and the sent message, and restores a draft", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;
@@ -160,7 +160,7 @@ export function chatCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("a first message that is not answered yet can be stopped where it was sent", async () => {
+    test("the first message of a chat can be stopped before its answer", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;
@@ -176,7 +176,7 @@ export function chatCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("another device's conversation is read along, and gone on with", async () => {
+    test("another device's conversation can be followed and continued", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture, { name: "supervisor" });
       const { page } = person;

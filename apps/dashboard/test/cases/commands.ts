@@ -5,7 +5,7 @@ import type { Scene } from "../fixture/scene.ts";
 
 export function commandCases(scene: () => Scene): void {
   describe("commands", () => {
-    test("are completed while they are typed, by keyboard and by touch; a message that goes on is a message", async () => {
+    test("are completed while typed, by keyboard and touch; a text with further words is a message", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;

@@ -4,7 +4,7 @@ import type { Scene } from "../fixture/scene.ts";
 
 export function emptyStartCases(scene: () => Scene): void {
   describe("a new chat", () => {
-    test("suggests a beginning, and is no conversation until a message is sent", async () => {
+    test("suggests first messages, and creates no conversation until one is sent", async () => {
       const { browser, fixture } = scene();
       const names = async (): Promise<string[]> => {
         const { sessions } = await fixture.api<{ sessions: { id: string }[] }>("/api/sessions?limit=200");

@@ -1,13 +1,13 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { seriousFindings } from "../fixture/axe.ts";
-import { layoutTroubles } from "../fixture/layout.ts";
+import { layoutProblems } from "../fixture/layout.ts";
 import { signedIn } from "../fixture/person.ts";
 import { removeProcedure, writeProcedure } from "../fixture/procedures.ts";
 import type { Scene } from "../fixture/scene.ts";
-import { show } from "../fixture/speak.ts";
+import { show } from "../fixture/switch-language.ts";
 
-/** Each would run, load or leave the page if it were ever taken for markup or for a link. */
+/** Each would run, load or navigate if it became markup or a link. */
 const IMAGE = `<img src=x onerror="window.hacked=1">`;
 const SCRIPT = `"><script>window.hacked=1</script>`;
 const LINK = [
@@ -113,7 +113,7 @@ function unboundTurns(): string[] {
   return found;
 }
 
-/** Opens all that is folded, then tells what ran, loaded, turned or was broken. */
+/** Opens every disclosure and returns what ran, loaded, changed direction or broke. */
 async function attackOn(page: Page, view: string): Promise<string[]> {
   await show(page, view);
   return lookOver(page, view);
@@ -122,27 +122,27 @@ async function attackOn(page: Page, view: string): Promise<string[]> {
 async function lookOver(page: Page, view: string): Promise<string[]> {
   await page.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true");
   await page.locator(".reading").first().waitFor({ state: "detached" });
-  const troubles = [
-    ...(await layoutTroubles(page)),
+  const violations = [
+    ...(await layoutProblems(page)),
     ...(await page.evaluate<string[]>(`(${unboundTurns.toString()})()`)).map(
       (one) => `turns what is beside it: ${one}`,
     ),
   ];
-  if ((await page.evaluate("window.hacked")) !== undefined) troubles.push("it ran");
-  if ((await page.locator(MARKUP).count()) > 0) troubles.push("it is markup");
+  if ((await page.evaluate("window.hacked")) !== undefined) violations.push("it ran");
+  if ((await page.locator(MARKUP).count()) > 0) violations.push("it is markup");
   // What is typed in a field is no text of the page.
   const shown = await page.evaluate<string>(
     "[document.body.innerText, ...[...document.querySelectorAll('input, textarea')].map(({ value }) => value)].join()",
   );
-  if (!/onerror|WWWWWWWWWW|nnnnnnnnnn/.test(shown)) troubles.push("shows nothing of it");
-  return troubles.map((trouble) => `${view}: ${trouble}`);
+  if (!/onerror|WWWWWWWWWW|nnnnnnnnnn/.test(shown)) violations.push("shows nothing of it");
+  return violations.map((violation) => `${view}: ${violation}`);
 }
 
 export function hostileCases(scene: () => Scene): void {
   test.each([
     ["a desk", { width: 1280, height: 800 }],
     ["a phone", { width: 360, height: 740 }],
-  ])("every value of a procedure stays words and breaks no view on %s", async (_where, viewport) => {
+  ])("every value of a procedure stays text and breaks no view on %s", async (_where, viewport) => {
     const { browser, fixture } = scene();
     await using person = await signedIn(browser, fixture, { viewport, reducedMotion: "reduce" });
     const { page } = person;
@@ -206,7 +206,7 @@ export function hostileCases(scene: () => Scene): void {
     person.expectCalm();
   });
 
-  test("words of others stay words: in messages, names, titles, outputs and events", async () => {
+  test("foreign text stays text in messages, names, titles, outputs and events", async () => {
     const { browser, fixture } = scene();
     await using person = await signedIn(browser, fixture);
     const { page } = person;
@@ -267,7 +267,7 @@ type = "manual"
     person.expectCalm();
   });
 
-  test("what a model writes is drawn as it is meant: nothing of it runs or loads, and code is copied to the letter", async () => {
+  test("a model's Markdown runs and loads nothing, and code is copied exactly", async () => {
     const { browser, fixture } = scene();
     // A colour that is on its way to another one is looked at as neither.
     await using person = await signedIn(browser, fixture, { reducedMotion: "reduce" });
@@ -304,7 +304,7 @@ type = "manual"
     person.expectCalm();
   });
 
-  test("an address that somebody made up shows that nothing is there", async () => {
+  test("an unknown address shows an empty state", async () => {
     const { browser, fixture } = scene();
     await using person = await signedIn(browser, fixture);
     const { page } = person;

@@ -4,8 +4,8 @@ import { signedIn } from "../fixture/person.ts";
 import type { Scene } from "../fixture/scene.ts";
 
 export function modelErrorCases(scene: () => Scene): void {
-  describe("a model that does not answer", () => {
-    test("a wrong key: what failed, what the provider said without the key, and the fix", async () => {
+  describe("a model that fails", () => {
+    test("shows a wrong key with the provider's words, without the key, and a fix", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;
@@ -24,7 +24,7 @@ export function modelErrorCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("a rate limit is told while it is waited for, with the seconds left, and Stop ends the wait", async () => {
+    test("shows a rate limit with the seconds until the retry, and Stop ends the wait", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture, { viewport: { width: 390, height: 844 } });
       const { page } = person;

@@ -1,7 +1,7 @@
-/** Services without passkeys: what the paths say, and that the page does not speak of them. */
+/** Services without passkeys: the answers of their paths, and a page that does not mention them. */
 import { describe, expect, test } from "vitest";
 import { binaryPath } from "@svc/testkit/binary/spawn-binary";
-import { passkeyButton } from "../fixture/passkey-acts.ts";
+import { passkeyButton } from "../fixture/passkey-actions.ts";
 import { openPasskeyFixture, type PasskeyFixtureOptions, PASSKEYS_ON } from "../fixture/passkey-fixture.ts";
 import { meet, signInByToken } from "../fixture/person.ts";
 import type { BrowserScene } from "../fixture/scene.ts";
@@ -24,12 +24,12 @@ const PATHS = [
 export function passkeyAbsenceCases(scene: () => BrowserScene): void {
   describe("a service without passkeys", () => {
     const fixtures: readonly (readonly [string, PasskeyFixtureOptions, string])[] = [
-      ["that leaves them off", { section: "" }, OFF],
-      ["that turns them off", { section: "[security.webauthn]\nenabled = false\nsign_in = true\n" }, OFF],
-      ["of a build that has none", { section: "", binary: binaryPath({}) }, ABSENT],
+      ["a service that leaves them off", { section: "" }, OFF],
+      ["a service that turns them off", { section: "[security.webauthn]\nenabled = false\nsign_in = true\n" }, OFF],
+      ["a build without them", { section: "", binary: binaryPath({}) }, ABSENT],
     ];
 
-    test.each(fixtures)("%s says so to everybody who asks, and what to do", async (_name, options, error) => {
+    test.each(fixtures)("%s answers every caller with an error and a fix", async (_name, options, error) => {
       await using fixture = await openPasskeyFixture(options);
       for (const [method, path] of PATHS) {
         for (const token of [undefined, fixture.token, "wrong"]) {
@@ -41,36 +41,33 @@ export function passkeyAbsenceCases(scene: () => BrowserScene): void {
       expect(await (await fixture.daemon.request("/api/session/ways")).json()).toEqual({ features: [] });
     });
 
-    test.each(fixtures)(
-      "%s has a page that does not speak of them, not even in its console",
-      async (_name, options, error) => {
-        await using fixture = await openPasskeyFixture(options);
-        await using person = await meet(scene().browser, fixture);
-        const { page } = person;
-        const noise: string[] = [];
-        // The page asks whether it is signed in, and 401 is the answer.
-        page.on("console", (message) => {
-          if (!message.text().includes("status of 401")) noise.push(message.text());
-        });
-        await page.reload();
-        await page.getByLabel("Pairing code").waitFor();
-        await page.waitForLoadState("networkidle");
-        expect([await passkeyButton(page).count(), await page.getByText(/passkey/i).count()]).toEqual([0, 0]);
-        await signInByToken(person, fixture);
-        await person.go("devices", "Devices");
-        await page.waitForLoadState("networkidle");
-        expect(await page.getByRole("link", { name: "Passkeys" }).count()).toBe(0);
-        expect(noise).toEqual([]);
-        // Whoever types the address is told what the service says.
-        await person.go("passkeys", "Passkeys");
-        await page.getByText(error).waitFor();
-        expect(await page.getByRole("button", { name: "Add a passkey" }).count()).toBe(0);
-        person.expectCalm();
-      },
-    );
+    test.each(fixtures)("%s does not mention them in its page or console", async (_name, options, error) => {
+      await using fixture = await openPasskeyFixture(options);
+      await using person = await meet(scene().browser, fixture);
+      const { page } = person;
+      const noise: string[] = [];
+      // The page asks whether it is signed in, and 401 is the answer.
+      page.on("console", (message) => {
+        if (!message.text().includes("status of 401")) noise.push(message.text());
+      });
+      await page.reload();
+      await page.getByLabel("Pairing code").waitFor();
+      await page.waitForLoadState("networkidle");
+      expect([await passkeyButton(page).count(), await page.getByText(/passkey/i).count()]).toEqual([0, 0]);
+      await signInByToken(person, fixture);
+      await person.go("devices", "Devices");
+      await page.waitForLoadState("networkidle");
+      expect(await page.getByRole("link", { name: "Passkeys" }).count()).toBe(0);
+      expect(noise).toEqual([]);
+      // A typed address shows the daemon's error.
+      await person.go("passkeys", "Passkeys");
+      await page.getByText(error).waitFor();
+      expect(await page.getByRole("button", { name: "Add a passkey" }).count()).toBe(0);
+      person.expectCalm();
+    });
   });
 
-  test("a service whose passkeys failed says so, and its page does not offer them", async () => {
+  test("a service whose passkeys failed reports it, and its page does not offer them", async () => {
     // What only shows together with the rest of the config: no page of this domain is known.
     await using fixture = await openPasskeyFixture({ section: `${PASSKEYS_ON}rp_id = "example.org"\n` });
     for (const [method, path] of PATHS) {
@@ -89,7 +86,7 @@ export function passkeyAbsenceCases(scene: () => BrowserScene): void {
     expect(await page.getByRole("link", { name: "Passkeys" }).count()).toBe(0);
   });
 
-  test("passkeys that are turned on by a reload are offered, and are gone again with the next", async () => {
+  test("a reload turns passkeys on, and another one off", async () => {
     await using fixture = await openPasskeyFixture({ section: "" });
     await using person = await meet(scene().browser, fixture);
     const { page } = person;

@@ -1,4 +1,4 @@
-/** Passkeys in the hands of others: copied, relayed from another site, replayed, forged. */
+/** Attacks on passkeys: copied, relayed from another site, replayed, forged. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
@@ -13,20 +13,20 @@ import {
   signInByPasskey,
   signOut,
   trySignIn,
-} from "../fixture/passkey-acts.ts";
+} from "../fixture/passkey-actions.ts";
 import { openPasskeyFixture, type PasskeyFixture } from "../fixture/passkey-fixture.ts";
 import { type Person, signedIn } from "../fixture/person.ts";
 import type { BrowserScene } from "../fixture/scene.ts";
 
 const FINISH = "/api/webauthn/auth/finish";
 
-const told = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code];
+const outcomeOf = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code];
 
 export function passkeyAttackCases(scene: () => BrowserScene): void {
   const people = async (fixture: PasskeyFixture): Promise<Person> => signedIn(scene().browser, fixture);
 
-  describe("a passkey in the hands of others", () => {
-    test("that was copied is refused with its next use, shown as suspect, and not believed again", async () => {
+  describe("a passkey of an attacker", () => {
+    test("refuses a copied passkey at its next use, marks it suspect, and stays refused", async () => {
       await using fixture = await openPasskeyFixture();
       await using person = await people(fixture);
       const { page } = person;
@@ -45,7 +45,7 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
       await trySignIn(person);
       await page.getByRole("alert").filter({ hasText: "its counter went back" }).waitFor();
       expect(await person.context.cookies()).toEqual([]);
-      // Nobody knows which of the two is the thief's.
+      // Neither of the two is known to be the attacker's.
       await authenticator.hold(original!);
       await trySignIn(person);
       await page.getByRole("alert").filter({ hasText: "PASSKEY_REFUSED" }).waitFor();
@@ -59,7 +59,7 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
       person.expectCalm();
     });
 
-    test("that another site asks for, with a challenge of ours, signs nobody in: what the browser signs says where", async () => {
+    test("refuses an assertion that another site requested with a relayed challenge", async () => {
       await using fixture = await openPasskeyFixture();
       await using person = await people(fixture);
       const { page, context } = person;
@@ -74,9 +74,9 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
 
       const options = await (await fixture.post("/api/webauthn/auth/start", {})).json();
       const answer = await assertionOn(phished, options);
-      expect(await told(await fixture.post(FINISH, answer))).toEqual([403, "PASSKEY_REFUSED"]);
+      expect(await outcomeOf(await fixture.post(FINISH, answer))).toEqual([403, "PASSKEY_REFUSED"]);
       // Nor can the site ask for itself: not read, not write, and not by pretending to be a program of the browser's.
-      expect(await told(await fixture.post(FINISH, answer, { origin: site.url }))).toEqual([403, "BAD_ORIGIN"]);
+      expect(await outcomeOf(await fixture.post(FINISH, answer, { origin: site.url }))).toEqual([403, "BAD_ORIGIN"]);
       expect(
         await phished.evaluate<string>(`fetch("${fixture.url}${FINISH}", { method: "POST", mode: "no-cors", credentials: "include" })
         .then(({ type, status }) => type + " " + status)`),
@@ -85,7 +85,7 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
       expect(await passkeysOf(fixture)).toMatchObject([{ last_used_at: null, suspect: false }]);
     });
 
-    test("is used on no other address than the one it was configured for, and the page says so before it asks", async () => {
+    test("works only on the configured address, and the page says so before the browser's dialog", async () => {
       const elsewhere =
         '[security.webauthn]\nenabled = true\nsign_in = true\nrp_origin = "https://agent.example.org"\n';
       await using fixture = await openPasskeyFixture({ section: elsewhere });
@@ -103,7 +103,7 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
       expect(await authenticator.stored()).toEqual([]);
     });
 
-    test("that was used once is no second sign-in: not the same answer, and not with another challenge", async () => {
+    test("refuses a replayed assertion, with the same challenge and with another one", async () => {
       await using fixture = await openPasskeyFixture();
       await using person = await people(fixture);
       const { page } = person;
@@ -112,15 +112,14 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
       const adding = nextPost(page, "/api/webauthn/register/finish");
       await addPasskey(person, "Key");
       const added = JSON.parse((await adding).postData() ?? "") as object;
-      expect(await told(await fixture.post("/api/webauthn/register/finish", added, { token: fixture.token }))).toEqual([
-        410,
-        "PASSKEY_EXPIRED",
-      ]);
+      expect(
+        await outcomeOf(await fixture.post("/api/webauthn/register/finish", added, { token: fixture.token })),
+      ).toEqual([410, "PASSKEY_EXPIRED"]);
       await signOut(person);
       const using = nextPost(page, FINISH);
       await signInByPasskey(person);
       const used = JSON.parse((await using).postData() ?? "") as { response: { clientDataJSON: string } };
-      expect(await told(await fixture.post(FINISH, used))).toEqual([410, "PASSKEY_EXPIRED"]);
+      expect(await outcomeOf(await fixture.post(FINISH, used))).toEqual([410, "PASSKEY_EXPIRED"]);
 
       const { challenge } = (await (await fixture.post("/api/webauthn/auth/start", {})).json()) as {
         challenge: string;
@@ -128,14 +127,14 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
       const data = JSON.parse(Buffer.from(used.response.clientDataJSON, "base64url").toString()) as object;
       const clientDataJSON = Buffer.from(JSON.stringify({ ...data, challenge })).toString("base64url");
       const forged = { ...used, response: { ...used.response, clientDataJSON } };
-      expect(await told(await fixture.post(FINISH, forged))).toEqual([403, "PASSKEY_REFUSED"]);
+      expect(await outcomeOf(await fixture.post(FINISH, forged))).toEqual([403, "PASSKEY_REFUSED"]);
       expect(await passkeysOf(fixture)).toHaveLength(1);
     });
 
     test.each([
-      ["whose signature is wrong", { isBogusSignature: true }],
-      ["that nobody was recognised by", { isBadUV: true }],
-    ] as const)("%s is refused, whatever the browser lets pass", async (_name, bits) => {
+      ["an assertion with a wrong signature", { isBogusSignature: true }],
+      ["an assertion without user verification", { isBadUV: true }],
+    ] as const)("refuses %s, whatever the browser accepts", async (_name, bits) => {
       await using fixture = await openPasskeyFixture();
       await using person = await people(fixture);
       const { page, context } = person;
@@ -149,7 +148,7 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
       await passkeyButton(page).waitFor();
     });
 
-    test("nobody adds one to another's device, or sees, renames or removes another's", async () => {
+    test("refuses to add, list, rename or remove passkeys of another user", async () => {
       await using fixture = await openPasskeyFixture();
       await using person = await people(fixture);
       const { page } = person;
@@ -159,7 +158,7 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
       const other = await fixture.tokenOf("other");
       const { user_id, user_name } = passkey!;
       const start = await fixture.post("/api/webauthn/register/start", { user_id, user_name }, { token: other });
-      expect(await told(start)).toEqual([404, "PASSKEY_UNKNOWN"]);
+      expect(await outcomeOf(start)).toEqual([404, "PASSKEY_UNKNOWN"]);
       expect(await passkeysOf(fixture, other)).toEqual([]);
       const place = `/api/webauthn/credentials/${passkey?.id}`;
       for (const [path, method, body] of [
@@ -167,14 +166,14 @@ export function passkeyAttackCases(scene: () => BrowserScene): void {
         [place, "DELETE", undefined],
       ] as const) {
         const response = await fixture.daemon.request(path, { method, token: other, ...(body && { body }) });
-        expect(await told(response)).toEqual([404, "PASSKEY_UNKNOWN"]);
+        expect(await outcomeOf(response)).toEqual([404, "PASSKEY_UNKNOWN"]);
       }
       expect(await passkeysOf(fixture)).toEqual([passkey]);
     });
   });
 }
 
-/** A page of somebody else on this machine. */
+/** A page of another program on this machine. */
 async function otherSite(): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer((_incoming, outgoing) => {
     outgoing.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>Win a prize</title>");
@@ -190,7 +189,7 @@ async function otherSite(): Promise<AsyncDisposable & { readonly url: string }> 
   };
 }
 
-/** By the browser's own functions, as any site may. */
+/** With the browser's own functions, as any site can. */
 const assertionOn = (page: Page, options: unknown): Promise<object> =>
   page.evaluate<object>(`navigator.credentials
     .get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(${JSON.stringify(options)}) })

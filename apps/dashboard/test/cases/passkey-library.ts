@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { Authenticator } from "../fixture/authenticator.ts";
-import { passkeysOf } from "../fixture/passkey-acts.ts";
+import { passkeysOf } from "../fixture/passkey-actions.ts";
 import { openPasskeyFixture } from "../fixture/passkey-fixture.ts";
 import { meet } from "../fixture/person.ts";
 import type { BrowserScene } from "../fixture/scene.ts";
@@ -28,7 +28,7 @@ const inPage = <Answer>(page: Page, body: string): Promise<Answer> =>
   })()`);
 
 export function passkeyLibraryCases(scene: () => BrowserScene): void {
-  test("@simplewebauthn/browser, unchanged, adds a passkey and signs in by it: with any user_id, and by its list", async () => {
+  test("the unchanged @simplewebauthn/browser adds a passkey and signs in, with any user_id and by its list", async () => {
     await using fixture = await openPasskeyFixture();
     await using person = await meet(scene().browser, fixture);
     const { page, context } = person;

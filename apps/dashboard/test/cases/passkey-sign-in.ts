@@ -1,7 +1,14 @@
-/** Coming in by a passkey: whose session that is, and what ends it. */
+/** Sign-in with a passkey: whose session it is, and what ends it. */
 import { describe, expect, test } from "vitest";
 import { Authenticator } from "../fixture/authenticator.ts";
-import { addPasskey, passkeyButton, passkeysOf, signInByPasskey, signOut, trySignIn } from "../fixture/passkey-acts.ts";
+import {
+  addPasskey,
+  passkeyButton,
+  passkeysOf,
+  signInByPasskey,
+  signOut,
+  trySignIn,
+} from "../fixture/passkey-actions.ts";
 import { openPasskeyFixture } from "../fixture/passkey-fixture.ts";
 import { atHome, meet, signedIn, signIn } from "../fixture/person.ts";
 import type { BrowserScene } from "../fixture/scene.ts";
@@ -11,8 +18,8 @@ interface Session {
 }
 
 export function passkeySignInCases(scene: () => BrowserScene): void {
-  describe("signing in by a passkey", () => {
-    test("as the device that added it: its name, its rights, over a reload and in a second tab, until it signs out", async () => {
+  describe("signing in with a passkey", () => {
+    test("gets the device that added it, across a reload and a second tab, until sign-out", async () => {
       await using fixture = await openPasskeyFixture();
       await using person = await signedIn(scene().browser, fixture, { name: "desk" });
       const { page, context } = person;
@@ -39,7 +46,7 @@ export function passkeySignInCases(scene: () => BrowserScene): void {
       person.expectCalm();
     });
 
-    test("as a reader: it may read and no more, and its passkey is its own to add and to keep", async () => {
+    test("lets a reader add and use its own passkey, and only read", async () => {
       await using fixture = await openPasskeyFixture();
       await using person = await signedIn(scene().browser, fixture, { name: "wall display", scope: "read" });
       await Authenticator.plugInto(person.page);
@@ -53,7 +60,7 @@ export function passkeySignInCases(scene: () => BrowserScene): void {
       person.expectCalm();
     });
 
-    test("in another browser with the same authenticator, whose session is the same device's", async () => {
+    test("gets the same device in another browser with the same authenticator", async () => {
       await using fixture = await openPasskeyFixture();
       await using person = await signedIn(scene().browser, fixture, { name: "desk" });
       const authenticator = await Authenticator.plugInto(person.page);
@@ -70,7 +77,7 @@ export function passkeySignInCases(scene: () => BrowserScene): void {
       person.expectCalm();
     });
 
-    test("until the device is revoked: then its sessions end and its passkey is nobody's", async () => {
+    test("ends its sessions and forgets its passkey when the device is revoked", async () => {
       await using fixture = await openPasskeyFixture();
       await using person = await signedIn(scene().browser, fixture, { name: "lost phone" });
       const { page } = person;
@@ -86,13 +93,13 @@ export function passkeySignInCases(scene: () => BrowserScene): void {
       const alert = await page.getByRole("alert").textContent();
       expect(alert).toContain("PASSKEY_UNKNOWN");
       await page.getByText("it was removed, or its device was revoked").waitFor();
-      // A code is a way in all the same.
+      // A code still works.
       await page.getByLabel("Pairing code").fill(await fixture.pairingCode());
       await page.keyboard.press("Enter");
       await page.getByRole("button", { name: "Sign out" }).waitFor();
     });
 
-    test("is not there for a browser whose person calls it off, or is not recognised: quietly back", async () => {
+    test("returns to the sign-in page when the person cancels or is not recognised", async () => {
       await using fixture = await openPasskeyFixture();
       await using person = await signedIn(scene().browser, fixture, { name: "desk" });
       const { page, context } = person;
@@ -118,7 +125,7 @@ export function passkeySignInCases(scene: () => BrowserScene): void {
       person.expectCalm();
     });
 
-    test("is offered only where a passkey opens something, and only once it is known", async () => {
+    test("is offered only if passkeys are on, once that is known", async () => {
       await using fixture = await openPasskeyFixture({ section: "[security.webauthn]\nenabled = true\n" });
       await using person = await meet(scene().browser, fixture);
       const { page } = person;

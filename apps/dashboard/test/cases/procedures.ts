@@ -68,7 +68,7 @@ export function procedureCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("that another browser has saved meanwhile is not written over", async () => {
+    test("does not overwrite what another browser has saved meanwhile", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const other = await person.tab();
@@ -134,7 +134,7 @@ export function procedureCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("is read, and not written, by a device that may read", async () => {
+    test("is read-only for a device with the scope read", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture, { name: "Hall", scope: "read" });
       const { page } = person;

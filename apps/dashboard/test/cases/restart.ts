@@ -3,8 +3,8 @@ import { signedIn } from "../fixture/person.ts";
 import type { Scene } from "../fixture/scene.ts";
 
 export function restartCases(scene: () => Scene): void {
-  describe("a service that is killed and comes again", () => {
-    test("leaves nothing stale, doubled or missing on the page", async () => {
+  describe("a service that is killed and restarted", () => {
+    test("leaves nothing stale, double or missing on the page", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;
@@ -53,7 +53,7 @@ export function restartCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("has the message whose answer never came, with the reason, and takes the next one", async () => {
+    test("shows the unanswered message with the reason, and accepts the next one", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;

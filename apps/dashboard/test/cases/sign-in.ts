@@ -11,7 +11,7 @@ const NOTHING_STORED = /^\[\{\},\{(?:"svc\.new-chat":"page-[\w-]+")?\}\]$/;
 
 export function signInCases(scene: () => Scene): void {
   describe("signing in", () => {
-    test("by a code in the page; a reload and a second tab need no other one; signing out ends all of them", async () => {
+    test("works with a code, lasts over a reload and a second tab, and ends in all tabs", async () => {
       const { browser, fixture } = scene();
       await using person = await meet(browser, fixture);
       const { page } = person;
@@ -28,7 +28,7 @@ export function signInCases(scene: () => Scene): void {
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.getByText("You are signed out.").waitFor();
       await tab.getByLabel("Pairing code").waitFor();
-      // Signed in by one of them, as somebody else even, the other one is in as well.
+      // A sign-in in one tab, even as another device, signs in the other.
       await signInByToken(person, fixture);
       await atHome(tab);
       await page.getByRole("button", { name: "Sign out" }).click();
@@ -37,7 +37,7 @@ export function signInCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("by a token; it and what it was traded for are in no address and in no storage", async () => {
+    test("works with a token, which is in no address and no storage", async () => {
       const { browser, fixture } = scene();
       await using person = await meet(browser, fixture);
       const { page, context } = person;
@@ -53,7 +53,7 @@ export function signInCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("lasts over a restart of the browser, and over one of the daemon", async () => {
+    test("lasts over a restart of the browser and of the daemon", async () => {
       const { fixture } = scene();
       const profile = mkdtempSync(join(tmpdir(), "svc-profile-"));
       try {
@@ -78,7 +78,7 @@ export function signInCases(scene: () => Scene): void {
       }
     });
 
-    test("by a link in a tab that is open; a used one says so, and a browser that is signed in uses none up", async () => {
+    test("works with a link in an open tab; a used link shows an error, and a signed-in browser does not use one up", async () => {
       const { browser, fixture } = scene();
       await using person = await meet(browser, fixture);
       const { page } = person;
@@ -100,7 +100,7 @@ export function signInCases(scene: () => Scene): void {
       second.expectCalm();
     });
 
-    test("does not ask for a code while the service does not answer", async () => {
+    test("does not ask for a code while the daemon does not answer", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;
@@ -112,7 +112,7 @@ export function signInCases(scene: () => Scene): void {
       await atHome(page);
     });
 
-    test("an operator lets a phone in by a code of the page, and ends its sign-in again; the phone's tabs follow", async () => {
+    test("an operator pairs a phone with a code of the page and ends its sign-in; the phone's tabs follow", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;
@@ -158,7 +158,7 @@ export function signInCases(scene: () => Scene): void {
       await expect.poll(() => person.page.getByText("Your sign-in has ended").count()).toBe(1);
     });
 
-    test("as a reader: what a reader may not see is not offered", async () => {
+    test("offers a reader only what it may read", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture, { name: "wall display", scope: "read" });
       const { page } = person;

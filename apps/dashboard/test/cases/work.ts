@@ -4,7 +4,7 @@ import type { Scene } from "../fixture/scene.ts";
 
 export function workCases(scene: () => Scene): void {
   describe("work", () => {
-    test("a procedure is started by hand, waits in the drawn run, goes on with a click, and the audit log has it", async () => {
+    test("a procedure is started by hand, waits for approval in its run, continues with a click, and is audited", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;
@@ -27,7 +27,7 @@ export function workCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("what could not be delivered is seen, and tried again", async () => {
+    test("an undelivered message is shown and replayed", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;
@@ -62,7 +62,7 @@ export function workCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("events come as they happen, are filtered, and wait while the list is paused", async () => {
+    test("events arrive live, are filtered, and are held while the list is paused", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;

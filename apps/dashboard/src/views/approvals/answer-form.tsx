@@ -1,12 +1,13 @@
 /** The buttons of a pending approval: approve, reject, with a comment or for longer. */
+import type { Approval } from "@svc/api";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import type { Approval } from "../../api/governed-shapes.ts";
 import { ApiError, path } from "../../client/api.ts";
 import { Button } from "../../components/button.tsx";
 import { Problem } from "../../components/shown.tsx";
 import { visible } from "../../components/text.tsx";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
+import { isTyping } from "../../state/use-window.ts";
 import type { MessageKey } from "../../texts/en.ts";
 import { relative } from "../../texts/format.ts";
 import { rich, t } from "../../texts/texts.ts";
@@ -85,20 +86,22 @@ export function AnswerForm({ approval }: { readonly approval: Approval }) {
           {t("approvals.reject")}
         </Button>
       </div>
-      {origin === "tool" && <Longer approval={approval} busy={isRunning} onChoose={(holds) => void answer(holds)} />}
+      {origin === "tool" && (
+        <LastingApproval approval={approval} busy={isRunning} onChoose={(holds) => void answer(holds)} />
+      )}
       <Problem error={error} />
     </div>
   );
 }
 
-interface LongerProps {
+interface LastingApprovalProps {
   readonly approval: Approval;
   readonly busy: boolean;
   readonly onChoose: (holds: Holds) => void;
 }
 
 /** A lasting approval. The pattern it covers is above its button, so that it is read first. */
-function Longer({ approval: { n, title, detail, offers }, busy, onChoose }: LongerProps) {
+function LastingApproval({ approval: { n, title, detail, offers }, busy, onChoose }: LastingApprovalProps) {
   const { conversation, always, reason } = offers;
   if (conversation === null && always === null) {
     return reason === null ? null : (
@@ -146,9 +149,6 @@ const Pattern = ({ text }: { readonly text: string }) => (
     <code dir="ltr">{visible(text)}</code>
   </pre>
 );
-
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
 
 function tooLate({ fields: { by, at }, message }: ApiError): string {
   if (typeof by !== "string" || typeof at !== "string") return message;

@@ -1,6 +1,6 @@
 /** One approval request with its buttons, or with its answer. */
+import type { Approval, ApprovalDetail, FileChange } from "@svc/api";
 import { useState } from "preact/hooks";
-import type { Approval, CallDetail, FileChange } from "../../api/governed-shapes.ts";
 import { Button } from "../../components/button.tsx";
 import { Markdown } from "../../components/markdown.tsx";
 import { Actor, Name, Prose, visible } from "../../components/text.tsx";
@@ -151,7 +151,7 @@ function LongMarkdown({ text, of }: { readonly text: string; readonly of: string
 }
 
 /** The effect of a tool call: its command in monospace, file changes as a diff, and other arguments as JSON. */
-function Call({ detail, title }: { readonly detail: CallDetail; readonly title: string }) {
+function Call({ detail, title }: { readonly detail: ApprovalDetail; readonly title: string }) {
   const { command, folder, change, input, reason } = detail;
   return (
     <>

@@ -1,6 +1,6 @@
 /** Pending and answered approvals, and the rules of lasting ones. */
+import type { Approval, ApprovalPage, PolicyRule, PolicyRuleList } from "@svc/api";
 import { useState } from "preact/hooks";
-import type { Approval, PolicyRule } from "../../api/governed-shapes.ts";
 import { path } from "../../client/api.ts";
 import { NotificationSwitch } from "../../components/browser-settings.tsx";
 import { Button } from "../../components/button.tsx";
@@ -15,16 +15,11 @@ import { useList, usePaged } from "../../state/use-reader.ts";
 import { rich, t } from "../../texts/texts.ts";
 import { ApprovalCard } from "./approval-card.tsx";
 
-interface Page {
-  readonly approvals: readonly Approval[];
-  readonly before: number | null;
-}
-
 const SETTLED = ["", "approved", "rejected", "expired", "cancelled"] as const;
 
 export function Approvals() {
   const [status, setStatus] = useState<(typeof SETTLED)[number]>("");
-  const page = usePaged<Page>("/api/approvals", ["approvals"], { status, limit: 50 });
+  const page = usePaged<ApprovalPage>("/api/approvals", ["approvals"], { status, limit: 50 });
   return (
     <>
       <Heading title={t("common.approvals")} />
@@ -48,7 +43,7 @@ export function Approvals() {
 
 /** @param most Only the newest of them. */
 export function WaitingApprovals({ most }: { readonly most?: number }) {
-  const page = usePaged<Page>("/api/approvals", ["approvals"], { status: "waiting", limit: 50 });
+  const page = usePaged<ApprovalPage>("/api/approvals", ["approvals"], { status: "waiting", limit: 50 });
   return (
     <>
       <Shown read={page}>
@@ -97,7 +92,7 @@ function Settled({ approvals }: { readonly approvals: readonly Approval[] }) {
 
 /** Rules for calls that run without approval, each with a button that revokes it. */
 function AlwaysRules() {
-  const read = useList<{ readonly rules: readonly PolicyRule[] }>("/api/policy-rules", ["rules"]);
+  const read = useList<PolicyRuleList>("/api/policy-rules", ["rules"]);
   return (
     <Shown read={read}>
       {({ rules }) =>

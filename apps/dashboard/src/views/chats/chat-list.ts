@@ -2,27 +2,21 @@
  * The list of conversations, loaded page by page. Only the first page becomes stale; rows further down stay until they appear in it
  * again.
  */
-import type { Conversation } from "../../api/shapes.ts";
+import type { Session, SessionList } from "@svc/api";
 import type { Api } from "../../client/api.ts";
 import { Cell } from "../../state/cell.ts";
 import { type Loaded, Reader } from "../../state/reader.ts";
 import { dates, t } from "../../texts/texts.ts";
-
-export interface ConversationPage {
-  readonly sessions: readonly Conversation[];
-  /** Cursor of the next page; null: no more conversations. */
-  readonly before: string | null;
-}
 
 /** Size of the first page, and the API's maximum. */
 const FIRST = 50;
 const MOST = 200;
 
 export class ChatList {
-  readonly rows = new Cell<ConversationPage | undefined>(undefined);
+  readonly rows = new Cell<SessionList | undefined>(undefined);
   readonly #api: Pick<Api, "get">;
   readonly #archived: boolean;
-  readonly #top: Reader<ConversationPage>;
+  readonly #top: Reader<SessionList>;
   #isReadingMore = false;
 
   constructor(api: Pick<Api, "get">, archived: boolean) {
@@ -35,7 +29,7 @@ export class ChatList {
     });
   }
 
-  get state(): Cell<Loaded<ConversationPage>> {
+  get state(): Cell<Loaded<SessionList>> {
     return this.#top.state;
   }
 
@@ -72,13 +66,13 @@ export class ChatList {
     return Math.max(FIRST, Math.min(MOST, this.rows.value?.sessions.length ?? 0));
   }
 
-  #read(limit: number, before: string | undefined, signal?: AbortSignal): Promise<ConversationPage> {
+  #read(limit: number, before: string | undefined, signal?: AbortSignal): Promise<SessionList> {
     return this.#api.get("/api/sessions", { limit, before, archived: this.#archived ? "true" : undefined }, signal);
   }
 }
 
 /** Merges a new first page: its rows appear there and nowhere else. */
-export function withTop(shown: ConversationPage | undefined, top: ConversationPage): ConversationPage {
+export function withTop(shown: SessionList | undefined, top: SessionList): SessionList {
   if (shown === undefined || top.before === null) return top;
   const ids = new Set(top.sessions.map(({ id }) => id));
   // Rows that are missing in the new first page were removed, archived, or moved further down.
@@ -86,7 +80,7 @@ export function withTop(shown: ConversationPage | undefined, top: ConversationPa
   return below.length === 0 ? top : { sessions: [...top.sessions, ...below], before: shown.before };
 }
 
-export function withMore(shown: ConversationPage, page: ConversationPage): ConversationPage {
+export function withMore(shown: SessionList, page: SessionList): SessionList {
   const ids = new Set(shown.sessions.map(({ id }) => id));
   return { sessions: [...shown.sessions, ...page.sessions.filter(({ id }) => !ids.has(id))], before: page.before };
 }
@@ -94,7 +88,7 @@ export function withMore(shown: ConversationPage, page: ConversationPage): Conve
 /** Rows of the list: conversations by the day of their last message, with their offset from the top. */
 type ListRow = { readonly top: number; readonly height: number } & (
   | { readonly kind: "head"; readonly key: string; readonly text: string }
-  | { readonly kind: "chat"; readonly key: string; readonly chat: Conversation }
+  | { readonly kind: "chat"; readonly key: string; readonly chat: Session }
 );
 
 /** In pixels; the style sheet has the same values. */
@@ -103,7 +97,7 @@ const CHAT_PX = 60;
 /** Rows rendered above and below the visible ones. */
 const SPARE_PX = 480;
 
-export function listRows(chats: readonly Conversation[], nowMs: number): ListRow[] {
+export function listRows(chats: readonly Session[], nowMs: number): ListRow[] {
   const rows: ListRow[] = [];
   let top = 0;
   let group: string | undefined;

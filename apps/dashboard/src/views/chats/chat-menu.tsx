@@ -1,6 +1,6 @@
 /** Actions on a conversation: rename, pin, archive, export, delete, choose the agent. */
+import type { Session, StatusReport } from "@svc/api";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import type { Conversation, Status } from "../../api/shapes.ts";
 import { path, saveFile } from "../../client/api.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -12,7 +12,7 @@ import { useList } from "../../state/use-reader.ts";
 import { t } from "../../texts/texts.ts";
 import { titleOf } from "./chat-name.tsx";
 
-type Change = Partial<Pick<Conversation, "title" | "pinned" | "archived" | "agent" | "model">>;
+type Change = Partial<Pick<Session, "title" | "pinned" | "archived" | "agent" | "model">>;
 
 function useChange(id: string) {
   const { api, live } = useServices();
@@ -22,7 +22,7 @@ function useChange(id: string) {
   });
 }
 
-export function ChatMenu({ chat }: { readonly chat: Conversation }) {
+export function ChatMenu({ chat }: { readonly chat: Session }) {
   const { api, announcer } = useServices();
   const [isOpen, setOpen] = useState(false);
   const [asked, setAsked] = useState<"rename" | "delete">();
@@ -117,7 +117,7 @@ const Item = ({ text, kind, onPick }: ItemProps) => (
 );
 
 interface AskProps {
-  readonly chat: Conversation;
+  readonly chat: Session;
   readonly onClose: () => void;
 }
 
@@ -177,8 +177,8 @@ function Delete({ chat, onClose }: AskProps) {
 /** Chooses the agent and model of a conversation. Draws nothing if there is no choice. */
 const AS_CONFIGURED = "";
 
-export function AgentPicker({ chat }: { readonly chat: Conversation }) {
-  const { data } = useList<Status>("/api/status", []);
+export function AgentPicker({ chat }: { readonly chat: Session }) {
+  const { data } = useList<StatusReport>("/api/status", []);
   const change = useChange(chat.id);
   const agents = data?.agents ?? [];
   const agent = agents.find(({ name }) => name === (chat.agent ?? "default")) ?? agents[0];

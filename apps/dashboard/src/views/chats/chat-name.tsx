@@ -1,10 +1,9 @@
 /** A conversation's title and source. */
-import type { Conversation } from "../../api/shapes.ts";
+import type { Session } from "@svc/api";
 import { Icon, type IconName } from "../../components/icon.tsx";
 import { t } from "../../texts/texts.ts";
 
-export const titleOf = ({ title, session_id: name }: Pick<Conversation, "title" | "session_id">): string =>
-  title ?? name;
+export const titleOf = ({ title, session_id: name }: Pick<Session, "title" | "session_id">): string => title ?? name;
 
 /** One line without Markdown syntax. */
 export const plainPreview = (preview: string): string =>
@@ -30,7 +29,7 @@ const ICONS: Readonly<Record<string, IconName>> = {
   voice_call: "phone",
 };
 
-export function sourceOf({ kind, channel, device, session_id: name }: Conversation): Source {
+export function sourceOf({ kind, channel, device, session_id: name }: Session): Source {
   if (channel !== null) return { name: capitalized(channel.channel), icon: ICONS[channel.channel] };
   if (kind === "procedure") return { name: t("chats.procedure"), icon: "flow" };
   if (name.startsWith("page-")) return { name: t("chats.page"), icon: "chat" };

@@ -1,6 +1,6 @@
 /** The list of conversations beside the open one; on a phone a separate screen. */
+import type { Session } from "@svc/api";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Conversation } from "../../api/shapes.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Empty } from "../../components/layout.tsx";
 import { Problem } from "../../components/shown.tsx";
@@ -134,7 +134,7 @@ function List({ archived, current }: { readonly archived: boolean; readonly curr
   );
 }
 
-const NONE: readonly Conversation[] = [];
+const NONE: readonly Session[] = [];
 
 function Nothing({ archived }: { readonly archived: boolean }) {
   const device = useDevice();
@@ -206,7 +206,7 @@ function VirtualRows({ name, rows, current, onEnd }: RowsProps) {
 const END_PX = 1200;
 
 interface ChatRowProps {
-  readonly chat: Conversation;
+  readonly chat: Session;
   readonly isCurrent: boolean;
 }
 

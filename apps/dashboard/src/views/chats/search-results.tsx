@@ -1,6 +1,6 @@
 /** Full-text search over all conversations. */
+import type { SessionFound, SessionSearchResults } from "@svc/api";
 import { useEffect, useState } from "preact/hooks";
-import type { Conversation } from "../../api/shapes.ts";
 import { type ApiError, asApiError } from "../../client/api.ts";
 import { Button } from "../../components/button.tsx";
 import { Empty } from "../../components/layout.tsx";
@@ -11,26 +11,13 @@ import { hrefOf } from "../../state/route.ts";
 import { t } from "../../texts/texts.ts";
 import { SourceIcon, sourceOf, titleOf } from "./chat-name.tsx";
 
-export interface Found {
-  readonly session: Conversation;
-  readonly turn_id: string;
-  readonly at: string;
-  readonly role: "user" | "assistant";
-  readonly snippet: readonly { readonly text: string; readonly hit: boolean }[];
-}
-
-export interface FoundPage {
-  readonly results: readonly Found[];
-  readonly before: string | null;
-}
-
 /** Delay after the last key press. */
 const PAUSE_MS = 120;
 const LIMIT = 30;
 
 interface Search {
   readonly query: string;
-  readonly page: FoundPage | undefined;
+  readonly page: SessionSearchResults | undefined;
   readonly error: ApiError | undefined;
 }
 
@@ -42,7 +29,11 @@ export function useSearch(query: string): Search & { readonly more: (() => void)
     const left = new AbortController();
     const ask = async (): Promise<void> => {
       try {
-        const page = await api.get<FoundPage>("/api/sessions/search", { q: query, limit: LIMIT }, left.signal);
+        const page = await api.get<SessionSearchResults>(
+          "/api/sessions/search",
+          { q: query, limit: LIMIT },
+          left.signal,
+        );
         setSearch({ query, page, error: undefined });
       } catch (error) {
         if (!left.signal.aborted) setSearch({ query, page: undefined, error: asApiError(error) });
@@ -57,7 +48,7 @@ export function useSearch(query: string): Search & { readonly more: (() => void)
   const before = search.page?.before ?? null;
   const more = async (): Promise<void> => {
     if (before === null) return;
-    const page = await api.get<FoundPage>("/api/sessions/search", { q: search.query, limit: LIMIT, before });
+    const page = await api.get<SessionSearchResults>("/api/sessions/search", { q: search.query, limit: LIMIT, before });
     setSearch((shown) =>
       shown.page?.before === before
         ? { ...shown, page: { results: [...shown.page.results, ...page.results], before: page.before } }
@@ -67,9 +58,9 @@ export function useSearch(query: string): Search & { readonly more: (() => void)
   return { ...search, more: before === null ? undefined : () => void more().catch(() => {}) };
 }
 
-export const foundHref = ({ session, turn_id: turn }: Found): string => hrefOf("sessions", session.id, { turn });
+export const foundHref = ({ session, turn_id: turn }: SessionFound): string => hrefOf("sessions", session.id, { turn });
 
-export function Snippet({ parts }: { readonly parts: Found["snippet"] }) {
+export function Snippet({ parts }: { readonly parts: SessionFound["snippet"] }) {
   return <span dir="auto">{parts.map(({ text, hit }, index) => (hit ? <mark key={index}>{text}</mark> : text))}</span>;
 }
 

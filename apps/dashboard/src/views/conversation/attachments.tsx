@@ -1,13 +1,14 @@
 /** Files of the next message: picking or dropping them, their upload, and the list above the message box. */
+import type { FileInfo } from "@svc/api";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { FileInfo } from "../../api/shapes.ts";
 import { type Api, ApiError, asApiError, path } from "../../client/api.ts";
 import { Icon } from "../../components/icon.tsx";
 import { ErrorText } from "../../components/shown.tsx";
 import { Name } from "../../components/text.tsx";
 import { Cell } from "../../state/cell.ts";
 import { remember, remembered } from "../../state/tab-memory.ts";
-import { number, t } from "../../texts/texts.ts";
+import { fileSize } from "../../texts/format.ts";
+import { t } from "../../texts/texts.ts";
 
 interface PickedListProps {
   readonly files: readonly PickedFile[];
@@ -60,7 +61,7 @@ function State({ file: { info, error, progress, size } }: { readonly file: Picke
       </span>
     );
   }
-  if (info) return <span class="hint">{sizeText(size)}</span>;
+  if (info) return <span class="hint">{fileSize(size)}</span>;
   return <progress aria-label={t("sessions.upload")} value={progress} max={1} />;
 }
 
@@ -257,14 +258,4 @@ function storedFiles(memory: string): readonly FileInfo[] {
   } catch {
     return [];
   }
-}
-
-const ONE_DIGIT = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
-
-/** `1.5 MB` */
-export function sizeText(bytes: number): string {
-  if (bytes < 1000) return t("unit.b", { n: bytes });
-  const kilo = bytes / 1000;
-  if (kilo < 1000) return t("unit.kb", { n: Math.round(kilo) });
-  return t("unit.mb", { n: number(kilo / 1000, ONE_DIGIT) });
 }

@@ -1,4 +1,5 @@
 /** The message box: text, files, voice, completion of commands. */
+import type { CommandList } from "@svc/api";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -193,10 +194,7 @@ function fit(box: HTMLTextAreaElement): void {
 }
 
 /** Command completion: a list above the message box while a command is typed. */
-interface Command {
-  readonly usage: string;
-  readonly summary: string;
-}
+type Command = CommandList["commands"][number];
 
 interface SlashMenu {
   readonly id: string;
@@ -214,7 +212,7 @@ interface SlashMenu {
 }
 
 function useSlashMenu(text: string, setText: (text: string) => void): SlashMenu {
-  const { data } = useList<{ readonly commands: readonly Command[] }>("/api/commands", []);
+  const { data } = useList<CommandList>("/api/commands", []);
   const id = useId();
   const [at, setAt] = useState(0);
   /** The text for which the list was dismissed. */

@@ -1,6 +1,6 @@
 /** One conversation: heading, thread and message box. */
+import type { CommandAnswer, Duplicate, MessageAccepted, ReplyByHandAccepted, Session, SessionMessage } from "@svc/api";
 import { useEffect, useState } from "preact/hooks";
-import type { Conversation as Info, Conversation as Chat, Message } from "../../api/shapes.ts";
 import { path } from "../../client/api.ts";
 import { Button } from "../../components/button.tsx";
 import { Heading } from "../../components/layout.tsx";
@@ -16,14 +16,14 @@ import { sourceOf, titleOf } from "../chats/chat-name.tsx";
 import { BackToChats } from "../chats/chats.tsx";
 import { ChatBox } from "./chat-box.tsx";
 import { Thread } from "./thread.tsx";
-import { type ShownTranscript, useLiveTurns, useTranscript } from "./transcript.ts";
+import { type TranscriptView, useLiveTurns, useTranscript } from "./transcript.ts";
 
 export function Conversation({ id }: { readonly id: string }) {
-  const info = useList<Info>(path`/api/sessions/${id}`, ["sessions"]);
+  const info = useList<Session>(path`/api/sessions/${id}`, ["sessions"]);
   return info.data ? <Known info={info.data} /> : <Unknown info={info} />;
 }
 
-function Unknown({ info }: { readonly info: ReturnType<typeof useList<Info>> }) {
+function Unknown({ info }: { readonly info: ReturnType<typeof useList<Session>> }) {
   return (
     <>
       <Heading title={t("common.conversation")} />
@@ -37,7 +37,7 @@ function Unknown({ info }: { readonly info: ReturnType<typeof useList<Info>> }) 
   );
 }
 
-function Known({ info }: { readonly info: Info }) {
+function Known({ info }: { readonly info: Session }) {
   const { api, route } = useServices();
   const mayOperate = useMayOperate();
   const shown = useTranscript(info.id);
@@ -48,19 +48,19 @@ function Known({ info }: { readonly info: Info }) {
   const canWrite = mayOperate && info.kind !== "procedure";
   const isReply = info.kind === "channel";
   // In a channel's conversation only a running answer can be stopped; a waiting one may be answered by hand.
-  const isOn = ({ state }: Message): boolean => state === "running" || (!isReply && state === "waiting");
+  const isOn = ({ state }: SessionMessage): boolean => state === "running" || (!isReply && state === "waiting");
   const isBusy = shown.transcript?.messages.some(isOn) ?? info.running;
   const stop = (): Promise<unknown> => api.call(path`/api/sessions/${info.id}/cancel`, { method: "POST" });
   const send = async (message: string, key: string, files: readonly string[]): Promise<string | undefined> => {
     const url = isReply ? path`/api/sessions/${info.id}/reply` : path`/api/sessions/${info.id}/messages`;
     const headers = { "X-Idempotency-Key": key };
-    const { response } = await api.call<{ readonly response?: string }>(url, {
+    const accepted = await api.call<MessageAccepted | ReplyByHandAccepted | CommandAnswer | Duplicate>(url, {
       method: "POST",
       body: files.length > 0 ? { message, files } : { message },
       headers,
     });
     await shown.sent();
-    return response;
+    return "response" in accepted ? accepted.response : undefined;
   };
   return (
     <>
@@ -98,7 +98,7 @@ function Known({ info }: { readonly info: Info }) {
 }
 
 /** For conversations without a message box, which has its own stop button. */
-function Stop({ info }: { readonly info: Info }) {
+function Stop({ info }: { readonly info: Session }) {
   const { api } = useServices();
   const stop = useAction(() => api.call(path`/api/sessions/${info.id}/cancel`, { method: "POST" }));
   return (
@@ -115,7 +115,7 @@ function Stop({ info }: { readonly info: Info }) {
 const FOUND = "found-message";
 
 /** Scrolls to a message that was searched for, loading earlier pages if needed. */
-function useJump({ transcript, earlier }: ShownTranscript): void {
+function useJump({ transcript, earlier }: TranscriptView): void {
   const { turn } = useCell(useServices().route).query;
   const [done, setDone] = useState<string>();
   const isThere = transcript?.messages.some(({ turn_id: id }) => id === turn) ?? false;
@@ -140,7 +140,7 @@ function show(turn: string): void {
 }
 
 /** Marks a conversation as read while it is open in a visible page. */
-function useMarkRead({ id, turns, unread }: Pick<Chat, "id" | "turns" | "unread">): void {
+function useMarkRead({ id, turns, unread }: Pick<Session, "id" | "turns" | "unread">): void {
   const { api, live } = useServices();
   const mayOperate = useMayOperate();
   useEffect(() => {

@@ -1,5 +1,5 @@
 /** Running turns, built from live events. Earlier text and ended turns are read from the API. */
-import type { Message } from "../../api/shapes.ts";
+import type { SessionMessage } from "@svc/api";
 import type { Live, LiveEvent } from "../../client/live.ts";
 import { Cell } from "../../state/cell.ts";
 
@@ -9,7 +9,7 @@ const MAX_CONVERSATIONS = 50;
 const NONE: readonly LiveTurn[] = [];
 
 /** Running turns of all conversations, so that a view that opens shows their text so far. */
-export class TurnBook {
+export class LiveTurns {
   /** Changes when the display must render again. */
   readonly changes = new Cell(0);
   readonly #turns = new Map<string, readonly LiveTurn[]>();
@@ -36,7 +36,7 @@ export class TurnBook {
   }
 
   /** Drops turns that the read messages contain. */
-  settle(conversation: string, messages: readonly Message[]): void {
+  settle(conversation: string, messages: readonly SessionMessage[]): void {
     this.#change(conversation, (turns) => withoutEnded(turns, messages), false);
   }
 
@@ -142,17 +142,17 @@ export function grown(
 }
 
 /** Turns whose end is not in the messages yet. Turns that ended or were removed are dropped. */
-export function withoutEnded(turns: readonly LiveTurn[], messages: readonly Message[]): readonly LiveTurn[] {
+export function withoutEnded(turns: readonly LiveTurn[], messages: readonly SessionMessage[]): readonly LiveTurn[] {
   const running = new Set(messages.filter(isOpen).map(({ turn_id: id }) => id));
   const stored = new Set(messages.map(({ turn_id: id }) => id));
   const isGone = ({ id, isOver }: LiveTurn): boolean => (stored.has(id) ? !running.has(id) : isOver);
   return turns.some(isGone) ? turns.filter((turn) => !isGone(turn)) : turns;
 }
 
-const isOpen = ({ state }: Message): boolean => state === "running" || state === "waiting";
+const isOpen = ({ state }: SessionMessage): boolean => state === "running" || state === "waiting";
 
 /** The parts of a running turn: the state that was read, plus later events. */
-export function partsOf(read: readonly Message[], live: LiveTurn | undefined): readonly LivePart[] {
+export function partsOf(read: readonly SessionMessage[], live: LiveTurn | undefined): readonly LivePart[] {
   if (live?.isWhole) return live.parts;
   let parts: readonly LivePart[] = [];
   for (const message of read) if (message.role === "assistant") parts = withMessage(parts, message);
@@ -178,7 +178,7 @@ function withText(parts: readonly LivePart[], { text, offset }: Text): readonly 
   return rest === "" ? parts : longer(parts, rest, length);
 }
 
-function withMessage(parts: readonly LivePart[], { text, calls }: Message): readonly LivePart[] {
+function withMessage(parts: readonly LivePart[], { text, calls }: SessionMessage): readonly LivePart[] {
   const said = text === "" ? parts : [...parts, { kind: "text", text, offset: lengthOf(parts) } as const];
   // Without an output it has not ended.
   const done = calls.map(({ call_id: callId, tool, ok, output }) => {

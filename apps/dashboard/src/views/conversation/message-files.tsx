@@ -1,14 +1,14 @@
 /** Files of a message: pictures are shown, other files are chips that download them. */
+import type { FileInfo } from "@svc/api";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { FileInfo } from "../../api/shapes.ts";
 import { path, saveFile } from "../../client/api.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Problem } from "../../components/shown.tsx";
 import { Name } from "../../components/text.tsx";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
+import { fileSize } from "../../texts/format.ts";
 import { t } from "../../texts/texts.ts";
-import { sizeText } from "./attachments.tsx";
 
 interface Props {
   readonly conversation: string;
@@ -45,8 +45,8 @@ function MessageFile({ file, address }: FileProps) {
         type="button"
         class={PICTURES.has(file.type) ? "picture" : "chip"}
         aria-busy={save.isRunning}
-        aria-label={t("sessions.save", { name: file.name, size: sizeText(file.size) })}
-        title={`${file.name}, ${sizeText(file.size)}`}
+        aria-label={t("sessions.save", { name: file.name, size: fileSize(file.size) })}
+        title={`${file.name}, ${fileSize(file.size)}`}
         onClick={() => void save.run()}
       >
         {PICTURES.has(file.type) ? (
@@ -57,7 +57,7 @@ function MessageFile({ file, address }: FileProps) {
             <span class="chip-name">
               <Name>{file.name}</Name>
             </span>{" "}
-            <span class="hint">{sizeText(file.size)}</span>
+            <span class="hint">{fileSize(file.size)}</span>
           </>
         )}
       </button>

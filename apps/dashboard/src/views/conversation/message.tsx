@@ -1,7 +1,7 @@
 /** One message, stored or growing. */
+import type { MessageAuthor, SessionCall, SessionMessage } from "@svc/api";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { Author, Message as StoredMessage, ToolCall } from "../../api/shapes.ts";
 import { Markdown } from "../../components/markdown.tsx";
 import { Name, Prose, ServiceText } from "../../components/text.tsx";
 import { Ago, Badge, Json } from "../../components/values.tsx";
@@ -11,7 +11,13 @@ import { rich, t } from "../../texts/texts.ts";
 import type { LivePart, Waiting } from "./live-turns.ts";
 import { MessageFiles } from "./message-files.tsx";
 
-export function Message({ message, conversation }: { readonly message: StoredMessage; readonly conversation: string }) {
+export function Message({
+  message,
+  conversation,
+}: {
+  readonly message: SessionMessage;
+  readonly conversation: string;
+}) {
   const { turn_id: turn, role, text, files, at, calls, kind, author, state } = message;
   const aside = state === "waiting" ? t("sessions.queued-behind-the-current-answer") : <Ago at={at} />;
   if (kind === "continue" && role === "user") {
@@ -37,7 +43,7 @@ export function Message({ message, conversation }: { readonly message: StoredMes
 }
 
 /** The author of a message; unknown for messages of older versions. */
-function Writer({ author }: { readonly author: Author | null }) {
+function Writer({ author }: { readonly author: MessageAuthor | null }) {
   const current = useDevice();
   if (author === null) return <>{t("common.person")}</>;
   switch (author.kind) {
@@ -58,7 +64,7 @@ function Writer({ author }: { readonly author: Author | null }) {
 }
 
 interface BubbleProps {
-  readonly role: StoredMessage["role"];
+  readonly role: SessionMessage["role"];
   readonly writer: ComponentChildren;
   /** Anchor for links. */
   readonly turn?: string;
@@ -77,7 +83,7 @@ function Bubble({ role, writer, turn, aside, children }: BubbleProps) {
   );
 }
 
-function Call({ call: { tool, outcome, input, output } }: { readonly call: ToolCall }) {
+function Call({ call: { tool, outcome, input, output } }: { readonly call: SessionCall }) {
   return (
     <div class="call">
       <Badge state={outcome} /> <code>{tool}</code>

@@ -1,6 +1,6 @@
 /** A conversation that does not exist yet: the first message creates it, and it gets its own URL. */
+import type { CommandAnswer, Duplicate, MessageAccepted, SessionList } from "@svc/api";
 import { useState } from "preact/hooks";
-import type { Conversation } from "../../api/shapes.ts";
 import { Button } from "../../components/button.tsx";
 import { Heading } from "../../components/layout.tsx";
 import { useMayOperate, useServices } from "../../services.ts";
@@ -18,14 +18,19 @@ export function NewChat() {
   const send = async (message: string, key: string, files: readonly string[]): Promise<string | undefined> => {
     const body = { message, session_id: name, ...(files.length > 0 && { files }) };
     const headers = { "X-Idempotency-Key": key };
-    const begun = await api.call<Begun>("/api/sessions", { method: "POST", body, headers });
-    const id = begun.id ?? (begun.response === undefined ? await find() : undefined);
+    const begun = await api.call<MessageAccepted | CommandAnswer | Duplicate>("/api/sessions", {
+      method: "POST",
+      body,
+      headers,
+    });
+    if ("response" in begun) return begun.response;
+    const id = "id" in begun ? begun.id : await find();
     if (id !== undefined) location.replace(hrefOf("sessions", id, { from: "chat" }));
-    return begun.response;
+    return undefined;
   };
   // The answer to the first try was lost, and this one was a duplicate.
   const find = async (): Promise<string | undefined> => {
-    const { sessions } = await api.get<{ readonly sessions: readonly Conversation[] }>("/api/sessions", { limit: 50 });
+    const { sessions } = await api.get<SessionList>("/api/sessions", { limit: 50 });
     return sessions.find(({ session_id: other }) => other === name)?.id;
   };
   // Fills the box without sending, so that it can be edited.
@@ -57,12 +62,6 @@ const SUGGESTIONS = [
   "sessions.which-files-are-in-my",
   "sessions.help-me-plan-this-week",
 ] as const;
-
-interface Begun {
-  readonly id?: string;
-  /** To a command. */
-  readonly response?: string;
-}
 
 /** `page-2026-11-21-k3f9`: a unique name with the date. */
 function newName(): string {

@@ -1,8 +1,7 @@
 /** The messages of a conversation: stored ones, and the running turn. */
+import type { ApprovalPage, SessionMessage } from "@svc/api";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Approval } from "../../api/governed-shapes.ts";
-import type { Message } from "../../api/shapes.ts";
 import { Button } from "../../components/button.tsx";
 import { Problem } from "../../components/shown.tsx";
 import { useMayOperate, useServices } from "../../services.ts";
@@ -10,19 +9,19 @@ import { useList } from "../../state/use-reader.ts";
 import { t } from "../../texts/texts.ts";
 import { ApprovalCard } from "../approvals/approval-card.tsx";
 import type { LiveTurn } from "./live-turns.ts";
-import { type FollowUp, type ShownTranscript, turnsOf } from "./transcript.ts";
+import { type FollowUp, type TranscriptView, turnsOf } from "./transcript.ts";
 import { Turn } from "./turn.tsx";
 
 interface ThreadProps {
   readonly conversation: string;
-  readonly shown: ShownTranscript;
+  readonly shown: TranscriptView;
   readonly turns: readonly LiveTurn[];
   /** Stays visible below the messages. */
   readonly children: ComponentChildren;
 }
 
-const NONE: readonly Message[] = [];
-const NO_WAYS: readonly FollowUp[] = [];
+const NONE: readonly SessionMessage[] = [];
+const NO_FOLLOW_UPS: readonly FollowUp[] = [];
 
 export function Thread({ conversation, shown, turns, children }: ThreadProps) {
   const mayOperate = useMayOperate();
@@ -56,7 +55,7 @@ export function Thread({ conversation, shown, turns, children }: ThreadProps) {
             key={`${turn.id} ${turn.messages[0]?.replaced}`}
             turn={turn}
             live={turns.find(({ id }) => id === turn.id)}
-            ways={mayOperate && newest?.turn_id === turn.id ? newest.can : NO_WAYS}
+            ways={mayOperate && newest?.turn_id === turn.id ? newest.can : NO_FOLLOW_UPS}
             conversation={conversation}
             onSent={shown.sent}
           />
@@ -156,7 +155,7 @@ function TurnApprovals({ ids }: { readonly ids: readonly string[] }) {
 
 function OfTurns({ ids }: { readonly ids: readonly string[] }) {
   const query = { status: "waiting", limit: 50 };
-  const { data } = useList<{ readonly approvals: readonly Approval[] }>("/api/approvals", ["approvals"], query);
+  const { data } = useList<ApprovalPage>("/api/approvals", ["approvals"], query);
   const asked = data?.approvals.filter(({ run_id: id }) => ids.includes(id)) ?? [];
   return (
     <>

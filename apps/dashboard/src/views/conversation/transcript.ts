@@ -1,6 +1,6 @@
 /** The stored messages of a conversation, read page by page from the end, and its running turns. */
+import type { SessionMessage, SessionPage } from "@svc/api";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import type { Message } from "../../api/shapes.ts";
 import { path } from "../../client/api.ts";
 import { useServices } from "../../services.ts";
 import { useCell } from "../../state/cell.ts";
@@ -10,29 +10,29 @@ import type { LiveTurn } from "./live-turns.ts";
 
 const LIMIT = 50;
 
-export interface ShownTranscript {
-  readonly transcript: Transcript | undefined;
-  readonly read: Read<Transcript>;
+export interface TranscriptView {
+  readonly transcript: SessionPage | undefined;
+  readonly read: Read<SessionPage>;
   readonly earlier: Action<[]>;
   /** Call after sending: reads the transcript again. */
   readonly sent: () => Promise<void>;
   readonly hasSent: { current: boolean };
 }
 
-export function useTranscript(id: string): ShownTranscript {
+export function useTranscript(id: string): TranscriptView {
   const { api } = useServices();
   const messages = path`/api/sessions/${id}/messages`;
-  const read = useReader<Transcript>(messages, ["sessions"], (api, signal) =>
+  const read = useReader<SessionPage>(messages, ["sessions"], (api, signal) =>
     api.get(messages, { limit: LIMIT }, signal),
   );
-  const [transcript, setTranscript] = useState<Transcript>();
+  const [transcript, setTranscript] = useState<SessionPage>();
   useEffect(() => {
-    if (read.data) setTranscript((shown) => renewed(shown, read.data as Transcript));
+    if (read.data) setTranscript((shown) => renewed(shown, read.data as SessionPage));
   }, [read.data]);
   const earlier = useAction(async () => {
     const before = transcript?.before;
     if (before === undefined || before === null) return;
-    const older = await api.get<Transcript>(messages, { limit: LIMIT, before });
+    const older = await api.get<SessionPage>(messages, { limit: LIMIT, before });
     // A reload meanwhile may have changed the start; the reader can press again.
     setTranscript((shown) => (shown?.before === before ? prepended(shown, older) : shown));
   });
@@ -46,7 +46,7 @@ export function useTranscript(id: string): ShownTranscript {
 }
 
 /** Turns of a conversation that the transcript does not have yet. */
-export function useLiveTurns(conversation: string, transcript: Transcript | undefined): readonly LiveTurn[] {
+export function useLiveTurns(conversation: string, transcript: SessionPage | undefined): readonly LiveTurn[] {
   const { turns } = useServices();
   useCell(turns.changes);
   useEffect(() => {
@@ -55,26 +55,17 @@ export function useLiveTurns(conversation: string, transcript: Transcript | unde
   return turns.of(conversation);
 }
 
-/** A conversation in pages, read from its end backwards. Turns that have ended seldom change, so older pages stay as they are. */
-export interface Transcript {
-  readonly messages: readonly Message[];
-  /** Leads to what comes before; null: nothing does. */
-  readonly before: string | null;
-  /** The newest turn, and what can be done about it; null: nothing. */
-  readonly newest: { readonly turn_id: string; readonly can: readonly FollowUp[] } | null;
-}
-
-export type FollowUp = "continue" | "retry" | "edit";
+export type FollowUp = NonNullable<SessionPage["newest"]>["can"][number];
 
 /** @param older The page before `shown`. */
-export const prepended = (shown: Transcript, older: Transcript): Transcript => ({
+export const prepended = (shown: SessionPage, older: SessionPage): SessionPage => ({
   ...shown,
   messages: [...older.messages, ...shown.messages],
   before: older.before,
 });
 
 /** The newest page was read again. What was shown above it stays, as far as no message is missing in between. */
-export function renewed(shown: Transcript | undefined, newest: Transcript): Transcript {
+export function renewed(shown: SessionPage | undefined, newest: SessionPage): SessionPage {
   const [first] = newest.messages;
   if (shown === undefined || first === undefined) return newest;
   const at = shown.messages.findIndex((message) => isSame(message, first));
@@ -86,17 +77,17 @@ export function renewed(shown: Transcript | undefined, newest: Transcript): Tran
   };
 }
 
-const isSame = (one: Message, other: Message): boolean =>
+const isSame = (one: SessionMessage, other: SessionMessage): boolean =>
   one.turn_id === other.turn_id && one.role === other.role && one.at === other.at && one.text === other.text;
 
 /** Messages of one turn, which follow each other. */
 export interface Turn {
   readonly id: string;
-  readonly messages: readonly Message[];
+  readonly messages: readonly SessionMessage[];
 }
 
-export function turnsOf(messages: readonly Message[]): readonly Turn[] {
-  const turns: { id: string; messages: Message[] }[] = [];
+export function turnsOf(messages: readonly SessionMessage[]): readonly Turn[] {
+  const turns: { id: string; messages: SessionMessage[] }[] = [];
   for (const message of messages) {
     const last = turns.at(-1);
     if (last?.id === message.turn_id) last.messages.push(message);

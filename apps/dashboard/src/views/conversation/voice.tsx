@@ -1,4 +1,5 @@
 /** The microphone beside the message box, and the bar above the box while a message is spoken. */
+import type { StatusReport, Transcript } from "@svc/api";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, asApiError } from "../../client/api.ts";
 import { Button } from "../../components/button.tsx";
@@ -85,7 +86,7 @@ const MAX_SECONDS = 300;
 
 export function useVoice(onText: (text: string) => void): Voice {
   const { api } = useServices();
-  const { data } = useList<{ readonly transcription?: boolean }>("/api/status", []);
+  const { data } = useList<StatusReport>("/api/status", []);
   const [state, setState] = useState<Exclude<VoiceState, "off">>("idle");
   const [seconds, setSeconds] = useState(0);
   const [error, setError] = useState<ApiError>();
@@ -125,7 +126,7 @@ export function useVoice(onText: (text: string) => void): Voice {
       }
       failed.current = take;
       setState("writing");
-      const { text } = await api.upload<{ readonly text: string }>("/api/transcriptions", {
+      const { text } = await api.upload<Transcript>("/api/transcriptions", {
         bytes: take,
         headers: { "Content-Type": "application/octet-stream" },
         signal,
@@ -154,14 +155,14 @@ export function useVoice(onText: (text: string) => void): Voice {
   };
 }
 
-interface Telling {
+interface RecordingCallbacks {
   /** The recording has started; call the argument to end it. */
   readonly onStart: (finish: () => void) => void;
   readonly onSecond: (seconds: number) => void;
 }
 
 /** Resolves with the recording. Throws ApiError; with the signal's reason when it was called off. */
-async function recording(signal: AbortSignal, { onStart, onSecond }: Telling): Promise<Blob> {
+async function recording(signal: AbortSignal, { onStart, onSecond }: RecordingCallbacks): Promise<Blob> {
   // A page that came by plain HTTP has no microphone.
   if (navigator.mediaDevices === undefined || typeof MediaRecorder === "undefined") {
     throw new ApiError("NO_MICROPHONE", t("sessions.browsers-allow-the-microphone-only"));
@@ -178,7 +179,7 @@ async function recording(signal: AbortSignal, { onStart, onSecond }: Telling): P
   }
 }
 
-function recorded(stream: MediaStream, signal: AbortSignal, { onStart, onSecond }: Telling): Promise<Blob> {
+function recorded(stream: MediaStream, signal: AbortSignal, { onStart, onSecond }: RecordingCallbacks): Promise<Blob> {
   return new Promise((resolve, reject) => {
     const recorder = new MediaRecorder(stream);
     const pieces: Blob[] = [];

@@ -1,4 +1,4 @@
-import type { Channel } from "../../api/shapes.ts";
+import type { ChannelStatus } from "@svc/api";
 import { Empty, Section } from "../../components/layout.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { Name, ServiceText } from "../../components/text.tsx";
@@ -10,7 +10,7 @@ import { number, t } from "../../texts/texts.ts";
 import { LinkDevice } from "./link-device.tsx";
 import { VerifyDevice } from "./verify-device.tsx";
 
-const COLUMNS: readonly Column<Channel>[] = [
+const COLUMNS: readonly Column<ChannelStatus>[] = [
   {
     label: "common.channel",
     cell: ({ id }) => (
@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<Channel>[] = [
 ];
 
 /** The newer error of the channel or of a message. The channel's stays after a recovery. */
-function LastError({ last_failure: failure, last_error: error }: Channel) {
+function LastError({ last_failure: failure, last_error: error }: ChannelStatus) {
   if (failure && failure.at > (error?.at ?? "")) {
     return (
       <>
@@ -55,7 +55,7 @@ function LastError({ last_failure: failure, last_error: error }: Channel) {
   );
 }
 
-export function Channels({ channels }: { readonly channels: readonly Channel[] }) {
+export function Channels({ channels }: { readonly channels: readonly ChannelStatus[] }) {
   return (
     <Section title={t("common.channels")}>
       {channels.length === 0 ? (

@@ -1,6 +1,6 @@
 /** Links a platform account: the phone scans a QR code or gets a code to type. */
+import type { FeatureReport } from "@svc/api";
 import { useRef, useState } from "preact/hooks";
-import type { Feature } from "../../api/shapes.ts";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { QrCode } from "../../components/qr-code.tsx";
@@ -15,7 +15,7 @@ import { rich, t } from "../../texts/texts.ts";
 const FEATURE = "provider-a-web";
 const CHANNEL = "provider_a";
 const PATH = "/api/provider-a-web/link";
-const STATE_AGAIN_MS = 1_000;
+const STATE_POLL_MS = 1_000;
 
 type State =
   | { readonly stage: "waiting" }
@@ -33,7 +33,7 @@ export function LinkDevice({ channel }: { readonly channel: string }) {
 const IN_SERVICE: ReadonlySet<string> = new Set(["running", "waiting"]);
 
 function LinkButton() {
-  const { data } = useList<{ readonly features: readonly Feature[] }>("/api/features", []);
+  const { data } = useList<FeatureReport>("/api/features", []);
   // Cloud mode of the same channel has no account to link.
   const isHere = data?.features.some(({ id, state }) => id === FEATURE && IN_SERVICE.has(state)) === true;
   return isHere ? <LinkIfUnlinked /> : null;
@@ -73,7 +73,7 @@ function LinkDialog({ onClose }: { readonly onClose: () => void }) {
   tick.current = () => {
     if (state !== undefined && !isOver && !take.isRunning) void take.run("state");
   };
-  useTick(STATE_AGAIN_MS, () => tick.current());
+  useTick(STATE_POLL_MS, () => tick.current());
   const [action, act] =
     stage === "done"
       ? [t("common.done"), onClose]

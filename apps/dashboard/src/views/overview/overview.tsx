@@ -1,5 +1,5 @@
 /** Health of the service, and what needs a person. */
-import type { Minute, Status } from "../../api/shapes.ts";
+import type { ActivityMinute, StatusReport } from "@svc/api";
 import { Facts, Heading, Section } from "../../components/layout.tsx";
 import { Shown } from "../../components/shown.tsx";
 import { Name } from "../../components/text.tsx";
@@ -14,11 +14,11 @@ import { WaitingApprovals } from "../approvals/approvals.tsx";
 import { Channels } from "./channels.tsx";
 
 /** Uptime, memory and the picture change without an event. */
-const AGAIN_MS = 15_000;
+const REFRESH_MS = 15_000;
 
 export function Overview() {
-  const status = useList<Status>("/api/status", ["status"]);
-  useTick(AGAIN_MS, () => void status.refresh());
+  const status = useList<StatusReport>("/api/status", ["status"]);
+  useTick(REFRESH_MS, () => void status.refresh());
   const mayOperate = useMayOperate();
   return (
     <>
@@ -38,8 +38,8 @@ export function Overview() {
   );
 }
 
-function Health({ status }: { readonly status: Status }) {
-  const troubles = troublesOf(status);
+function Health({ status }: { readonly status: StatusReport }) {
+  const healthProblems = healthProblemsOf(status);
   const mayOperate = useMayOperate();
   return (
     <section class={`health ${status.status}`} aria-label={t("overview.health")}>
@@ -59,9 +59,9 @@ function Health({ status }: { readonly status: Status }) {
           ? t("overview.no-turn-runs")
           : t("overview.turns-that-run-waiting", { running: status.turns.running, waiting: status.turns.waiting })}
       </p>
-      {troubles.length === 0 ? null : (
+      {healthProblems.length === 0 ? null : (
         <ul class="troubles">
-          {troubles.map(({ text, fix, href }) => (
+          {healthProblems.map(({ text, fix, href }) => (
             <li key={text}>
               <span>
                 <Name>{text}</Name>
@@ -75,7 +75,7 @@ function Health({ status }: { readonly status: Status }) {
   );
 }
 
-interface Trouble {
+interface HealthProblem {
   readonly text: string;
   /** Text of the link to the fix. */
   readonly fix: string;
@@ -83,7 +83,14 @@ interface Trouble {
 }
 
 /** Each problem, with a link to the view that fixes it. */
-function troublesOf({ features, channels, database, unsigned, warnings, sandbox }: Status): Trouble[] {
+function healthProblemsOf({
+  features,
+  channels,
+  database,
+  unsigned,
+  warnings,
+  sandbox,
+}: StatusReport): HealthProblem[] {
   const checks = { fix: t("overview.run-the-checks"), href: hrefOf("doctor") };
   return [
     ...features
@@ -119,13 +126,13 @@ function troublesOf({ features, channels, database, unsigned, warnings, sandbox 
 }
 
 /** No agent has a real model. */
-const isEchoOnly = ({ model, agents }: Status): boolean =>
+const isEchoOnly = ({ model, agents }: StatusReport): boolean =>
   model.provider === "builtin" && agents.every(({ provider }) => provider === "builtin");
 
-const sandboxText = ({ summary, fix }: Status["sandbox"]): string =>
+const sandboxText = ({ summary, fix }: StatusReport["sandbox"]): string =>
   fix === null ? summary : t("overview.to-confine-commands", { summary, fix });
 
-function Service({ status }: { readonly status: Status }) {
+function Service({ status }: { readonly status: StatusReport }) {
   const agents = status.agents.map(({ name, cost_today_usd, price_known }) =>
     price_known ? `${name}: ${dollars(cost_today_usd)}` : t("overview.price-unknown", { name }),
   );
@@ -166,7 +173,7 @@ function isPage(url: string): boolean {
 }
 
 /** Pending approvals and failed messages. */
-function NeedsAttention({ messages }: { readonly messages: Status["messages"] }) {
+function NeedsAttention({ messages }: { readonly messages: StatusReport["messages"] }) {
   const { dead, failed, waiting, outgoing, oldest_waiting_secs: oldest } = messages;
   return (
     <div class="pair">
@@ -214,7 +221,7 @@ const BELOW = 24;
 
 type Count = "received" | "answered" | "delivered" | "failed";
 
-function Throughput({ minutes }: { readonly minutes: readonly Minute[] }) {
+function Throughput({ minutes }: { readonly minutes: readonly ActivityMinute[] }) {
   const total = (key: Count): number => minutes.reduce((sum, minute) => sum + minute[key], 0);
   const words = t("overview.minute-counts", {
     received: total("received"),
@@ -246,7 +253,7 @@ function Throughput({ minutes }: { readonly minutes: readonly Minute[] }) {
   );
 }
 
-function Column({ minute, x, most }: { readonly minute: Minute; readonly x: number; readonly most: number }) {
+function Column({ minute, x, most }: { readonly minute: ActivityMinute; readonly x: number; readonly most: number }) {
   const { at, received, answered, delivered, failed } = minute;
   const up = (answered / most) * (ABOVE - 4);
   const down = (failed / most) * (BELOW - 2);

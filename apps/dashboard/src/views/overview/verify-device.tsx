@@ -16,8 +16,8 @@ const CHANNEL = "federated";
 const PATH = "/api/federated/verification";
 
 /** A request of another device emits no event, so poll. */
-const REQUESTS_AGAIN_MS = 5_000;
-const STATE_AGAIN_MS = 1_000;
+const REQUESTS_POLL_MS = 5_000;
+const STATE_POLL_MS = 1_000;
 
 type State = { readonly peer: string } & (
   | { readonly stage: "waiting" | "scanned" | "confirmed" | "done" }
@@ -36,7 +36,7 @@ export function VerifyDevice({ channel }: { readonly channel: string }) {
 function VerifyButton() {
   const asked = useList<{ readonly requests: readonly string[] }>(PATH, []);
   const [isOpen, setOpen] = useState(false);
-  useTick(REQUESTS_AGAIN_MS, () => void asked.refresh());
+  useTick(REQUESTS_POLL_MS, () => void asked.refresh());
   const [first] = asked.data?.requests ?? [];
   return (
     <>
@@ -75,7 +75,7 @@ function VerifyDialog({ peer, onClose }: { readonly peer: string | undefined; re
     const isWaiting = state !== undefined && ["waiting", "scan", "confirmed"].includes(state.stage);
     if (isWaiting && !take.isRunning && !poll.isRunning) void poll.run();
   };
-  useTick(STATE_AGAIN_MS, () => tick.current());
+  useTick(STATE_POLL_MS, () => tick.current());
   const stage = state?.stage;
   const isOver = stage === "done" || stage === "cancelled";
   const actions: Readonly<Record<string, readonly [text: string, act: () => void]>> = {

@@ -1,4 +1,5 @@
 /** The next cron starts, by day. */
+import type { SopCalendar } from "@svc/api";
 import { useState } from "preact/hooks";
 import { Choice } from "../../components/fields.tsx";
 import { Empty, Heading, Section } from "../../components/layout.tsx";
@@ -8,7 +9,6 @@ import { hrefOf } from "../../state/route.ts";
 import { useList } from "../../state/use-reader.ts";
 import { clockTime, exact } from "../../texts/format.ts";
 import { dates, t } from "../../texts/texts.ts";
-import type { Calendar as Answer } from "./shapes.ts";
 
 const UTC = "UTC";
 const DAYS = ["1", "7", "14", "31"] as const;
@@ -29,7 +29,7 @@ export function Calendar() {
 
 /** @param sop Only of this procedure. */
 export function Times({ days, sop }: { readonly days: string; readonly sop?: string }) {
-  const calendar = useList<Answer>("/api/sop-calendar", ["procedures"], { days, sop });
+  const calendar = useList<SopCalendar>("/api/sop-calendar", ["procedures"], { days, sop });
   return (
     <Shown read={calendar}>
       {({ times, left }) => (
@@ -73,7 +73,7 @@ interface Start {
   readonly more: boolean;
 }
 
-function daysOf(times: Answer["times"]): { readonly day: string; readonly starts: Start[] }[] {
+function daysOf(times: SopCalendar["times"]): { readonly day: string; readonly starts: Start[] }[] {
   const starts = times
     .flatMap(({ at, more, ...trigger }) =>
       at.map((moment, index): Start => ({ ...trigger, at: moment, more: more && index === at.length - 1 })),

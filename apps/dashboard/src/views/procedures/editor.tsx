@@ -1,4 +1,5 @@
 /** The procedure editor: fields on one side, the source of its two files on the other, errors between them. */
+import type { SopDraft, SopEdit, SopProblem, SopSaved, SopSource } from "@svc/api";
 import { useCallback, useEffect, useId, useRef, useState } from "preact/hooks";
 import { type ApiError, asApiError, path } from "../../client/api.ts";
 import { Button } from "../../components/button.tsx";
@@ -11,8 +12,7 @@ import { remember, remembered } from "../../state/tab-memory.ts";
 import { type Action, useAction } from "../../state/use-action.ts";
 import { useReader } from "../../state/use-reader.ts";
 import { rich, t } from "../../texts/texts.ts";
-import type { FormEdit, OnEdit, SopDraft, SopEdit, SopProblem, SopSource, SopText } from "./shapes.ts";
-import { SopFields } from "./sop-form.tsx";
+import { type FormEdit, type OnEdit, SopFields } from "./sop-form.tsx";
 
 /** The editor of an existing procedure. */
 export function ProcedureEditor({ id: name }: { readonly id: string }) {
@@ -310,6 +310,8 @@ function SourcePane({ text, file, onFile, problems, jump, isReadOnly, onWrite }:
   );
 }
 
+type SopText = Pick<SopDraft, "toml" | "markdown">;
+
 /** The unsaved text of a procedure, edited as source and as a form; the service converts between the two. */
 interface Draft {
   readonly text: SopText;
@@ -406,7 +408,7 @@ function useDraft(source: SopSource): Draft {
     await edits.current;
     const sent = now.current;
     const body = { ...sent, revision: saved.revision === "" ? null : saved.revision };
-    const { revision } = await api.call<{ revision: string }>(path`/api/sops/${source.name}`, { method: "PUT", body });
+    const { revision } = await api.call<SopSaved>(path`/api/sops/${source.name}`, { method: "PUT", body });
     setSaved({ ...sent, revision });
     live.markStale(["procedures"]);
     announcer.say(t("procedures.saved-and-in-force"));

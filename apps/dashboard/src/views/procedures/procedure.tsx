@@ -1,6 +1,6 @@
 /** One procedure: definition, actions, manual and test runs, past runs. */
+import type { Sop, SopList, SopRunStarted, SopTrigger } from "@svc/api";
 import { useId, useState } from "preact/hooks";
-import type { Procedure as Defined, Procedures, Trigger } from "../../api/governed-shapes.ts";
 import { ApiError, path } from "../../client/api.ts";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -19,7 +19,7 @@ import { Triggers } from "./procedures.tsx";
 import { Runs } from "./runs.tsx";
 
 export function Procedure({ id: name }: { readonly id: string }) {
-  const procedures = useList<Procedures>("/api/sops", ["procedures"]);
+  const procedures = useList<SopList>("/api/sops", ["procedures"]);
   const mayOperate = useMayOperate();
   return (
     <>
@@ -67,7 +67,7 @@ function Wrong({ name, problem }: { readonly name: string; readonly problem: str
   );
 }
 
-function Definition({ procedure }: { readonly procedure: Defined }) {
+function Definition({ procedure }: { readonly procedure: Sop }) {
   const mayOperate = useMayOperate();
   const { description, version, priority, execution_mode: mode, agent, steps, triggers, problem } = procedure;
   return (
@@ -124,7 +124,7 @@ function RunByHand({ name }: { readonly name: string }) {
   const id = useId();
   const start = useAction(async () => {
     const body = payload.trim() === "" ? {} : { body: parsed(payload) };
-    const { run_id: run } = await api.call<{ run_id: string }>(path`/api/sops/${name}/runs`, {
+    const { run_id: run } = await api.call<SopRunStarted>(path`/api/sops/${name}/runs`, {
       method: "POST",
       ...body,
     });
@@ -160,7 +160,7 @@ function parsed(text: string): unknown {
 }
 
 /** Starts a test run with a given event. */
-function TestRun({ procedure: { name, triggers } }: { readonly procedure: Defined }) {
+function TestRun({ procedure: { name, triggers } }: { readonly procedure: Sop }) {
   const { api } = useServices();
   const [trigger, setTrigger] = useState("");
   const [payload, setPayload] = useState("");
@@ -170,7 +170,7 @@ function TestRun({ procedure: { name, triggers } }: { readonly procedure: Define
       ...(trigger !== "" && { trigger: Number(trigger) }),
       ...(payload.trim() !== "" && { payload: parsed(payload) }),
     };
-    const { run_id: run } = await api.call<{ run_id: string }>(path`/api/sops/${name}/test-runs`, {
+    const { run_id: run } = await api.call<SopRunStarted>(path`/api/sops/${name}/test-runs`, {
       method: "POST",
       body,
     });
@@ -213,7 +213,7 @@ function TestRun({ procedure: { name, triggers } }: { readonly procedure: Define
   );
 }
 
-function wordsOf({ type, path: route, expression, event, topic, board, signal, condition }: Trigger): string {
+function wordsOf({ type, path: route, expression, event, topic, board, signal, condition }: SopTrigger): string {
   const what = route ?? expression ?? event ?? topic ?? (board === undefined ? "" : `${board} ${signal}`);
   const words = { type: wordOf(type), what };
   return condition === null
@@ -222,7 +222,7 @@ function wordsOf({ type, path: route, expression, event, topic, board, signal, c
 }
 
 /** Actions on a whole procedure: edit, copy, rename, switch on and off, delete. */
-function ProcedureActions({ procedure: { name, enabled } }: { readonly procedure: Pick<Defined, "name" | "enabled"> }) {
+function ProcedureActions({ procedure: { name, enabled } }: { readonly procedure: Pick<Sop, "name" | "enabled"> }) {
   const { api, live } = useServices();
   const [asking, setAsking] = useState<"copy" | "rename" | "delete">();
   const turn = useAction(() =>

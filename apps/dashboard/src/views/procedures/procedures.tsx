@@ -1,6 +1,6 @@
 /** Procedures: their triggers, and errors in their files. */
+import type { Sop, SopList, SopTrigger } from "@svc/api";
 import { useState } from "preact/hooks";
-import type { Procedure, Procedures as Listed, Trigger } from "../../api/governed-shapes.ts";
 import { SearchField } from "../../components/fields.tsx";
 import { Command, Empty, Heading, Section } from "../../components/layout.tsx";
 import { Shown } from "../../components/shown.tsx";
@@ -13,7 +13,7 @@ import { useList } from "../../state/use-reader.ts";
 import { rich, t, wordOf } from "../../texts/texts.ts";
 import { Runs } from "./runs.tsx";
 
-const COLUMNS: readonly Column<Procedure>[] = [
+const COLUMNS: readonly Column<Sop>[] = [
   {
     label: "procedures.procedure",
     cell: ({ name, description, enabled }) => (
@@ -55,10 +55,10 @@ const COLUMNS: readonly Column<Procedure>[] = [
 const MOST_SHOWN = 100;
 
 export function Procedures() {
-  const procedures = useList<Listed>("/api/sops", ["procedures"]);
+  const procedures = useList<SopList>("/api/sops", ["procedures"]);
   const mayOperate = useMayOperate();
   const [text, setText] = useState("");
-  const fits = ({ name, description }: Procedure): boolean =>
+  const fits = ({ name, description }: Sop): boolean =>
     `${name} ${description}`.toLowerCase().includes(text.trim().toLowerCase());
   return (
     <>
@@ -100,7 +100,7 @@ export function Procedures() {
   );
 }
 
-function Known({ procedures }: { readonly procedures: readonly Procedure[] }) {
+function Known({ procedures }: { readonly procedures: readonly Sop[] }) {
   if (procedures.length === 0) return <Empty title={t("common.nothing-fits")} />;
   const shown = procedures.slice(0, MOST_SHOWN);
   return (
@@ -113,7 +113,7 @@ function Known({ procedures }: { readonly procedures: readonly Procedure[] }) {
   );
 }
 
-function Broken({ problems }: { readonly problems: Listed["broken"] }) {
+function Broken({ problems }: { readonly problems: SopList["broken"] }) {
   if (problems.length === 0) return null;
   return (
     <Section title={t("procedures.files-with-problems")}>
@@ -131,7 +131,7 @@ function Broken({ problems }: { readonly problems: Listed["broken"] }) {
   );
 }
 
-export function Triggers({ triggers }: { readonly triggers: readonly Trigger[] }) {
+export function Triggers({ triggers }: { readonly triggers: readonly SopTrigger[] }) {
   return (
     <ul class="bare">
       {triggers.map((trigger, index) => (
@@ -144,7 +144,7 @@ export function Triggers({ triggers }: { readonly triggers: readonly Trigger[] }
   );
 }
 
-function What({ trigger }: { readonly trigger: Trigger }) {
+function What({ trigger }: { readonly trigger: SopTrigger }) {
   switch (trigger.type) {
     case "webhook":
       return <>{rich("procedures.requests-to", { path: <code>{trigger.path}</code> })}</>;

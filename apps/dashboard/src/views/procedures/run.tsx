@@ -1,6 +1,6 @@
 /** A run as a line of steps: status, pending approval and duration of each. */
+import type { SopRetried, SopRunDetail, SopRunStep } from "@svc/api";
 import { useState } from "preact/hooks";
-import type { RunDetail, RunStep } from "../../api/governed-shapes.ts";
 import { path } from "../../client/api.ts";
 import { Button } from "../../components/button.tsx";
 import { Confirmed, Dialog } from "../../components/dialog.tsx";
@@ -18,7 +18,7 @@ import { ApprovalCard } from "../approvals/approval-card.tsx";
 
 export function Run({ id }: { readonly id: string }) {
   const { api, live } = useServices();
-  const run = useList<RunDetail>(path`/api/sop-runs/${id}`, ["procedures", "approvals"]);
+  const run = useList<SopRunDetail>(path`/api/sop-runs/${id}`, ["procedures", "approvals"]);
   const cancel = (): Promise<unknown> =>
     api
       .call(path`/api/sop-runs/${id}/cancel`, { method: "POST" })
@@ -60,7 +60,7 @@ export function Run({ id }: { readonly id: string }) {
   );
 }
 
-function About({ run }: { readonly run: RunDetail }) {
+function About({ run }: { readonly run: SopRunDetail }) {
   return (
     <>
       <Facts
@@ -95,7 +95,7 @@ function About({ run }: { readonly run: RunDetail }) {
   );
 }
 
-function RunLine({ run: { id, ended_at: endedAt, steps } }: { readonly run: RunDetail }) {
+function RunLine({ run: { id, ended_at: endedAt, steps } }: { readonly run: SopRunDetail }) {
   const mayOperate = useMayOperate();
   // Results are reused up to the first missing one.
   const done = steps.findIndex(({ status }) => status !== "completed");
@@ -114,7 +114,7 @@ function Step({
   step: { number, title, kind, status, started_at: from, ended_at: to, output, acted_in: actedIn, approval },
   retryOf,
 }: {
-  readonly step: RunStep;
+  readonly step: SopRunStep;
   /** Set if the run can be retried from this step. */
   readonly retryOf: string | undefined;
 }) {
@@ -142,7 +142,7 @@ function Step({
 }
 
 /** A model step outputs a text; a step without a model, a value. */
-function Output({ output }: Pick<RunStep, "output">) {
+function Output({ output }: Pick<SopRunStep, "output">) {
   if (output === null || output === undefined) return null;
   if (typeof output !== "string") return <Json label={t("common.output")} value={output} />;
   return (
@@ -164,7 +164,7 @@ function RetryStep({ runId, step, title }: RetryStepProps) {
   const { api, live } = useServices();
   const [isAsking, setAsking] = useState(false);
   const retry = useAction(async () => {
-    const { id } = await api.call<{ id: string }>(path`/api/sop-runs/${runId}/retry`, {
+    const { id } = await api.call<SopRetried>(path`/api/sop-runs/${runId}/retry`, {
       method: "POST",
       body: { step },
     });

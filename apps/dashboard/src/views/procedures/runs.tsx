@@ -1,6 +1,6 @@
 /** Past and running runs, filtered, a page at a time. */
+import type { SopRun, SopRunPage } from "@svc/api";
 import { useState } from "preact/hooks";
-import type { Run } from "../../api/governed-shapes.ts";
 import { Choice } from "../../components/fields.tsx";
 import { Empty } from "../../components/layout.tsx";
 import { Pager, Shown } from "../../components/shown.tsx";
@@ -11,16 +11,11 @@ import { hrefOf } from "../../state/route.ts";
 import { usePaged } from "../../state/use-reader.ts";
 import { t } from "../../texts/texts.ts";
 
-interface Page {
-  readonly runs: readonly Run[];
-  readonly before: number | null;
-}
-
 const SOURCES = ["", "manual", "webhook", "cron", "channel_event", "mqtt", "peripheral"] as const;
 const KINDS = ["", "real", "test"] as const;
 const STATES = ["", "running", "waiting_approval", "completed", "failed", "cancelled"] as const;
 
-const COLUMNS: readonly Column<Run>[] = [
+const COLUMNS: readonly Column<SopRun>[] = [
   {
     label: "procedures.one-run",
     cell: ({ id, n, sop, test, retry_of: retried }) => (
@@ -45,7 +40,7 @@ export function Runs({ sop }: { readonly sop?: string }) {
   const [source, setSource] = useState<(typeof SOURCES)[number]>("");
   const [kind, setKind] = useState<(typeof KINDS)[number]>("");
   const test = kind === "" ? undefined : String(kind === "test");
-  const page = usePaged<Page>("/api/sop-runs", ["procedures"], { sop, status, source, test, limit: 25 });
+  const page = usePaged<SopRunPage>("/api/sop-runs", ["procedures"], { sop, status, source, test, limit: 25 });
   const isFiltered = status !== "" || source !== "" || kind !== "";
   return (
     <>

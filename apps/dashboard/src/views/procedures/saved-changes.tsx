@@ -1,33 +1,11 @@
 /** Saved changes of procedures, deletions included. */
-import {
-  type DiffLine,
-  type SavedChange,
-  SavedChanges,
-  type SavedChangesSource,
-} from "../../components/saved-changes.tsx";
+import type { SopVersionDetail, SopVersions } from "@svc/api";
+import { SavedChanges, type SavedChangesSource } from "../../components/saved-changes.tsx";
 import { Name } from "../../components/text.tsx";
 import { useServices } from "../../services.ts";
 import { hrefOf } from "../../state/route.ts";
 import { useList } from "../../state/use-reader.ts";
 import { t } from "../../texts/texts.ts";
-
-interface SopChange extends SavedChange {
-  readonly what: keyof typeof DONE;
-  /** For a rename, the new name first. */
-  readonly sops: readonly string[];
-}
-
-interface SopFileDiff {
-  readonly sop: string;
-  readonly file: string;
-  readonly lines: readonly DiffLine[];
-}
-
-interface SopChangeDetail extends SopChange {
-  readonly changes: readonly SopFileDiff[];
-  readonly undo: readonly SopFileDiff[];
-  readonly revision: string;
-}
 
 const DONE = {
   create: "procedures.created",
@@ -39,17 +17,17 @@ const DONE = {
 
 const PATH = "/api/sop-versions";
 
-const withNames = (files: readonly SopFileDiff[]) =>
+const withNames = (files: SopVersionDetail["changes"]) =>
   files.map(({ sop, file, lines }) => ({ file: `${sop}/${file}`, lines }));
 
 const SOURCE: SavedChangesSource = {
   path: PATH,
   async readChange(api, version, signal) {
-    const { changes } = await api.get<SopChangeDetail>(`${PATH}/${version}`, undefined, signal);
+    const { changes } = await api.get<SopVersionDetail>(`${PATH}/${version}`, undefined, signal);
     return withNames(changes);
   },
   async readUndo(api, version, signal) {
-    const { revision, undo } = await api.get<SopChangeDetail>(`${PATH}/${version}`, undefined, signal);
+    const { revision, undo } = await api.get<SopVersionDetail>(`${PATH}/${version}`, undefined, signal);
     return { revision, files: withNames(undo) };
   },
 };
@@ -59,7 +37,7 @@ export const ChangesOfSop = ({ id }: { readonly id: string }) => <Changes sop={i
 
 function Changes({ sop }: { readonly sop: string | undefined }) {
   const { live } = useServices();
-  const versions = useList<{ readonly versions: readonly SopChange[] }>(PATH, ["procedures"], { sop });
+  const versions = useList<SopVersions>(PATH, ["procedures"], { sop });
   return (
     <SavedChanges
       source={SOURCE}

@@ -1,11 +1,16 @@
 /** A procedure as fields: description, triggers, steps. Each change is an edit of the source. */
+import type { SopEdit, SopForm, SopStepForm, ToolReport } from "@svc/api";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Section } from "../../components/layout.tsx";
 import { useList } from "../../state/use-reader.ts";
 import { type PlainKey, isMessage, rich, t, wordOf } from "../../texts/texts.ts";
-import type { OnEdit, SopForm, StepForm } from "./shapes.ts";
+
+/** An edit, or a function that makes one from the form after the edits before it. */
+export type FormEdit = SopEdit | ((form: SopForm) => SopEdit | undefined);
+export type OnEdit = (edit: FormEdit) => void;
+type Value = Extract<SopEdit, { readonly value: unknown }>["value"];
 
 export function SopFields({ form, onEdit }: { readonly form: SopForm; readonly onEdit: OnEdit }) {
   return (
@@ -33,7 +38,7 @@ const MODE_HELP: Readonly<Record<string, PlainKey>> = {
 
 function About({ sop, onEdit }: { readonly sop: SopForm["sop"]; readonly onEdit: OnEdit }) {
   /** Default values are not written. */
-  const set = (key: string, value: unknown, standing: unknown): void =>
+  const set = (key: string, value: Value, standing: Value): void =>
     onEdit(value === standing ? { path: ["sop", key], remove: true } : { path: ["sop", key], value });
   const mode = sop.execution_mode ?? "";
   const help = MODE_HELP[mode];
@@ -105,20 +110,17 @@ function About({ sop, onEdit }: { readonly sop: SopForm["sop"]; readonly onEdit:
 }
 
 /** Text that is no number is sent unchanged: the daemon reports the error. */
-const numberOf = (text: string): unknown => (text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text);
+const numberOf = (text: string): number | string =>
+  text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
 
 /** Examples of arguments. */
 const ARGUMENTS = '{"path": "$.file"}';
-
-interface ToolList {
-  readonly tools: readonly { readonly name: string }[];
-}
 
 const NEW_STEP = { body: "", kind: "execute", tools: [], requires_confirmation: false } as const;
 
 /** The steps of a procedure as fields. */
 function StepFields({ form, onEdit }: { readonly form: SopForm; readonly onEdit: OnEdit }) {
-  const tools = useList<ToolList>("/api/tools", []);
+  const tools = useList<ToolReport>("/api/tools", []);
   const names = tools.data?.tools.map(({ name }) => name) ?? [];
   const { steps, steps_in: file } = form;
   const isWithoutModel = form.sop.execution_mode === "deterministic";
@@ -142,7 +144,7 @@ function StepFields({ form, onEdit }: { readonly form: SopForm; readonly onEdit:
 }
 
 interface StepProps {
-  readonly step: StepForm;
+  readonly step: SopStepForm;
   readonly number: number;
   readonly of: number;
   readonly file: SopForm["steps_in"];
@@ -153,7 +155,7 @@ interface StepProps {
 function Step({ step, number, of, file, tools, onEdit }: StepProps) {
   const { title, body, kind, requires_confirmation: asks } = step;
   // From the current step: an edit of another field may be pending.
-  const change = (more: Partial<Omit<StepForm, "tool" | "args" | "trusted_input">>): void =>
+  const change = (more: Partial<Omit<SopStepForm, "tool" | "args" | "trusted_input">>): void =>
     onEdit(({ steps }) => {
       const now = steps[number - 1];
       if (now === undefined) return undefined;
@@ -271,8 +273,9 @@ function ToolCall({ step, number, tools, onEdit }: Pick<StepProps, "step" | "num
   const at = (key: string): readonly (string | number)[] => ["steps", number - 1, key];
   const setArgs = (text: string): void => {
     try {
-      const value: unknown = text.trim() === "" ? {} : JSON.parse(text);
-      if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError("no object");
+      const value = (text.trim() === "" ? {} : JSON.parse(text)) as Value;
+      if (typeof value !== "object" || (value as unknown) === null || Array.isArray(value))
+        throw new TypeError("no object");
       setFault(undefined);
       onEdit({ path: at("args"), value });
     } catch {
@@ -381,7 +384,7 @@ function Trigger({ trigger, index, onEdit }: TriggerProps) {
       if (key !== "type" && key !== "condition") onEdit({ path: ["triggers", index, key], remove: true });
     }
     onEdit({ path: ["triggers", index, "type"], value: next });
-    for (const key of needed) onEdit({ path: ["triggers", index, key], value: SAMPLES[key] });
+    for (const key of needed) onEdit({ path: ["triggers", index, key], value: SAMPLES[key] ?? "" });
   };
   return (
     <fieldset class="setting-group">

@@ -1,4 +1,5 @@
 /** A form for every section of the config, with a search. */
+import type { Settings, SettingsField, SettingsSection } from "@svc/api";
 import { useState } from "preact/hooks";
 import { SearchField } from "../../components/fields.tsx";
 import { Command, Empty, Heading, Section } from "../../components/layout.tsx";
@@ -7,10 +8,10 @@ import { HelpText } from "../../components/text.tsx";
 import { hrefOf } from "../../state/route.ts";
 import { labelOf } from "../../texts/setting-texts.ts";
 import { type PlainKey, t } from "../../texts/texts.ts";
-import { type Settings, useSettings } from "./draft.ts";
+import { type SettingsEditor, useSettings } from "./draft.ts";
 import { ConfigField, Fields, NamedTables } from "./field.tsx";
+import { titleOf } from "./keys.ts";
 import { Problems, SaveBar } from "./save-bar.tsx";
-import { type Field, type SettingsSection, type SettingsState, titleOf } from "./shapes.ts";
 
 const GROUPS: readonly (readonly [title: PlainKey, sections: readonly string[]])[] = [
   ["settings.agents-and-models", ["model", "agent", "agents", "prices", "transcription", "tts"]],
@@ -53,7 +54,7 @@ export function AllSettings() {
   );
 }
 
-function groupsOf({ sections }: SettingsState): (readonly [string, readonly SettingsSection[]])[] {
+function groupsOf({ sections }: Settings): (readonly [string, readonly SettingsSection[]])[] {
   const grouped = GROUPS.map(
     ([title, names]) => [t(title), sections.filter(({ name }) => names.includes(name))] as const,
   );
@@ -67,7 +68,7 @@ interface GroupProps {
   readonly title: string;
   readonly sections: readonly SettingsSection[];
   readonly words: string;
-  readonly aliases: SettingsState["aliases"];
+  readonly aliases: Settings["aliases"];
 }
 
 function Group({ title, sections, words, aliases }: GroupProps) {
@@ -99,7 +100,7 @@ function Group({ title, sections, words, aliases }: GroupProps) {
 
 const textOf = (section: SettingsSection): string => {
   const { name, title = "", summary = "", fields, item } = section;
-  const all = (list: readonly Field[] = []): string =>
+  const all = (list: readonly SettingsField[] = []): string =>
     list
       .map(
         (field) =>
@@ -111,7 +112,7 @@ const textOf = (section: SettingsSection): string => {
     .toLowerCase();
 };
 
-function Absent({ state }: { readonly state: SettingsState }) {
+function Absent({ state }: { readonly state: Settings }) {
   return (
     <Section title={t("settings.not-in-this-build")}>
       <ul class="setting-list">
@@ -161,11 +162,11 @@ export function OneSection({ id }: { readonly id: string }) {
 }
 
 interface FormProps {
-  readonly settings: Settings;
-  readonly state: SettingsState;
+  readonly settings: SettingsEditor;
+  readonly state: Settings;
   readonly section: SettingsSection;
   /** Only these fields; by default all. */
-  readonly only?: (field: Field) => boolean;
+  readonly only?: (field: SettingsField) => boolean;
 }
 
 export function SectionForm({ settings, state, section: { path, fields, item }, only = () => true }: FormProps) {

@@ -1,6 +1,14 @@
 /** Channels: their state, and their set-up step by step. */
+import type {
+  ChannelReport,
+  ChannelStatus,
+  ChannelTest,
+  InboxList,
+  Settings,
+  SettingsField,
+  SettingsSection,
+} from "@svc/api";
 import { useId, useState } from "preact/hooks";
-import type { Channel, Inbox } from "../../api/shapes.ts";
 import { Button, CopyButton } from "../../components/button.tsx";
 import { Command, Empty, Heading, Section } from "../../components/layout.tsx";
 import { Problem, Shown } from "../../components/shown.tsx";
@@ -16,16 +24,16 @@ import { MESSAGE_COLUMNS } from "../inbox.tsx";
 import { LinkDevice } from "../overview/link-device.tsx";
 import { VerifyDevice } from "../overview/verify-device.tsx";
 import { SectionForm } from "./all-settings.tsx";
-import { type Settings, useSettings } from "./draft.ts";
+import { type SettingsEditor, useSettings } from "./draft.ts";
+import { titleOf, valueAt } from "./keys.ts";
 import { SaveBar } from "./save-bar.tsx";
-import { type Field, type SettingsSection, type SettingsState, titleOf, valueAt } from "./shapes.ts";
 
 const PREFIX = "channels_config.";
 
-const channelsOf = ({ sections }: SettingsState): SettingsSection[] =>
+const channelsOf = ({ sections }: Settings): SettingsSection[] =>
   sections.filter(({ name }) => name.startsWith(PREFIX));
 
-const useStates = () => useList<{ readonly channels: readonly Channel[] }>("/api/channels", ["status"]);
+const useStates = () => useList<ChannelReport>("/api/channels", ["status"]);
 
 export function ChannelSettings() {
   const settings = useSettings();
@@ -73,10 +81,12 @@ export function ChannelSettings() {
   );
 }
 
-const channelIn = (channels: readonly Channel[] | undefined, { name }: SettingsSection): Channel | undefined =>
-  channels?.find(({ id }) => `${PREFIX}${id}` === name);
+const channelIn = (
+  channels: readonly ChannelStatus[] | undefined,
+  { name }: SettingsSection,
+): ChannelStatus | undefined => channels?.find(({ id }) => `${PREFIX}${id}` === name);
 
-function ChannelRow({ section, channel }: { section: SettingsSection; channel: Channel | undefined }) {
+function ChannelRow({ section, channel }: { section: SettingsSection; channel: ChannelStatus | undefined }) {
   const text = channel?.reason || section.summary;
   return (
     <li>
@@ -89,7 +99,7 @@ function ChannelRow({ section, channel }: { section: SettingsSection; channel: C
   );
 }
 
-function Absent({ state }: { readonly state: SettingsState }) {
+function Absent({ state }: { readonly state: Settings }) {
   const absent = state.absent.filter(({ section }) => section.startsWith(PREFIX));
   if (absent.length === 0) return null;
   return (
@@ -130,7 +140,7 @@ export function OneChannel({ id }: { readonly id: string }) {
               <SaveBar settings={settings} />
               {channel && <State channel={channel} />}
               <Steps settings={settings} state={state} section={section} />
-              {channel && <ChannelTest channel={channel.id} />}
+              {channel && <SendTest channel={channel.id} />}
               {channel && <LastMessages channel={channel.id} />}
             </>
           ) : (
@@ -142,7 +152,7 @@ export function OneChannel({ id }: { readonly id: string }) {
   );
 }
 
-function State({ channel }: { readonly channel: Channel }) {
+function State({ channel }: { readonly channel: ChannelStatus }) {
   const { state, reason, last_message_at: at, last_error: error, callback_urls: urls } = channel;
   return (
     <Section title={t("common.state")}>
@@ -184,7 +194,7 @@ function State({ channel }: { readonly channel: Channel }) {
 const SHOWN_MESSAGES = 8;
 
 function LastMessages({ channel }: { readonly channel: string }) {
-  const inbox = useList<Inbox>("/api/inbox", ["inbox"], { channel, limit: SHOWN_MESSAGES });
+  const inbox = useList<InboxList>("/api/inbox", ["inbox"], { channel, limit: SHOWN_MESSAGES });
   const links = (
     <span class="hint">
       <a href={hrefOf("inbox", undefined, { channel })}>{t("common.all-messages")}</a>{" "}
@@ -212,13 +222,13 @@ function LastMessages({ channel }: { readonly channel: string }) {
 }
 
 /** Who may write to the agent. */
-const isAllowlist = ({ name }: Field): boolean => /^(?:allowed|allow|senders|approvers)/.test(name);
-const isAccess = (field: Field): boolean =>
+const isAllowlist = ({ name }: SettingsField): boolean => /^(?:allowed|allow|senders|approvers)/.test(name);
+const isAccess = (field: SettingsField): boolean =>
   field.name !== "enabled" && (field.required || field.secret === true || field.ask === true);
 
 interface StepsProps {
-  readonly settings: Settings;
-  readonly state: SettingsState;
+  readonly settings: SettingsEditor;
+  readonly state: Settings;
   readonly section: SettingsSection;
 }
 
@@ -265,21 +275,15 @@ function Steps({ settings, state, section }: StepsProps) {
 }
 
 /** Sends a test message to a channel and shows the result. */
-interface TestReport {
-  readonly state: string;
-  readonly error: string | null;
-  readonly hint: string | null;
-}
-
 const SENT: Readonly<Record<string, "channels.sent" | "channels.refused">> = {
   sent: "channels.sent",
   dead: "channels.refused",
 };
 
-function ChannelTest({ channel }: { readonly channel: string }) {
+function SendTest({ channel }: { readonly channel: string }) {
   const { api } = useServices();
   const [to, setTo] = useState("");
-  const [report, setReport] = useState<TestReport>();
+  const [report, setReport] = useState<ChannelTest>();
   const field = useId();
   const send = useAction(async () => {
     setReport(undefined);

@@ -1,42 +1,34 @@
 /** The settings and a draft of them: read, checked as it changes, saved, undone. */
+import type { Settings, SettingsEdit, SettingsPreview, SettingsProblem, SettingsSaved } from "@svc/api";
 import { useEffect, useState } from "preact/hooks";
 import { useServices } from "../../services.ts";
 import { type Action, useAction } from "../../state/use-action.ts";
 import { type Read, useList } from "../../state/use-reader.ts";
-import {
-  type Edit,
-  type Path,
-  type Preview,
-  type Saved,
-  type SettingsProblem,
-  type SettingsState,
-  keyOf,
-  valueAt,
-} from "./shapes.ts";
+import { type Json, type Path, type SettingValue, keyOf, valueAt } from "./keys.ts";
 
-export interface Settings {
-  readonly read: Read<SettingsState>;
+export interface SettingsEditor {
+  readonly read: Read<Settings>;
   readonly draft: Draft;
-  readonly set: (path: Path, value: unknown) => void;
+  readonly set: (path: Path, value: SettingValue | undefined) => void;
   readonly replace: (draft: Draft) => void;
   readonly discard: () => void;
   /** Preview of the current draft; undefined during the check. */
-  readonly preview: Preview | undefined;
+  readonly preview: SettingsPreview | undefined;
   readonly problems: readonly SettingsProblem[];
   readonly save: Action<[]>;
   readonly undo: Action<[]>;
   /** Result of the last save. */
-  readonly saved: Saved | undefined;
+  readonly saved: SettingsSaved | undefined;
 }
 
 const DEBOUNCE_MS = 250;
 
-export function useSettings(): Settings {
+export function useSettings(): SettingsEditor {
   const { api } = useServices();
-  const read = useList<SettingsState>("/api/settings", []);
+  const read = useList<Settings>("/api/settings", []);
   const [draft, setDraft] = useState(() => new Draft());
-  const [preview, setPreview] = useState<Preview>();
-  const [saved, setSaved] = useState<Saved>();
+  const [preview, setPreview] = useState<SettingsPreview>();
+  const [saved, setSaved] = useState<SettingsSaved>();
   const state = read.data;
   useEffect(() => {
     setPreview(undefined);
@@ -45,7 +37,7 @@ export function useSettings(): Settings {
     const timer = setTimeout(() => {
       const body = { edits: draft.edits() };
       api
-        .call<Preview>("/api/settings/preview", { method: "POST", body, signal: call.signal })
+        .call<SettingsPreview>("/api/settings/preview", { method: "POST", body, signal: call.signal })
         // Saving reports connection errors.
         .then(setPreview, () => {});
     }, DEBOUNCE_MS);
@@ -57,7 +49,7 @@ export function useSettings(): Settings {
   const save = useAction(async () => {
     const body = { revision: preview?.revision ?? state?.revision, edits: draft.edits() };
     try {
-      setSaved(await api.call<Saved>("/api/settings", { method: "PATCH", body }));
+      setSaved(await api.call<SettingsSaved>("/api/settings", { method: "PATCH", body }));
       setDraft(new Draft());
     } finally {
       await read.refresh();
@@ -87,9 +79,9 @@ export function useSettings(): Settings {
 
 /** Unsaved changes by path. Forms show the file's values with these on top. */
 export class Draft {
-  readonly #edits: ReadonlyMap<string, Edit>;
+  readonly #edits: ReadonlyMap<string, SettingsEdit>;
 
-  constructor(edits: ReadonlyMap<string, Edit> = new Map()) {
+  constructor(edits: ReadonlyMap<string, SettingsEdit> = new Map()) {
     this.#edits = edits;
   }
 
@@ -98,7 +90,7 @@ export class Draft {
   }
 
   /** Values first: removing an item shifts later items of its list. */
-  edits(): Edit[] {
+  edits(): SettingsEdit[] {
     const all = [...this.#edits.values()];
     const removed = all.filter((edit) => "remove" in edit).toSorted(byLastIndex);
     return [...all.filter((edit) => !("remove" in edit)), ...removed];
@@ -109,7 +101,7 @@ export class Draft {
     return this.#around(path) !== undefined;
   }
 
-  value({ values }: SettingsState, path: Path): unknown {
+  value({ values }: Settings, path: Path): Json | undefined {
     const around = this.#around(path);
     if (around === undefined) return valueAt(values, path);
     if ("remove" in around) return undefined;
@@ -117,7 +109,7 @@ export class Draft {
   }
 
   /** `undefined` removes the key. The file's own value is no change. */
-  set(state: SettingsState, path: Path, value: unknown): Draft {
+  set(state: Settings, path: Path, value: SettingValue | undefined): Draft {
     const around = this.#around(path);
     if (around !== undefined && !("remove" in around) && around.path.length < path.length) {
       return this.#with({ path: around.path, value: changed(around.value, path.slice(around.path.length), value) });
@@ -144,11 +136,11 @@ export class Draft {
     return indexes.toSorted((a, b) => a - b);
   }
 
-  #with(edit: Edit): Draft {
+  #with(edit: SettingsEdit): Draft {
     return new Draft(new Map([...this.#edits, [JSON.stringify(edit.path), edit]]));
   }
 
-  #around(path: Path): Edit | undefined {
+  #around(path: Path): SettingsEdit | undefined {
     for (let length = path.length; length > 0; length -= 1) {
       const edit = this.#edits.get(JSON.stringify(path.slice(0, length)));
       if (edit) return edit;
@@ -157,13 +149,18 @@ export class Draft {
   }
 }
 
-const byLastIndex = (one: Edit, other: Edit): number => Number(other.path.at(-1)) - Number(one.path.at(-1)) || 0;
+const byLastIndex = (one: SettingsEdit, other: SettingsEdit): number =>
+  Number(other.path.at(-1)) - Number(one.path.at(-1)) || 0;
 
-function changed(holder: unknown, path: Path, value: unknown): unknown {
-  const [name, ...rest] = path;
-  if (name === undefined) return value;
-  const table = typeof holder === "object" && holder !== null ? { ...(holder as Record<string, unknown>) } : {};
-  const inner = changed(table[name], rest, value);
+/** The table with one value in it set, or removed. */
+function changed(
+  holder: Json | undefined,
+  [name, ...rest]: Path,
+  value: SettingValue | undefined,
+): { readonly [key: string]: Json } {
+  const table = typeof holder === "object" && holder !== null ? { ...(holder as Record<string, Json>) } : {};
+  if (name === undefined) return table;
+  const inner = rest.length === 0 ? value : changed(table[name], rest, value);
   if (inner === undefined) delete table[name];
   else table[name] = inner;
   return table;

@@ -1,17 +1,18 @@
 /** One key of the config as a field: label above, help below, its error beside it. */
+import type { Settings, SettingsField } from "@svc/api";
 import type { ComponentChildren, InputHTMLAttributes } from "preact";
 import { useId, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { HelpText, Name, ServiceText } from "../../components/text.tsx";
 import { labelOf } from "../../texts/setting-texts.ts";
 import { rich, t } from "../../texts/texts.ts";
-import type { Settings } from "./draft.ts";
-import { type Field, type Path, type SettingsState, keyOf } from "./shapes.ts";
+import type { SettingsEditor } from "./draft.ts";
+import { type SettingValue, type Path, keyOf } from "./keys.ts";
 
 export interface FieldProps {
-  readonly settings: Settings;
-  readonly state: SettingsState;
-  readonly field: Field;
+  readonly settings: SettingsEditor;
+  readonly state: Settings;
+  readonly field: SettingsField;
   readonly path: Path;
 }
 
@@ -45,7 +46,7 @@ export function ConfigField(props: FieldProps) {
 }
 
 interface FieldsProps extends Omit<FieldProps, "field"> {
-  readonly fields: readonly Field[];
+  readonly fields: readonly SettingsField[];
 }
 
 export const Fields = ({ fields, path, ...rest }: FieldsProps) => (
@@ -101,7 +102,7 @@ interface InputProps extends FieldProps {
 
 function Value({ settings, state, field, path, ids }: InputProps) {
   const value = settings.draft.value(state, path);
-  const set = (next: unknown): void => settings.set(path, next);
+  const set = (next: SettingValue | undefined): void => settings.set(path, next);
   const common = { id: ids.input, "aria-describedby": ids.help };
   const standing = field.default === undefined ? "" : String(field.default);
   switch (field.type) {
@@ -197,7 +198,7 @@ const Lines = ({ text, take, id, rows, placeholder = "", ...rest }: TextProps) =
 );
 
 /** Text that is no number is sent unchanged: the daemon reports the error. */
-const numberOf = (text: string): unknown => (Number.isFinite(Number(text)) ? Number(text) : text);
+const numberOf = (text: string): number | string => (Number.isFinite(Number(text)) ? Number(text) : text);
 
 function itemsOf(text: string): string[] | undefined {
   const items = text
@@ -264,19 +265,21 @@ function Secret({ settings, state, field, path, ids }: InputProps) {
 const newSecret = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** Text being typed: it is committed when the field loses focus, and a re-render meanwhile must not discard it. */
-interface Typed<Field extends HTMLInputElement | HTMLTextAreaElement> {
+interface Typed<Control extends HTMLInputElement | HTMLTextAreaElement> {
   readonly value: string;
-  readonly onInput: (event: { readonly currentTarget: Field }) => void;
-  readonly onChange: (event: { readonly currentTarget: Field }) => void;
+  readonly onInput: (event: { readonly currentTarget: Control }) => void;
+  readonly onChange: (event: { readonly currentTarget: Control }) => void;
   readonly onBlur: () => void;
 }
 
-/** Properties of the field. `value`: shown when no text is being typed. */
-function useTyped<Field extends HTMLInputElement | HTMLTextAreaElement>(
+/**
+ * Properties of a field whose text is committed when it loses focus: a re-render meanwhile must not discard it.
+ * @param value Shown while no text is being typed.
+ */
+function useTyped<Control extends HTMLInputElement | HTMLTextAreaElement>(
   value: string,
   take: (text: string) => void,
-): Typed<Field> {
+): Typed<Control> {
   const [typed, setTyped] = useState<string>();
   return {
     value: typed ?? value,
@@ -290,10 +293,9 @@ function useTyped<Field extends HTMLInputElement | HTMLTextAreaElement>(
   };
 }
 
-/** Repeated tables: named ones and lists. */
 interface ItemProps extends Omit<FieldProps, "field"> {
-  readonly item: Field;
-  readonly field?: Field;
+  readonly item: SettingsField;
+  readonly field?: SettingsField;
 }
 
 /** `[agents.<name>]`, `[prices."…"]`. */

@@ -1,4 +1,5 @@
 /** The model: provider, key, model name, and a connection test. */
+import type { ModelList, ModelTest, Settings } from "@svc/api";
 import { useId, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Heading, Section } from "../../components/layout.tsx";
@@ -8,10 +9,9 @@ import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
 import { type PlainKey, rich, t } from "../../texts/texts.ts";
 import { SectionForm } from "./all-settings.tsx";
-import { type Draft, type Settings, useSettings } from "./draft.ts";
+import { type Draft, type SettingsEditor, useSettings } from "./draft.ts";
 import { Line } from "./field.tsx";
 import { Problems, SaveBar } from "./save-bar.tsx";
-import type { SettingsState } from "./shapes.ts";
 
 interface Preset {
   /** Base address of the provider; undefined: any other. */
@@ -82,8 +82,8 @@ export function ModelSettings() {
 }
 
 interface Props {
-  readonly settings: Settings;
-  readonly state: SettingsState;
+  readonly settings: SettingsEditor;
+  readonly state: Settings;
 }
 
 function Provider({ settings, state }: Props) {
@@ -130,17 +130,19 @@ function Connection({ settings, state, preset }: Props & { readonly preset: Pres
   const { draft, problems } = settings;
   const ids = { url: useId(), name: useId(), models: useId() };
   const [models, setModels] = useState<Listed>();
-  const [report, setReport] = useState<Report>();
+  const [report, setReport] = useState<ModelTest>();
   const section = state.sections.find(({ name }) => name === "model");
   const name = draft.value(state, at("name"));
   const list = useAction(async () => {
     // The schema requires a name before one can be chosen.
     const edits = named(draft, state, name).edits();
-    setModels(await api.call<Listed>("/api/settings/models", { method: "POST", body: { edits } }));
+    setModels(await api.call<ModelList>("/api/settings/models", { method: "POST", body: { edits } }));
   });
   const test = useAction(async () => {
     setReport(undefined);
-    setReport(await api.call<Report>("/api/settings/model-test", { method: "POST", body: { edits: draft.edits() } }));
+    setReport(
+      await api.call<ModelTest>("/api/settings/model-test", { method: "POST", body: { edits: draft.edits() } }),
+    );
   });
   return (
     <Section title={titleOf(preset)}>
@@ -222,7 +224,7 @@ function Connection({ settings, state, preset }: Props & { readonly preset: Pres
   );
 }
 
-const named = (draft: Draft, state: SettingsState, name: unknown): Draft =>
+const named = (draft: Draft, state: Settings, name: unknown): Draft =>
   typeof name === "string" ? draft : draft.set(state, at("name"), "unknown");
 
 interface Listed {
@@ -230,19 +232,7 @@ interface Listed {
   readonly error: string | null;
 }
 
-interface Report {
-  readonly ok: boolean;
-  readonly model: string;
-  readonly latency_ms: number;
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly hint: string | null;
-    readonly said: string | null;
-  } | null;
-}
-
-function Outcome({ report: { ok, model, latency_ms: ms, error } }: { readonly report: Report }) {
+function Outcome({ report: { ok, model, latency_ms: ms, error } }: { readonly report: ModelTest }) {
   if (ok) {
     return (
       <p class="notice good" role="status">

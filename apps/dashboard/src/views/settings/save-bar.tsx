@@ -1,4 +1,5 @@
 /** Unsaved changes, the diff before saving, and the undo afterwards. */
+import type { SettingsProblem } from "@svc/api";
 import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -7,11 +8,10 @@ import { Diff } from "../../components/saved-changes.tsx";
 import { Problem } from "../../components/shown.tsx";
 import { ServiceText } from "../../components/text.tsx";
 import { rich, t } from "../../texts/texts.ts";
-import type { Settings } from "./draft.ts";
+import type { SettingsEditor } from "./draft.ts";
 import { sentence } from "./field.tsx";
-import type { SettingsProblem } from "./shapes.ts";
 
-export function SaveBar({ settings }: { readonly settings: Settings }) {
+export function SaveBar({ settings }: { readonly settings: SettingsEditor }) {
   const { draft, preview, read, save, undo, saved } = settings;
   const [isOpen, setOpen] = useState(false);
   const unwritable = read.data?.unwritable ?? null;

@@ -1,32 +1,23 @@
 /** Saved changes of the config. */
-import {
-  type DiffLine,
-  type SavedChange,
-  SavedChanges,
-  type SavedChangesSource,
-} from "../../components/saved-changes.tsx";
+import type { SettingsPreview, SettingsVersionDiff, SettingsVersions } from "@svc/api";
+import { SavedChanges, type SavedChangesSource } from "../../components/saved-changes.tsx";
 import { Name } from "../../components/text.tsx";
 import { hrefOf } from "../../state/route.ts";
 import { useList } from "../../state/use-reader.ts";
 import { t } from "../../texts/texts.ts";
 import { Problems } from "./save-bar.tsx";
-import type { Preview } from "./shapes.ts";
-
-interface ConfigChange extends SavedChange {
-  readonly keys: readonly string[];
-}
 
 const PATH = "/api/settings/versions";
 
 const SOURCE: SavedChangesSource = {
   path: PATH,
   async readChange(api, version, signal) {
-    const { diff } = await api.get<{ readonly diff: readonly DiffLine[] }>(`${PATH}/${version}`, undefined, signal);
+    const { diff } = await api.get<SettingsVersionDiff>(`${PATH}/${version}`, undefined, signal);
     return [{ lines: diff }];
   },
   async readUndo(api, version, signal) {
     const body = { undo: version };
-    const { revision, diff, problems } = await api.call<Preview>("/api/settings/preview", {
+    const { revision, diff, problems } = await api.call<SettingsPreview>("/api/settings/preview", {
       method: "POST",
       body,
       signal,
@@ -36,7 +27,7 @@ const SOURCE: SavedChangesSource = {
 };
 
 export function Changes() {
-  const versions = useList<{ readonly versions: readonly ConfigChange[] }>(PATH, []);
+  const versions = useList<SettingsVersions>(PATH, []);
   return (
     <SavedChanges
       source={SOURCE}

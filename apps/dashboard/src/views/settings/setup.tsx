@@ -1,6 +1,6 @@
 /** The set-up steps of a new service: whether each is done, and a link to its view. */
+import type { SetupReport, StatusReport } from "@svc/api";
 import type { ComponentChildren } from "preact";
-import type { Status } from "../../api/shapes.ts";
 import { Button, CopyButton } from "../../components/button.tsx";
 import { Command, Heading } from "../../components/layout.tsx";
 import { Problem, Shown } from "../../components/shown.tsx";
@@ -13,15 +13,6 @@ import { useList } from "../../state/use-reader.ts";
 import { bytes } from "../../texts/format.ts";
 import { t, wordOf } from "../../texts/texts.ts";
 
-interface Done {
-  readonly model: boolean;
-  readonly channel: boolean;
-  readonly tool: boolean;
-  readonly sandbox: boolean;
-  readonly service: "installed" | "absent" | "unsupported";
-  readonly backup: { readonly file: string; readonly at: string; readonly bytes: number } | null;
-}
-
 interface Step {
   readonly title: string;
   readonly isDone: boolean;
@@ -32,8 +23,8 @@ interface Step {
 }
 
 export function Setup() {
-  const status = useList<Status>("/api/status", ["status"]);
-  const done = useList<Done>("/api/setup", ["status"]);
+  const status = useList<StatusReport>("/api/status", ["status"]);
+  const done = useList<SetupReport>("/api/setup", ["status"]);
   return (
     <>
       <Heading title={t("common.set-up")} />
@@ -52,7 +43,7 @@ export function Setup() {
   );
 }
 
-function BackUp({ backup, onDone }: { readonly backup: Done["backup"]; readonly onDone: () => void }) {
+function BackUp({ backup, onDone }: { readonly backup: SetupReport["backup"]; readonly onDone: () => void }) {
   const { api } = useServices();
   const make = useAction(async () => {
     await api.call("/api/backups", { method: "POST", body: {} });
@@ -115,7 +106,7 @@ function Steps({ steps, children }: { readonly steps: readonly Step[]; readonly 
   );
 }
 
-function stepsOf({ model, channels, sandbox }: Status, done: Done): Step[] {
+function stepsOf({ model, channels, sandbox }: StatusReport, done: SetupReport): Step[] {
   return [
     {
       title: t("common.connect-a-model"),

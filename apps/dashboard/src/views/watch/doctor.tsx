@@ -1,4 +1,5 @@
 /** Findings of `svc doctor`, errors first, each with its fix. */
+import type { DoctorReport, Finding } from "@svc/api";
 import { useEffect, useState } from "preact/hooks";
 import { Button, CopyButton } from "../../components/button.tsx";
 import { Heading, Section } from "../../components/layout.tsx";
@@ -10,27 +11,14 @@ import { hrefOf } from "../../state/route.ts";
 import { useAction } from "../../state/use-action.ts";
 import { type PlainKey, t } from "../../texts/texts.ts";
 
-export interface Finding {
-  readonly id: string;
-  readonly group: string;
-  readonly level: "ok" | "note" | "warning" | "error";
-  readonly message: string;
-  readonly fix: string | null;
-}
-
-interface Report {
-  readonly ok: boolean;
-  readonly findings: readonly Finding[];
-}
-
 const TITLES = { error: "doctor.errors", warning: "doctor.warnings", note: "doctor.open-perhaps-on-purpose" } as const;
 
 export function Doctor() {
   const { api } = useServices();
   const [security, setSecurity] = useState(false);
-  const [report, setReport] = useState<Report>();
+  const [report, setReport] = useState<DoctorReport>();
   const check = useAction(async (withSecurity: boolean) => {
-    setReport(await api.call<Report>("/api/doctor", { method: "POST", body: { security: withSecurity } }));
+    setReport(await api.call<DoctorReport>("/api/doctor", { method: "POST", body: { security: withSecurity } }));
   });
   useEffect(() => void check.run(security), [security]);
   const fine = report?.findings.filter(({ level }) => level === "ok") ?? [];

@@ -1,4 +1,5 @@
 /** The live log, filtered by level and by text. */
+import type { LogLine, LogPage } from "@svc/api";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { asApiError, type ApiError } from "../../client/api.ts";
 import { Button } from "../../components/button.tsx";
@@ -14,20 +15,7 @@ import { dates, rich, t } from "../../texts/texts.ts";
 const LEVELS = ["", "debug", "info", "warn", "error"] as const;
 type Level = (typeof LEVELS)[number];
 
-interface LogLine {
-  readonly time: string | null;
-  readonly level: Exclude<Level, ""> | null;
-  readonly message: string;
-  readonly fields: readonly { readonly name: string; readonly value: string }[];
-}
-
-interface LogPage {
-  readonly lines: readonly LogLine[];
-  readonly cursor: string | null;
-  readonly cut: boolean;
-}
-
-const AGAIN_MS = 2_000;
+const REFRESH_MS = 2_000;
 const MOST_READ = 200;
 /** Older lines are dropped. */
 const MOST_SHOWN = 1_000;
@@ -86,7 +74,7 @@ export function Logs() {
   tick.current = () => {
     if (!isPaused && busy.current === undefined) void read(buffer);
   };
-  useTick(AGAIN_MS, () => tick.current());
+  useTick(REFRESH_MS, () => tick.current());
   const isFiltered = level + text + channel !== "";
   return (
     <>

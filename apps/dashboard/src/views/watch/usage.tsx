@@ -1,4 +1,5 @@
 /** Tokens and cost: one column per day, split by model, agent or channel. */
+import type { ClientUsage, UsageLine, Usage as UsageReport } from "@svc/api";
 import { useState } from "preact/hooks";
 import { Choice } from "../../components/fields.tsx";
 import { Empty, Heading, Section } from "../../components/layout.tsx";
@@ -16,27 +17,11 @@ const SPLITS = ["model", "agent", "channel"] as const;
 
 type Measure = (typeof MEASURES)[number];
 
-interface Usage {
-  readonly since: string;
-  readonly today: string;
-  readonly usage: readonly UsageLine[];
-  readonly clients: readonly ClientLine[];
-}
-
-interface ClientLine {
-  readonly agent: string;
-  readonly kind: "device" | "person" | "terminal" | "procedures" | "anonymous" | "gone";
-  readonly device: { readonly id: string; readonly name: string } | null;
-  readonly channel: string;
-  readonly cost_usd: number;
-  readonly limit_usd: number | null;
-}
-
 export function Usage() {
   const [range, setRange] = useState<(typeof RANGES)[number]>("30");
   const [measure, setMeasure] = useState<Measure>("tokens");
   const [split, setSplit] = useState<Split>("model");
-  const read = useList<Usage>("/api/usage", ["sessions"], { days: range });
+  const read = useList<UsageReport>("/api/usage", ["sessions"], { days: range });
   return (
     <>
       <Heading title={t("usage.usage")} />
@@ -78,7 +63,7 @@ export function Usage() {
   );
 }
 
-function clientText({ kind, device, channel }: ClientLine): string {
+function clientText({ kind, device, channel }: ClientUsage): string {
   switch (kind) {
     case "device":
       return device?.name ?? "";
@@ -95,7 +80,7 @@ function clientText({ kind, device, channel }: ClientLine): string {
   }
 }
 
-const CLIENT_COLUMNS: readonly Column<ClientLine>[] = [
+const CLIENT_COLUMNS: readonly Column<ClientUsage>[] = [
   { label: "usage.client", cell: (line) => <Name>{clientText(line)}</Name> },
   { label: "common.agent", cell: ({ agent }) => <Name>{agent}</Name> },
   {
@@ -240,20 +225,6 @@ const columnsOf = (split: Split): readonly Column<UsagePart>[] => [
   },
 ];
 
-/** Sums of usage, by day and by group. */
-interface UsageLine {
-  readonly day: string;
-  readonly agent: string;
-  readonly model: string;
-  /** Empty: without a channel. */
-  readonly channel: string;
-  readonly turns: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost_usd: number;
-  readonly unknown_cost_turns: number;
-}
-
 type Split = "model" | "agent" | "channel";
 
 interface Totals {
@@ -281,6 +252,7 @@ const plus = (sum: Totals, line: UsageLine): Totals => ({
   unknownCostTurns: sum.unknownCostTurns + line.unknown_cost_turns,
 });
 
+/** Sums usage by day and by group. */
 export function splitUsage(usage: readonly UsageLine[], split: Split) {
   const parts = new Map<string, Totals>();
   const days = new Map<string, Totals>();

@@ -1,13 +1,13 @@
-/** Whether everybody can use it: by keyboard, by a screen reader, in the dark, on a phone. */
+/** Accessibility: keyboard, screen reader, dark colours, phone. */
 import { describe, expect, test } from "vitest";
 import { seriousFindings } from "../fixture/axe.ts";
 import { signedIn } from "../fixture/person.ts";
 import type { Scene } from "../fixture/scene.ts";
 import { VIEWS } from "../fixture/views.ts";
 
-export function reachCases(scene: () => Scene): void {
+export function accessibilityCases(scene: () => Scene): void {
   describe("reach", () => {
-    test("no view has a serious finding of axe, in light and in the dark", async () => {
+    test("no view has a serious axe finding, in light and dark", async () => {
       const { browser, fixture } = scene();
       await fixture.ask("axe", "1", "Is this readable?", "It should be.");
       await using person = await signedIn(browser, fixture);
@@ -27,7 +27,7 @@ export function reachCases(scene: () => Scene): void {
       expect(found).toEqual([]);
     });
 
-    test("a phone shows every view without sideways scrolling; tabs lead to the places", async () => {
+    test("a phone shows every view without sideways scrolling; tabs lead to the areas", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture, { viewport: { width: 360, height: 740 } });
       const { page } = person;
@@ -50,7 +50,7 @@ export function reachCases(scene: () => Scene): void {
       await page.getByLabel("Pairing code").waitFor();
     });
 
-    test("by keyboard alone: skip link, navigation, headings that take the focus, dialogs that give it back", async () => {
+    test("works by keyboard alone: skip link, navigation, focus of headings and after dialogs", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;
@@ -80,7 +80,7 @@ export function reachCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("the colours are chosen by hand, and forgotten by a reload", async () => {
+    test("the colours can be chosen and are reset by a reload", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture, { colorScheme: "light" });
       const { page } = person;

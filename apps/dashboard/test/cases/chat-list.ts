@@ -1,4 +1,4 @@
-/** Chat is home: conversations are listed, found, named, put in order and saved, on a desktop and on a phone. */
+/** The list of conversations: search, names, pins, archive and export, on a desktop and on a phone. */
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
@@ -23,9 +23,9 @@ async function pick(page: Page, item: string): Promise<void> {
   await page.getByRole("menuitem", { name: item }).click();
 }
 
-export function homeCases(scene: () => Scene): void {
+export function chatListCases(scene: () => Scene): void {
   describe("chats", () => {
-    test("are listed with title, preview and unread; what is read on one device is read on the other", async () => {
+    test("are listed with title, preview and unread count; reading on one device counts on the other", async () => {
       const { browser, fixture } = scene();
       await say(fixture, "list-1", "Where is the lighthouse?");
       await using desk = await signedIn(browser, fixture);
@@ -82,7 +82,7 @@ export function homeCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("are searched, and a result leads to its message however far up that is", async () => {
+    test("are searched, and a result opens its message on whatever page", async () => {
       const { browser, fixture } = scene();
       await say(fixture, "deep", "The password of the Zürich safe is in the blue book");
       for (let n = 0; n < 30; n += 1) await say(fixture, "deep", `filling number ${n}`);
@@ -107,7 +107,7 @@ export function homeCases(scene: () => Scene): void {
       }
     });
 
-    test("are searched for whatever is typed: no text is a syntax, and none an error", async () => {
+    test("accept any text as a search: no syntax, no error", async () => {
       const { browser, fixture } = scene();
       await say(fixture, "plain", "plain words");
       await using person = await signedIn(browser, fixture);
@@ -122,7 +122,7 @@ export function homeCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("are saved as a file", async () => {
+    test("are exported as a file", async () => {
       const { browser, fixture } = scene();
       await say(fixture, "save-1", "Keep <b>this</b> & that");
       await using person = await signedIn(browser, fixture);
@@ -139,7 +139,7 @@ export function homeCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("of ten thousand only those in sight are drawn, and the list scrolls to its end", async () => {
+    test("render only visible rows of ten thousand, and scroll to the end", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page, context } = person;
@@ -187,7 +187,7 @@ export function homeCases(scene: () => Scene): void {
       expect(await list.getByRole("listitem").count()).toBeLessThan(40);
     });
 
-    test("are reached by the palette and by keys alone; single keys can be switched off", async () => {
+    test("are reached by palette and keyboard; single-key shortcuts can be switched off", async () => {
       const { browser, fixture } = scene();
       await say(fixture, "keys-1", "The quick brown fox");
       await using person = await signedIn(browser, fixture);
@@ -237,7 +237,7 @@ export function homeCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("have no serious finding of axe: menu, dialog, search and archive, light, dark and on a phone", async () => {
+    test("have no serious axe finding in menu, dialog, search and archive, in light, dark and on a phone", async () => {
       const { browser, fixture } = scene();
       await say(fixture, "axe-1", "Is this easy to read?");
       const found: string[] = [];

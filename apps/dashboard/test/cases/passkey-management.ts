@@ -1,15 +1,15 @@
-/** Passkeys in the list: added, renamed, removed; what the page says where there can be none; and whether everybody can use it. */
+/** The list of passkeys: add, rename, remove; explanations for browsers without them; accessibility. */
 import { describe, expect, test } from "vitest";
 import { seriousFindings } from "../fixture/axe.ts";
 import { Authenticator } from "../fixture/authenticator.ts";
-import { addPasskey, passkeyButton, passkeysOf, rowOf, signInByPasskey, signOut } from "../fixture/passkey-acts.ts";
+import { addPasskey, passkeyButton, passkeysOf, rowOf, signInByPasskey, signOut } from "../fixture/passkey-actions.ts";
 import { openPasskeyFixture } from "../fixture/passkey-fixture.ts";
 import { meet, signedIn } from "../fixture/person.ts";
 import type { BrowserScene } from "../fixture/scene.ts";
 
-export function passkeyCareCases(scene: () => BrowserScene): void {
+export function passkeyManagementCases(scene: () => BrowserScene): void {
   describe("passkeys of a device", () => {
-    test("are listed with when they were added and used, renamed, and removed but for the last", async () => {
+    test("are listed with times, renamed, and removed except the last", async () => {
       await using fixture = await openPasskeyFixture();
       await using person = await signedIn(scene().browser, fixture);
       const { page } = person;
@@ -49,7 +49,7 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
       person.expectCalm();
     });
 
-    test("the last one goes only with the token of the device; a wrong one ends no sign-in", async () => {
+    test("removes the last one only with the device's token; a wrong token ends no sign-in", async () => {
       await using fixture = await openPasskeyFixture();
       const other = await fixture.tokenOf("other");
       await using person = await signedIn(scene().browser, fixture);
@@ -83,7 +83,7 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
       person.expectCalm();
     });
 
-    test("the last one goes at the machine, by the command that the page shows", async () => {
+    test("removes the last one by the command that the page shows", async () => {
       await using fixture = await openPasskeyFixture();
       await using person = await signedIn(scene().browser, fixture, { name: "desk" });
       const { page } = person;
@@ -100,7 +100,7 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
       expect(await page.getByRole("alert").textContent()).toContain("PASSKEY_UNKNOWN");
     });
 
-    test("that was called off, or of a person who was not recognised, is not there; the dialog stays", async () => {
+    test("adds none when the person cancels or is not recognised, and keeps the dialog open", async () => {
       await using fixture = await openPasskeyFixture();
       await using person = await signedIn(scene().browser, fixture);
       const { page } = person;
@@ -116,7 +116,7 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
       person.expectCalm();
     });
 
-    test("by keyboard alone, with a name that is somebody's word, and in a page nobody complains of", async () => {
+    test("are managed by keyboard alone, with a hostile name, without axe findings", async () => {
       await using fixture = await openPasskeyFixture();
       await using person = await signedIn(scene().browser, fixture, { reducedMotion: "reduce" });
       const { page } = person;
@@ -159,7 +159,7 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
       person.expectCalm();
     });
 
-    test.each([360, 1280])("in %i pixels nothing scrolls sideways, and no dialog is cut off", async (pixels) => {
+    test.each([360, 1280])("fit %i pixels: no sideways scrolling, no cut dialog", async (pixels) => {
       await using fixture = await openPasskeyFixture();
       await using person = await signedIn(scene().browser, fixture, { viewport: { width: pixels, height: 740 } });
       const { page } = person;
@@ -176,8 +176,8 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
     });
   });
 
-  describe("where browsers use no passkeys", () => {
-    test("on an IP address it says so, and where to go", async () => {
+  describe("browsers without passkeys", () => {
+    test("names the address to use instead of an IP address", async () => {
       await using fixture = await openPasskeyFixture();
       const there = { ...fixture, url: fixture.daemon.url };
       await using person = await meet(scene().browser, there);
@@ -194,7 +194,7 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
       person.expectCalm();
     });
 
-    test("in a browser that has none it says so", async () => {
+    test("names a browser without passkeys", async () => {
       await using fixture = await openPasskeyFixture();
       await using person = await meet(scene().browser, fixture);
       const { page } = person;

@@ -4,10 +4,10 @@ import type { Scene } from "../fixture/scene.ts";
 
 const PHONE = { width: 390, height: 844 };
 
-/** Answers that were stopped, failed or cut off by a kill: what is kept of them, and how they go on. */
-export function cutOffCases(scene: () => Scene): void {
-  describe("answers that are not whole", () => {
-    test("stop and continue; what is said meanwhile waits; the phone goes on with what the desktop began", async () => {
+/** Answers that were stopped, failed or cut by a kill: what is stored, and how they continue. */
+export function incompleteAnswerCases(scene: () => Scene): void {
+  describe("incomplete answers", () => {
+    test("stop and continue; a message meanwhile is queued; a phone continues what a desktop started", async () => {
       const { browser, fixture } = scene();
       await using desktop = await signedIn(browser, fixture, { name: "desktop" });
       const { page } = desktop;
@@ -68,7 +68,7 @@ export function cutOffCases(scene: () => Scene): void {
       phone.expectCalm();
     });
 
-    test("an error says why and what to do, and is retried; a kill in the middle loses no word", async () => {
+    test("an error shows reason and fix and is retried; a kill loses no text", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;
@@ -107,7 +107,7 @@ export function cutOffCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("people on a channel whose message failed are answered by hand", async () => {
+    test("a failed message of a channel is answered by hand", async () => {
       const { browser, fixture } = scene();
       await using person = await signedIn(browser, fixture);
       const { page } = person;
