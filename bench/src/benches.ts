@@ -83,7 +83,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["rooms", tabled(({ rounds = 5 }) => measureRooms(rounds), roomsTable, "all")],
   ["hardware", tabled(({ rounds = 12 }) => measureHardware(rounds), hardwareTable, "all")],
   ["events", tabled(() => measureEvents(), eventsTable)],
-  ["idle", tabled(({ requests = 2_000 }) => measureIdle(requests), idleTable)],
+  ["idle", tabled(({ requests = 10_000 }) => measureIdle(requests), idleTable)],
   ["off", tabled(({ rounds = 5, say }) => measureOff(rounds, (cost) => say(offRow(cost))), offTable)],
   ["dashboard", tabled(({ rounds = 11 }) => measureDashboard(rounds), dashboardTable)],
   ["sop", tabled(({ rounds = 5 }) => measureSop(rounds), sopTable)],

@@ -55,7 +55,7 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   readonly attachments: Pick<Attachments, "receive" | "discard" | "read" | "sweep">;
   readonly speech: Pick<Speech, "canTranscribe" | "transcribe">;
   readonly events: EventHub;
-  /** How many may be told of them at once. Default: 5 000, 2 000 of one device. */
+  /** How many may be told of them at once. Default: 12 000, 10 000 of one device. */
   readonly subscriberLimits?: SubscriberLimits;
   readonly approvals: GatewayApprovals;
   readonly policyRules: PolicyRules;

@@ -12,7 +12,7 @@ import { type Starter, createStarter } from "./starter.ts";
 import { type GroupMaker, findGroupMaker, proveConfinement, reasonOf } from "@svc/kit/process";
 import type { Report } from "./request.ts";
 import { makeTemporary, openSession, trialRestriction } from "./session.ts";
-import { createSpare } from "./spare.ts";
+import { createSpare, type Spare, withoutKeeping } from "./spare.ts";
 import { failureReason, reportsIn } from "./verdict.ts";
 
 export function create({ child, clock }: FeatureContext<unknown>): Contributions {
@@ -38,26 +38,37 @@ export function createFsrestrict({ command, clock }: FsrestrictDeps): Fsrestrict
   const spare = createSpare({ starter, clock });
   let found: Promise<GroupMaker | undefined> | undefined;
   const groupMaker = () => (found ??= findGroupMaker());
-  const open = async (confinement: Confinement) =>
-    openSession(confinement, { starter, spare, clock, groups: await groupMaker() });
+  const openWith = async (confinement: Confinement, kept: Spare) =>
+    openSession(confinement, { starter, spare: kept, clock, groups: await groupMaker() });
+  const proveWith = (confinement: Confinement) => openWith(confinement, withoutKeeping(spare));
   const backend: SandboxBackend = {
     id: "fsrestrict",
-    open,
+    open: (confinement) => openWith(confinement, spare),
     async probe(confinement, signal): Promise<SandboxProbe> {
       try {
-        const tried = await trial(confinement, signal, starter);
-        const reason =
-          objection(tried, confinement) ?? (await proveConfinement({ open, confinement, signal, offline: FILTERED }));
+        // Side by side: each is the start of a process.
+        const [tried, proved] = await Promise.allSettled([
+          trial(confinement, signal, starter),
+          proveConfinement({ open: proveWith, confinement, signal, offline: FILTERED }),
+        ]);
+        const reason = objection(valueOf(tried), confinement) ?? valueOf(proved);
         if (reason !== undefined) return { available: false, reason };
         const groups = await groupMaker();
         return { available: true, unenforced: unheld(confinement, groups), notes: notesOn(confinement, groups) };
       } catch (error) {
         signal.throwIfAborted();
         return { available: false, reason: reasonOf(error) };
+      } finally {
+        starter.rest();
       }
     },
   };
   return { backend, shutdown: () => spare.shutdown() };
+}
+
+function valueOf<T>(settled: PromiseSettledResult<T>): T {
+  if (settled.status === "rejected") throw settled.reason;
+  return settled.value;
 }
 
 /** That a filter is there; what it refuses was tried before. Of the shell itself: it reads nothing of other processes. */

@@ -124,6 +124,14 @@ export function createSpare({ starter, clock }: { starter: Starter; clock: Pick<
   };
 }
 
+/** For a probe: no command is to come, and one that waits is for commands. */
+export const withoutKeeping = ({ end, shutdown }: Spare): Spare => ({
+  take: () => undefined,
+  keep: () => undefined,
+  end,
+  shutdown,
+});
+
 async function endSandbox({ waiting, temporary, group }: Sandbox): Promise<void> {
   if (waiting) await killed(waiting);
   await Promise.all([temporary.dispose(), group?.close()]);

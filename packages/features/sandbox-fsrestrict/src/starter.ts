@@ -40,6 +40,7 @@ export function createStarter(command: () => readonly [file: string, ...args: st
   const begin = (child: ChildProcess, restriction: Restriction, request: Omit<CommandRequest, "userPids">): void => {
     waiting.delete(child);
     running.add(child);
+    sweeper.begin();
     // The kernel counts those that wait, too: each has one thread of the user.
     const userPids = userPidsFor(restriction, running.size, waiting.size);
     const told: CommandRequest = userPids === undefined ? request : { ...request, userPids };
@@ -57,10 +58,7 @@ export function createStarter(command: () => readonly [file: string, ...args: st
       child.once("exit", over).once("error", over);
       const request: SandboxRequest = { kind, restriction, daemon: process.pid, mark, folder };
       requestPipe(child)?.write(`${JSON.stringify(request)}\n`);
-      if (kind === "command") {
-        waiting.add(child);
-        sweeper.begin();
-      }
+      if (kind === "command") waiting.add(child);
       return { child, mark, reported: reportOf(child), begin: (asked) => begin(child, restriction, asked) };
     },
     get isBusy() {

@@ -94,6 +94,17 @@ describe("the child that waits", () => {
     expect(waitingOf(process.pid)).toEqual([]);
   });
 
+  test("is there from the first command on, not from the probe", async () => {
+    await until(() => waitingOf(process.pid).length === 0 && sweepersOf(process.pid).length === 0);
+    await using opened = openBackend();
+    expect(await opened.backend.probe(opened.confinement, new AbortController().signal)).toMatchObject({
+      available: true,
+    });
+    await opened.clock.advance(1_000);
+    expect(waitingOf(process.pid)).toEqual([]);
+    await until(() => sweepersOf(process.pid).length === 0);
+  });
+
   test("is restricted before it has a command", async () => {
     await using opened = await warmed();
     const status = readFileSync(`/proc/${opened.waiting}/status`, "utf8");

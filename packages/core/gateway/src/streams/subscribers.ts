@@ -35,7 +35,8 @@ export interface SubscriberLimits {
   readonly mostPerDevice: number;
 }
 
-const LIMITS: SubscriberLimits = { most: 5_000, mostPerDevice: 2_000 };
+/** A stream takes some 25 kB, 17 of which are those of any connection of `node:http`. */
+const LIMITS: SubscriberLimits = { most: 12_000, mostPerDevice: 10_000 };
 /** What may be unread of one reader, and less of each where there are many: an event of a hundred bytes takes three times as much. */
 const BEHIND_BYTES = 256 * 1024;
 const ALL_BEHIND_BYTES = 32 * 1_048_576;
