@@ -1,7 +1,10 @@
+/** An installed Chromium: where its program is, and the profile folder of one browser. */
 import { constants } from "node:fs";
-import { access } from "node:fs/promises";
+import { access, mkdir, mkdtemp, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
+import { makeProfile } from "@svc/kit/browser";
+import { removePath } from "@svc/kit/files";
 
 /** The program to start. `configured`: `browser.chromium_path`. Throws BROWSER_UNAVAILABLE. */
 export async function findChromium(
@@ -44,3 +47,31 @@ function usualPlaces(): string[] {
   const names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "microsoft-edge-stable"];
   return [...names.flatMap((name) => [`/usr/bin/${name}`, `/usr/local/bin/${name}`]), "/snap/bin/chromium"];
 }
+
+/** The folder of one browser: new at its start, removed at its end. Below `$SVC_HOME/run/browser`, which only the daemon may read. */
+export interface ProfileFolder {
+  /** What Chromium keeps of itself. */
+  readonly profile: string;
+  readonly downloads: string;
+  /** Its HOME, and the folder of everything it needs while it runs. */
+  readonly root: string;
+  remove(): Promise<void>;
+}
+
+export async function profileFolder(profiles: string): Promise<ProfileFolder> {
+  await mkdir(profiles, { recursive: true, mode: 0o700 });
+  const root = await mkdtemp(join(profiles, ownPrefix()));
+  const [profile, downloads] = [join(root, "profile"), join(root, "downloads")];
+  await Promise.all([makeProfile(profile), mkdir(downloads, { mode: 0o700 })]);
+  return { root, profile, downloads, remove: async () => void (await removePath(root)) };
+}
+
+/** Removes folders that a killed process left. One daemon uses a home, so every folder of another process is a left-over. */
+export async function removeLeftOvers(profiles: string): Promise<void> {
+  const names = await readdir(profiles).catch(() => []);
+  const old = names.filter((name) => !name.startsWith(ownPrefix()));
+  await Promise.all(old.map((name) => removePath(join(profiles, name))));
+}
+
+/** Not the process number alone: it is reused, and in a container it is always the same. */
+const ownPrefix = (): string => `${process.pid}-${Math.round(performance.timeOrigin)}-`;

@@ -1,8 +1,9 @@
+/** Starts Chromium with playwright-core. */
 import { type Clock, SvcError } from "@svc/contract";
 import type { DriverSession, ProxyAccess } from "@svc/kit/browser";
 import { type BrowserContext, chromium } from "playwright-core";
-import { nativeSession } from "../session/native-session.ts";
-import { type ProfileFolder, profileFolder } from "./profile-folder.ts";
+import { nativeSession } from "./session.ts";
+import { type ProfileFolder, profileFolder } from "./chromium.ts";
 
 export interface LaunchRequest {
   /** The program. */
@@ -16,7 +17,7 @@ export interface LaunchRequest {
   readonly clock: Clock;
 }
 
-/** Throws BROWSER_UNAVAILABLE. It is driven over a pipe: no port is open, and when this process dies, so does the browser. */
+/** Throws BROWSER_UNAVAILABLE. The browser is driven over a pipe: no port is open, and it ends with this process. */
 export async function launchChromium(request: LaunchRequest): Promise<DriverSession> {
   const folder = await profileFolder(request.profiles);
   try {
@@ -39,7 +40,7 @@ function started(
     executablePath: file,
     headless,
     chromiumSandbox: sandbox,
-    // The service ends by its own rules; the library's would exit in the middle of them.
+    // The library's signal handlers would exit in the middle of the daemon's own shutdown.
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,
@@ -49,7 +50,7 @@ function started(
     artifactsDir: root,
     downloadsPath: downloads,
     env: environment(root, headless),
-    // All that pages can ask people for is refused.
+    // Refuses every permission that a page can ask for.
     permissions: [],
     acceptDownloads: true,
     serviceWorkers: "allow",
@@ -60,7 +61,7 @@ function started(
 
 const START_TIMEOUT_MS = 30_000;
 
-/** Nothing of the daemon's own environment, which holds secrets, but for what a window needs. */
+/** A few variables only: the daemon's environment holds secrets. */
 function environment(root: string, headless: boolean): Record<string, string> {
   const shown = ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"];
   const needed = process.platform === "win32" ? ["SYSTEMROOT", "WINDIR", "LOCALAPPDATA", "PROGRAMFILES"] : [];
@@ -80,7 +81,7 @@ const ONE_WAY_OUT = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ];
 
-/** Nothing that a page did not ask for. */
+/** No background requests, no speech, no notifications. */
 const QUIET = ["--disable-domain-reliability", "--no-pings", "--disable-speech-api", "--disable-notifications"];
 
 /** A page takes no more of the machine than this. */
@@ -92,7 +93,7 @@ const BOUNDED = [
 ];
 
 /**
- * The last of these two switches wins, so that the library's own are named again. The popups of the address bar, which nobody uses,
+ * The last of these two switches wins, so that the library's own are named again. The popups of the address bar, which an agent never uses,
  * are pages that a browser loads at its start: half of its processor time, and 50 MB.
  */
 const FEATURES_OFF = [
@@ -135,7 +136,7 @@ const SWITCHES: readonly string[] = [
   `--enable-features=${FEATURES_ON.join(",")}`,
 ];
 
-/** Of the library's, which are for tests of one's own pages: these protect from pages of strangers. */
+/** Switches of the library that are meant for tests of trusted pages. Without them Chromium protects from hostile pages. */
 const SWITCHES_NOT_TAKEN: string[] = [
   "--disable-hang-monitor",
   "--disable-ipc-flooding-protection",

@@ -7,38 +7,95 @@ import {
   noSuchElement,
   notSupported,
   pageUnreachable,
+  staleRef,
 } from "@svc/kit/browser";
-import type { NativeSession } from "../session/native-session.ts";
-import type { Tab } from "../session/tab.ts";
-import { SvcError } from "@svc/contract";
+import type { Downloads } from "./downloads.ts";
+import { type Tab, type Tabs, withinMs } from "./tabs.ts";
+import { type Clock, SvcError } from "@svc/contract";
 import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { unlessAborted } from "@svc/kit";
 import type { Frame, Locator, Page } from "playwright-core";
-import { settled } from "../session/settle.ts";
-import { elementOf } from "../session/target.ts";
 
-/** What a person does with hands. Each waits until its element can be used, and then for what it has set off. */
-async function click({ target, double }: ActionOf<"click">, place: Place): Promise<Told> {
+/** One browser, as actions use it. */
+export interface NativeSession {
+  readonly clock: Clock;
+  readonly headless: boolean;
+  readonly tabs: Tabs;
+  readonly downloads: Downloads;
+  /** Files that actions hand to pages; removed with the browser. */
+  readonly folder: string;
+}
+
+/** Where an action works. */
+export interface Place {
+  readonly session: NativeSession;
+  readonly tab: Tab;
+  readonly call: DriverCall;
+}
+
+export interface ActionOutcome {
+  /** The page that counts afterwards, where it is another one. */
+  readonly tab?: Tab;
+  readonly result: Partial<DriverResult>;
+}
+
+export type ActionOf<Name extends BrowserActionName> = Extract<BrowserAction, { action: Name }>;
+
+type Actions = {
+  readonly [Name in BrowserActionName]: (action: ActionOf<Name>, place: Place) => Promise<ActionOutcome>;
+};
+
+const ACTIONS: Actions = {
+  open,
+  snapshot,
+  click,
+  fill,
+  type,
+  press,
+  hover,
+  scroll,
+  select,
+  wait,
+  get_text: getText,
+  // The tool returns both with every result.
+  get_title: nothing,
+  get_url: nothing,
+  find,
+  screenshot,
+  upload,
+  download,
+  pdf,
+  tabs,
+  // The tool ends the whole session.
+  close: nothing,
+};
+
+export const doAction = (action: BrowserAction, place: Place): Promise<ActionOutcome> =>
+  (ACTIONS[action.action] as (action: BrowserAction, place: Place) => Promise<ActionOutcome>)(action, place);
+
+// Mouse and keyboard. Each action waits until its element is ready, and then for the effects.
+
+async function click({ target, double }: ActionOf<"click">, place: Place): Promise<ActionOutcome> {
   const element = await elementOf(place.tab.page, target, place.call);
   await element.click({ ...limits(place), clickCount: double === true ? 2 : 1 });
   return afterwards(place);
 }
 
-async function fill({ target, text }: ActionOf<"fill">, place: Place): Promise<Told> {
+async function fill({ target, text }: ActionOf<"fill">, place: Place): Promise<ActionOutcome> {
   const element = await elementOf(place.tab.page, target, place.call);
   await element.fill(text, limits(place));
   return afterwards(place);
 }
 
-async function type({ target, text }: ActionOf<"type">, place: Place): Promise<Told> {
+async function type({ target, text }: ActionOf<"type">, place: Place): Promise<ActionOutcome> {
   const { page } = place.tab;
   if (target !== undefined) {
     const element = await elementOf(page, target, place.call);
     await element.pressSequentially(text, limits(place));
   } else {
-    // One by one: what is stopped writes no further.
+    // One by one: an aborted call stops typing.
     for (const letter of text) {
       place.call.signal.throwIfAborted();
       await page.keyboard.type(letter);
@@ -47,7 +104,7 @@ async function type({ target, text }: ActionOf<"type">, place: Place): Promise<T
   return afterwards(place);
 }
 
-async function press({ target, key }: ActionOf<"press">, place: Place): Promise<Told> {
+async function press({ target, key }: ActionOf<"press">, place: Place): Promise<ActionOutcome> {
   const { page } = place.tab;
   if (target !== undefined) {
     const element = await elementOf(page, target, place.call);
@@ -58,13 +115,16 @@ async function press({ target, key }: ActionOf<"press">, place: Place): Promise<
   return afterwards(place);
 }
 
-async function hover({ target }: ActionOf<"hover">, place: Place): Promise<Told> {
+async function hover({ target }: ActionOf<"hover">, place: Place): Promise<ActionOutcome> {
   const element = await elementOf(place.tab.page, target, place.call);
   await element.hover(limits(place));
   return afterwards(place);
 }
 
-async function scroll({ target, direction = "down", pixels = 600 }: ActionOf<"scroll">, place: Place): Promise<Told> {
+async function scroll(
+  { target, direction = "down", pixels = 600 }: ActionOf<"scroll">,
+  place: Place,
+): Promise<ActionOutcome> {
   const { page } = place.tab;
   if (target !== undefined) {
     const element = await elementOf(page, target, place.call);
@@ -79,13 +139,13 @@ async function scroll({ target, direction = "down", pixels = 600 }: ActionOf<"sc
 
 const STEPS = { up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0] } as const;
 
-async function select({ target, values }: ActionOf<"select">, place: Place): Promise<Told> {
+async function select({ target, values }: ActionOf<"select">, place: Place): Promise<ActionOutcome> {
   const element = await elementOf(place.tab.page, target, place.call);
   await element.selectOption([...values], limits(place));
   return afterwards(place);
 }
 
-async function wait({ target, text, seconds }: ActionOf<"wait">, place: Place): Promise<Told> {
+async function wait({ target, text, seconds }: ActionOf<"wait">, place: Place): Promise<ActionOutcome> {
   const { page } = place.tab;
   const { signal } = place.call;
   const limit = { timeout: seconds === undefined ? place.call.timeoutMs : seconds * 1000, signal };
@@ -106,18 +166,24 @@ async function wait({ target, text, seconds }: ActionOf<"wait">, place: Place): 
 
 const limits = ({ call }: Place) => ({ timeout: call.timeoutMs, signal: call.signal });
 
-async function afterwards({ tab, session, call }: Place): Promise<Told> {
+async function afterwards({ tab, session, call }: Place): Promise<ActionOutcome> {
   const { loading } = await settled(tab, session.clock, call.signal);
   return { result: loading ? { notes: ["The page still loads."] } : {} };
 }
 
-/** What is on a page. Texts are cut in the page already: a huge one never comes over whole. */
-const nothing = async (): Promise<Told> => ({ result: {} });
+// Reading a page. The page itself cuts texts, so that a huge one is never transferred.
 
-/** More than the tool tells. */
+async function nothing(): Promise<ActionOutcome> {
+  return { result: {} };
+}
+
+/** More than the tool returns. */
 const MAX_TEXT_CHARS = 100_000;
 
-async function snapshot({ target, interactive }: ActionOf<"snapshot">, { tab: { page }, call }: Place): Promise<Told> {
+async function snapshot(
+  { target, interactive }: ActionOf<"snapshot">,
+  { tab: { page }, call }: Place,
+): Promise<ActionOutcome> {
   const options = { mode: "ai", timeout: call.timeoutMs, signal: call.signal } as const;
   const root = target === undefined ? page : await elementOf(page, target, call);
   const tree = withRefs(await root.ariaSnapshot(options));
@@ -157,7 +223,7 @@ const onlyInteractive = (tree: string): string =>
     .map((line) => line.trimStart())
     .join("\n");
 
-async function getText({ target }: ActionOf<"get_text">, { tab: { page }, call }: Place): Promise<Told> {
+async function getText({ target }: ActionOf<"get_text">, { tab: { page }, call }: Place): Promise<ActionOutcome> {
   const element = target === undefined ? page.locator("body") : await elementOf(page, target, call);
   const content = await element.evaluate(
     (node, max) => ((node as { innerText?: string }).innerText ?? node.textContent ?? "").slice(0, max),
@@ -167,7 +233,7 @@ async function getText({ target }: ActionOf<"get_text">, { tab: { page }, call }
   return { result: { content } };
 }
 
-async function find(action: ActionOf<"find">, { tab: { page }, call }: Place): Promise<Told> {
+async function find(action: ActionOf<"find">, { tab: { page }, call }: Place): Promise<ActionOutcome> {
   const options = { mode: "ai", timeout: call.timeoutMs, signal: call.signal } as const;
   const found: string[] = [];
   for (const frame of page.frames().slice(0, MAX_FRAMES)) {
@@ -196,11 +262,12 @@ function locatorOf(frame: Frame, { by, value, name }: ActionOf<"find">): Locator
   return frame.getByRole(value as Parameters<Frame["getByRole"]>[0], name === undefined ? {} : { name });
 }
 
-/** Files of a page: pictures of it, what it offers, what it is given. */
+// Files: pictures of the page, downloads, uploads.
+
 async function screenshot(
   { full_page: fullPage = false }: ActionOf<"screenshot">,
   { tab: { page }, call }: Place,
-): Promise<Told> {
+): Promise<ActionOutcome> {
   const options = { type: "png", timeout: call.timeoutMs, signal: call.signal } as const;
   const heightPx = fullPage ? await heightOf(page, call.signal) : 0;
   if (heightPx <= MAX_HEIGHT_PX) return made("screenshot.png", await page.screenshot({ ...options, fullPage }));
@@ -210,20 +277,22 @@ async function screenshot(
   return { result: { ...result, notes: [`The page is longer: only the first ${MAX_HEIGHT_PX} pixels are shown.`] } };
 }
 
-/** What Chromium can paint at once. */
+/** The most that Chromium can paint at once. */
 const MAX_HEIGHT_PX = 16_384;
 
 const heightOf = (page: Page, signal: AbortSignal): Promise<number> =>
   page.locator(":root").evaluate((root) => root.scrollHeight, undefined, { signal });
 
-async function pdf(_: ActionOf<"pdf">, { tab: { page }, session, call }: Place): Promise<Told> {
+async function pdf(_: ActionOf<"pdf">, { tab: { page }, session, call }: Place): Promise<ActionOutcome> {
   if (!session.headless) throw notSupported("pdf while it shows a window");
   return made("page.pdf", await unlessAborted(page.pdf({ printBackground: true }), call.signal));
 }
 
-const made = (name: string, bytes: Uint8Array): Told => ({ result: { file: { name, fill: (write) => write(bytes) } } });
+const made = (name: string, bytes: Uint8Array): ActionOutcome => ({
+  result: { file: { name, fill: (write) => write(bytes) } },
+});
 
-async function upload({ target }: ActionOf<"upload">, place: Place): Promise<Told> {
+async function upload({ target }: ActionOf<"upload">, place: Place): Promise<ActionOutcome> {
   const { tab, session, call } = place;
   const paths: string[] = [];
   for (const { name, bytes } of call.files) {
@@ -248,11 +317,11 @@ async function upload({ target }: ActionOf<"upload">, place: Place): Promise<Tol
 const isFileInput = (element: Locator): Promise<boolean> =>
   element.evaluate((node) => node.matches('input[type="file"]'));
 
-async function download({ target, url }: ActionOf<"download">, { tab, session, call }: Place): Promise<Told> {
+async function download({ target, url }: ActionOf<"download">, { tab, session, call }: Place): Promise<ActionOutcome> {
   const limit = { timeout: call.timeoutMs, signal: call.signal };
   if (target !== undefined) {
     const element = await elementOf(tab.page, target, call);
-    return { result: { file: await session.desk.take(() => element.click(limit), call) } };
+    return { result: { file: await session.downloads.take(() => element.click(limit), call) } };
   }
   // In a tab of its own, so that what turns out to be a page does not take the place of this one.
   const aside = await session.tabs.open();
@@ -262,19 +331,20 @@ async function download({ target, url }: ActionOf<"download">, { tab, session, c
         call.signal.throwIfAborted();
         if (!/Download is starting/.test(error.message)) throw pageUnreachable(aside.failedAddress);
       });
-    return { result: { file: await session.desk.take(trigger, call) } };
+    return { result: { file: await session.downloads.take(trigger, call) } };
   } finally {
     await session.tabs.discard(aside);
     session.tabs.select(tab);
   }
 }
 
-/** Pages that are opened, and the tabs they are in. */
-async function open({ url }: ActionOf<"open">, place: Place): Promise<Told> {
+// Navigation and tabs.
+
+async function open({ url }: ActionOf<"open">, place: Place): Promise<ActionOutcome> {
   return { result: { notes: await goTo(url, place.tab, place) } };
 }
 
-async function tabs({ op, url, tab }: ActionOf<"tabs">, place: Place): Promise<Told> {
+async function tabs({ op, url, tab }: ActionOf<"tabs">, place: Place): Promise<ActionOutcome> {
   const { tabs } = place.session;
   if (op === "close") await tabs.close(tab as number);
   if (op === "list" || op === "close") {
@@ -286,7 +356,7 @@ async function tabs({ op, url, tab }: ActionOf<"tabs">, place: Place): Promise<T
   return { tab: now, result: { tabs: await tabs.list(), notes } };
 }
 
-/** Until the page's text is there, or as long as it may take: one that never ends is read as far as it came. */
+/** Waits for the page's text, within the time limit. A page that never ends is read as far as it has arrived. */
 async function goTo(url: string, { page, failedAddress }: Tab, { call }: Place): Promise<string[]> {
   const { timeoutMs, signal } = call;
   const response = await page
@@ -316,47 +386,49 @@ function navigationFailure(error: unknown, address: string | undefined): unknown
   return /net::ERR_/.test(message) ? pageUnreachable(address) : error;
 }
 
-/** Where an action works. */
-export interface Place {
-  readonly session: NativeSession;
-  readonly tab: Tab;
-  readonly call: DriverCall;
+/** Waits a moment for effects of an action, and for the page that it leads to. Returns whether that page still loads. */
+async function settled(tab: Tab, clock: Clock, signal: AbortSignal): Promise<{ loading: boolean }> {
+  await clock.sleep(MOMENT_MS, signal);
+  try {
+    await withinMs(tab.arrival(), ARRIVAL_MS);
+    await tab.page.waitForLoadState("domcontentloaded", { timeout: LOADING_MS, signal });
+    return { loading: false };
+  } catch {
+    signal.throwIfAborted();
+    return { loading: true };
+  }
 }
 
-export interface Told {
-  /** The page that counts afterwards, where it is another one. */
-  readonly tab?: Tab;
-  readonly result: Partial<DriverResult>;
+const MOMENT_MS = 100;
+const ARRIVAL_MS = 8000;
+const LOADING_MS = 4000;
+
+/** The element of a ref, or the only one that matches a CSS selector. */
+async function elementOf(page: Page, target: string, { signal }: { signal: AbortSignal }): Promise<Locator> {
+  const [, ref] = /^@((?:f[0-9]+)?e[0-9]+)$/.exec(target.trim()) ?? [];
+  if (ref !== undefined) {
+    const element = page.locator(`aria-ref=${ref}`);
+    // Checked first: otherwise the library waits for an old ref, which never comes back.
+    const found = await element.count().catch(() => 0);
+    signal.throwIfAborted();
+    if (found === 0) throw staleRef();
+    return element;
+  }
+  if (target.startsWith("@") || target.includes(">>")) throw noSelector();
+  const fitting = page.locator(`css=${target}`);
+  const found = await fitting.count().catch(() => {
+    throw noSelector();
+  });
+  if (found === 0) throw noSuchElement();
+  if (found > 1) {
+    throw new SvcError("BROWSER_FAILED", `The selector fits ${found} elements.`, {
+      hint: "Use a ref, or say it closer.",
+    });
+  }
+  return fitting;
 }
 
-export type ActionOf<Name extends BrowserActionName> = Extract<BrowserAction, { action: Name }>;
-
-type Doing = { readonly [Name in BrowserActionName]: (action: ActionOf<Name>, place: Place) => Promise<Told> };
-
-const DOING: Doing = {
-  open,
-  snapshot,
-  click,
-  fill,
-  type,
-  press,
-  hover,
-  scroll,
-  select,
-  wait,
-  get_text: getText,
-  // The tool tells both of every page.
-  get_title: nothing,
-  get_url: nothing,
-  find,
-  screenshot,
-  upload,
-  download,
-  pdf,
-  tabs,
-  // The tool ends the whole session.
-  close: nothing,
-};
-
-export const doAction = (action: BrowserAction, place: Place): Promise<Told> =>
-  (DOING[action.action] as (action: BrowserAction, place: Place) => Promise<Told>)(action, place);
+const noSelector = (): SvcError =>
+  new SvcError("BROWSER_FAILED", "The target is neither a ref such as @e3 nor a CSS selector.", {
+    hint: "Take a snapshot, and use a ref of it.",
+  });
