@@ -25,11 +25,9 @@ import {
   verifyHmacSha256,
 } from "@svc/kit";
 import { type CloudConfig, type Config, cloudConfig } from "./config.ts";
-import { MAX_MEDIA_BYTES } from "./files.ts";
+import { MAX_MEDIA_BYTES, inboundMedia } from "./files.ts";
 import { type GraphApi, graphApi } from "./graph.ts";
-import { inboundMedia } from "./media.ts";
-import { promptPoster } from "./prompts.ts";
-import { TEXT_CHARS, messageSender } from "./send.ts";
+import { TEXT_CHARS, messageSender, promptPoster } from "./send.ts";
 import { CHANNEL, type Fields, PRODUCT, isUserId, phoneOf, textOf, userIdOf } from "./protocol.ts";
 import { deliveryReader } from "./delivery.ts";
 
