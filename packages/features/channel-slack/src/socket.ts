@@ -2,7 +2,7 @@
 import { SocketModeClient, type SocketModeOptions } from "@slack/socket-mode";
 import { type FeatureContext, type Json, SvcError } from "@svc/contract";
 import { withTimeout } from "@svc/kit";
-import type { ArrivalQueue } from "./arrivals.ts";
+import type { ArrivalQueue } from "./history.ts";
 import { inboundOf, type Told } from "./events.ts";
 import { type CheckedLine, checkedLine } from "./line.ts";
 import { fieldsOf, textOf } from "./protocol.ts";
