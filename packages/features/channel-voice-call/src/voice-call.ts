@@ -5,13 +5,12 @@ import { type PlatformApi, platformApi } from "./api.ts";
 import { Calls, stopped } from "./calls.ts";
 import type { Config } from "./config.ts";
 import { dialogue } from "./dialogue.ts";
-import { MAX_CHARS } from "./message.ts";
+import { MAX_CHARS, asChannel, messageSender, placedCalls } from "./send.ts";
 import { CHANNEL, PATHS } from "./protocol.ts";
-import { asChannel, messageSender, placedCalls } from "./send.ts";
 import { AudioShelf, createSpeaker } from "./speaker.ts";
 import { documents } from "./twiml.ts";
 import { RECORDING_SID, audioFiles, callStates, callersSpeech, incomingCalls, nextDocuments } from "./webhooks.ts";
-import { begunIn } from "./webhook.ts";
+import { begunIn } from "./progress.ts";
 
 export function create(context: FeatureContext<Config>): Contributions {
   const { config, log, clock, publicUrl } = context;

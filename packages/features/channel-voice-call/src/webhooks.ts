@@ -16,11 +16,10 @@ import { createHash, createHmac } from "node:crypto";
 import { type Call, type Calls, OVER } from "./calls.ts";
 import type { Config } from "./config.ts";
 import type { Dialogue } from "./dialogue.ts";
-import { firstPlace, queryOf } from "./place.ts";
+import { type Webhook, began, initialProgress, queryOf, twiml, webhookOf } from "./progress.ts";
 import { CHANNEL, type Form, PATHS, formOf } from "./protocol.ts";
 import type { AudioShelf } from "./speaker.ts";
 import type { Documents } from "./twiml.ts";
-import { type Webhook, began, twiml, webhookOf } from "./webhook.ts";
 import { equalSecrets } from "@svc/kit";
 
 /** `/voice-call`: someone calls. */
@@ -46,7 +45,7 @@ function answered(parts: IngressDeps, webhook: Webhook): Parsed {
     log.info("call refused: the caller's number is not verified", { call: sid });
     return { reply: twiml(documents.refusal) };
   }
-  const call = calls.open({ sid, person, place: firstPlace(nowMs), seenAtMs: nowMs });
+  const call = calls.open({ sid, person, progress: initialProgress(nowMs), seenAtMs: nowMs });
   return { notices: [began(sid)], reply: twiml(dialogue.greeting(call, nowMs)) };
 }
 
@@ -77,12 +76,12 @@ export function callersSpeech(parts: IngressDeps): Ingress {
 
 function heardIn(parts: IngressDeps, webhook: Webhook): Parsed {
   const { calls, dialogue, config } = parts;
-  const { sid, person, place, nowMs } = webhook;
-  const call = calls.open({ sid, person, place, seenAtMs: nowMs });
+  const { sid, person, progress, nowMs } = webhook;
+  const call = calls.open({ sid, person, progress, seenAtMs: nowMs });
   const heard = heardOf(webhook, config.recognizer);
   const answer = (): string => {
     if (!heard) return dialogue.goOn(call, nowMs);
-    call.spoke(place.turn);
+    call.spoke(progress.turn);
     return dialogue.heard(call, nowMs);
   };
   const reply = twiml(answerOnce(parts, call, webhook, { path: PATHS.speech, answer }));
@@ -93,16 +92,19 @@ function heardIn(parts: IngressDeps, webhook: Webhook): Parsed {
  * The conversation is the caller's and goes on in the next call; who hides the number has one for each call. The call itself
  * is where the answer goes to.
  */
-function inboundOf({ sid, person, place, field }: Webhook, heard: Pick<Inbound, "text" | "media" | "choice">): Inbound {
+function inboundOf(
+  { sid, person, progress, field }: Webhook,
+  heard: Pick<Inbound, "text" | "media" | "choice">,
+): Inbound {
   const name = field("CallerName")?.slice(0, 100);
   return {
-    id: `${sid}.${place.turn}`,
+    id: `${sid}.${progress.turn}`,
     conversation: { channel: CHANNEL, id: person.id, ...(!person.isKnown && { thread: sid }) },
     sender: person.id,
     ...(name !== undefined && { senderName: name }),
     ...heard,
-    sentAtMs: place.atMs,
-    replyData: { call: sid, turn: place.turn },
+    sentAtMs: progress.atMs,
+    replyData: { call: sid, turn: progress.turn },
   };
 }
 
@@ -123,8 +125,8 @@ export function nextDocuments(parts: IngressDeps): Ingress {
 
 function documentAfter(parts: IngressDeps, webhook: Webhook): string {
   const { calls, dialogue } = parts;
-  const { sid, person, place, nowMs } = webhook;
-  const call = calls.open({ sid, person, place, seenAtMs: nowMs });
+  const { sid, person, progress, nowMs } = webhook;
+  const call = calls.open({ sid, person, progress, seenAtMs: nowMs });
   return answerOnce(parts, call, webhook, { path: PATHS.next, answer: () => dialogue.goOn(call, nowMs) });
 }
 
@@ -207,14 +209,14 @@ export function audioFiles(shelf: AudioShelf): Ingress {
 function answerOnce(
   { dialogue, documents }: Pick<IngressDeps, "dialogue" | "documents">,
   call: Call,
-  { place, nowMs }: Webhook,
+  { progress, nowMs }: Webhook,
   { path, answer }: { readonly path: string; readonly answer: () => string },
 ): string {
-  const at = `${path} ${place.step}`;
+  const at = `${path} ${progress.step}`;
   const told = call.documentOf(at);
   if (told !== undefined) return told;
   if (call.over !== undefined) return documents.ending(undefined);
-  if (!call.cameTo(place, nowMs)) return dialogue.late(call, nowMs);
+  if (!call.cameTo(progress, nowMs)) return dialogue.late(call, nowMs);
   const document = answer();
   call.toldAt(at, document);
   return document;
@@ -226,8 +228,8 @@ function answerOnce(
 type Heard = Pick<Inbound, "text" | "media" | "choice">;
 
 /** Undefined: nothing that could be answered. */
-function heardOf({ place, field }: Webhook, recognizer: Config["recognizer"]): Heard | undefined {
-  const { ask } = place;
+function heardOf({ progress, field }: Webhook, recognizer: Config["recognizer"]): Heard | undefined {
+  const { ask } = progress;
   const key = field("Digits");
   if (ask && (key === "1" || key === "2")) {
     const approved = key === "1";
@@ -263,7 +265,7 @@ const ANYBODY = "+15550001111";
 
 function sampleSpeech(message: SampleMessage, config: Config, base: string): SampleDelivery {
   const { text, id, atMs, from = config.allowed_numbers.find((number) => number.trim() !== "*") ?? ANYBODY } = message;
-  const query = queryOf(firstPlace(atMs));
+  const query = queryOf(initialProgress(atMs));
   const body = Buffer.from(
     new URLSearchParams({
       AccountSid: config.account_sid,
