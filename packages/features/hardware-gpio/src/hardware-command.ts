@@ -1,9 +1,8 @@
 /** `svc hardware discover | introspect <path>`. Both work without a daemon, and without `[hardware]`. */
 import { type FeatureCommandContext, type Json, SvcError } from "@svc/contract";
 import { aliasPrefixOf, boardOfUsb, scanUsb } from "@svc/kit/hardware";
-import type { HardwareConfig } from "../config.ts";
-import { BOARDS_PATH, type BoardJson, INTROSPECT_PATH, type Introspected, introspectPath } from "../routes.ts";
-import { boardLine } from "./board-text.ts";
+import type { HardwareConfig } from "./config.ts";
+import { BOARDS_PATH, type BoardJson, INTROSPECT_PATH, type Introspected, introspectPath } from "./routes.ts";
 
 type Context = FeatureCommandContext<HardwareConfig>;
 
@@ -92,4 +91,21 @@ async function unlessOff<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (error instanceof SvcError && (error.code === "NOT_CONFIGURED" || error.code === "NOT_FOUND")) return undefined;
     throw error;
   }
+}
+
+/** A board as one line at the terminal. */
+export function boardLine({
+  alias,
+  board,
+  architecture,
+  path,
+  usb,
+  transport,
+  connected,
+  protocol,
+}: BoardJson): string {
+  const where = path ?? (transport === "native" ? "pins of this computer" : "no serial port");
+  const id = usb ? `, USB ${usb.vendor_id}:${usb.product_id}` : "";
+  const speaks = protocol === null ? "" : `, ${protocol}`;
+  return `${alias}  ${board}${architecture === null ? "" : ` (${architecture})`}  ${where}${id}${speaks}  ${connected ? "connected" : "not connected"}`;
 }

@@ -1,9 +1,9 @@
 /** `svc peripheral add <board> <path|native|tcp://…> | list | flash <alias> [firmware]`. */
 import { type FeatureCommandContext, SvcError } from "@svc/contract";
 import * as v from "valibot";
-import { bridgeOf, type PeripheralsConfig, peripheralsConfig } from "../config.ts";
-import { BOARDS_PATH, type BoardJson, FLASH_PATH } from "../routes.ts";
-import { boardLine } from "./board-text.ts";
+import { bridgeOf, type PeripheralsConfig, peripheralsConfig } from "./config.ts";
+import { BOARDS_PATH, type BoardJson, FLASH_PATH } from "./routes.ts";
+import { boardLine } from "./hardware-command.ts";
 
 type Context = FeatureCommandContext<PeripheralsConfig>;
 
