@@ -1,13 +1,11 @@
-/**
- * The process, under the names that dashboards for Node.js know. Not by prom-client's `collectDefaultMetrics`: its observer of
- * garbage collections and its monitor of the event loop can't be stopped, so each reload would leave a pair of them behind.
- */
-import { readdir, readFile } from "node:fs/promises";
+/** Values that are read at each scrape: the process and the state of the service. */
+import { readFile, readdir } from "node:fs/promises";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
-import type { Clock } from "@svc/contract";
+import { type Clock, type Logger, type Readings, SvcError } from "@svc/contract";
 import { Counter, Gauge, type Registry } from "prom-client";
+import { LabelValues } from "./series.ts";
 
-/** Milliseconds between two looks at the event loop: 50 a second take 0.4 % of a core that has nothing else to do. */
+/** Sampling interval of the event loop: 50 samples a second take 0.4 % of an idle core. */
 const LOOK_MS = 20;
 
 export interface ProcessSeries {
@@ -16,6 +14,10 @@ export interface ProcessSeries {
   close(): void;
 }
 
+/**
+ * The process, under the names that dashboards for Node.js know. Not by prom-client's `collectDefaultMetrics`: its observer of
+ * garbage collections and its monitor of the event loop can't be stopped, so each reload would leak a pair of them.
+ */
 export function openProcess(registry: Registry, clock: Clock): ProcessSeries {
   const registers = [registry];
   const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
@@ -97,7 +99,7 @@ function reach(counter: Counter, total: number): void {
 /** The monitor reports nanoseconds between two samples; most of that is the sampling interval itself. */
 const lagSeconds = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - LOOK_MS / 1000);
 
-/** undefined where there is no /proc. */
+/** Undefined without /proc. */
 const openDescriptors = async (): Promise<number | undefined> => {
   const names = await readdir("/proc/self/fd").catch(() => undefined);
   // One of them is the look itself.
@@ -109,3 +111,60 @@ const mostDescriptors = async (): Promise<number | undefined> => {
   const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
   return soft === undefined ? undefined : Number(soft);
 };
+
+/** The state of the service: inbox, outbox, and so on. The result sets the gauges to the current values; unknown ones are left out. Never throws. */
+export function openReadings(registry: Registry, read: () => Readings, log: Logger): () => void {
+  const values = new LabelValues();
+  const gauge = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Gauge<Label>({ name, help, labelNames, registers: [registry] });
+
+  const numbers = {
+    inbox: gauge("svc_inbox_messages", "Messages of channels that wait for their turn or are in it."),
+    inboxAge: gauge("svc_inbox_oldest_age_seconds", "Seconds since the oldest of them came; 0 without any."),
+    outbox: gauge("svc_outbox_messages", "Messages that wait to be delivered."),
+    outboxAge: gauge("svc_outbox_oldest_age_seconds", "Seconds since the oldest of them was written; 0 without any."),
+    approvals: gauge("svc_approvals_waiting", "Pending approvals."),
+    sopRuns: gauge("svc_sop_runs_active", "Runs of procedures that have not ended."),
+    turns: gauge("svc_turns_running", "Turns that run now."),
+    subscribers: gauge("svc_event_subscribers", "Subscribers of events: pages and programs."),
+    connections: gauge("svc_connections", "Connections to the gateway that are open."),
+    devices: gauge("svc_devices_paired", "Devices that are paired."),
+  };
+  const dead = gauge("svc_dead_letters", "Failed messages that an operator has not replayed or dropped yet.", [
+    "queue",
+  ]);
+  const up = gauge("svc_feature_up", "Whether a feature that is on is in service: 1 or 0.", ["feature"]);
+  let hasFailed = false;
+
+  const show = (now: Readings): void => {
+    numbers.inbox.set(now.inbox.count);
+    numbers.inboxAge.set(now.inbox.oldestAgeMs / 1000);
+    numbers.outbox.set(now.outbox.count);
+    numbers.outboxAge.set(now.outbox.oldestAgeMs / 1000);
+    numbers.approvals.set(now.approvalsWaiting);
+    numbers.sopRuns.set(now.sopRuns);
+    numbers.turns.set(now.turnsRunning);
+    numbers.subscribers.set(now.eventSubscribers);
+    numbers.connections.set(now.connections);
+    numbers.devices.set(now.devices);
+    dead.set({ queue: "inbox" }, now.dead.received);
+    dead.set({ queue: "outbox" }, now.dead.toSend);
+    up.reset();
+    for (const { id, isUp } of now.features) up.set({ feature: values.of("feature", id) }, isUp ? 1 : 0);
+  };
+  return () => {
+    try {
+      show(read());
+      hasFailed = false;
+    } catch (error) {
+      // No number is better than an old one: alerts see that it is missing.
+      for (const one of Object.values(numbers)) one.remove();
+      dead.reset();
+      up.reset();
+      const code = error instanceof SvcError ? error.code : "INTERNAL";
+      if (!hasFailed)
+        log.warn("how the service stands can't be told; its numbers are missing from the metrics", { code });
+      hasFailed = true;
+    }
+  };
+}

@@ -1,7 +1,6 @@
-/** Counters and histograms driven by ended spans. */
+/** Counters and histograms, driven by ended spans and by events. */
 import type { ErrorCode, Observer, WorkFacts, WorkKind, WorkResults } from "@svc/contract";
-import type { Counted } from "../series/counted.ts";
-import { OTHER } from "../series/label-values.ts";
+import { type Counted, OTHER } from "./series.ts";
 
 type Ends = {
   readonly [Kind in WorkKind]: (facts: WorkFacts[Kind], result: WorkResults[Kind], seconds: number) => void;
@@ -78,3 +77,53 @@ const statusOf = (status: number | undefined): string => (status === undefined ?
 
 const statusClassOf = (status: number | undefined): string =>
   status === undefined ? "aborted" : `${String(status)[0]}xx`;
+
+/** Counters of events. */
+export function watchEvents(counted: Counted): Observer["record"] {
+  // Start at 0: a counter that begins with its first event hides that event from `increase()`.
+  for (const origin of ["external", "sop", "tool"]) counted.approvalsRequested.record({ origin }, 0);
+  for (const outcome of ["approved", "rejected", "expired", "cancelled"]) {
+    counted.approvalsResolved.record({ outcome }, 0);
+  }
+  return (event) => {
+    switch (event.type) {
+      case "message-received":
+        return counted.received.record({ channel: event.conversation.channel }, 1);
+      case "message-delivered":
+        return counted.deliveries.record({ channel: event.conversation.channel, outcome: "delivered" }, 1);
+      case "message-failed": {
+        const { channel } = event.conversation;
+        if (event.messageId.startsWith("in-")) return counted.unanswered.record({ channel }, 1);
+        return counted.deliveries.record({ channel, outcome: "given-up" }, 1);
+      }
+      case "human_approval_request":
+        return counted.approvalsRequested.record({ origin: event.origin }, 1);
+      case "human_approval_resolved":
+        return counted.approvalsResolved.record({ outcome: event.outcome }, 1);
+      case "sop-run-start":
+        // Tests are no work, and their failures no alarm.
+        if (event.isTest) return;
+        return counted.sopStarted.record({ sop: event.sop }, 1);
+      case "safety-request":
+        return counted.safetyRequests.record({ direction: event.direction }, 1);
+      case "safety-refuse":
+        return counted.safetyRefusals.record({ reason: event.reason }, 1);
+      case "safety-stop":
+        return counted.safetyStops.record({ reason: event.reason }, 1);
+      case "agent-changed": {
+        const labels = { program: event.program };
+        if (event.status === "initializing") counted.agentsStarted.record(labels, 1);
+        if (event.status === "error") counted.agentsFailed.record(labels, 1);
+        return;
+      }
+      case "safety-reset":
+        return counted.safetyResets.record({}, 1);
+      case "sop-run-end": {
+        if (event.isTest) return;
+        const labels = { sop: event.sop, status: event.status };
+        counted.sopEnded.record(labels, 1);
+        return counted.sopSeconds.record(labels, event.durationMs / 1000);
+      }
+    }
+  };
+}
