@@ -3,8 +3,7 @@ import { randomBytes } from "node:crypto";
 import { type AgentRights, type ClientId, SvcError } from "@svc/contract";
 import { bothOf, type Budget, excessOf, leftOf, NOTHING_SPENT } from "./budget.ts";
 import { ChildAgent, type ChildDeps } from "./child.ts";
-import { Keeper } from "./keeper.ts";
-import { killMarked, markedProcesses } from "./keeper/marked-processes.ts";
+import { Keeper, killMarked, markedProcesses } from "./keeper.ts";
 import { type AgentEvent, type AgentRecord, EVENTS_ROW, eventsIn, OWN, recordIn, ROW, spentOf } from "./record.ts";
 
 const MAX_ROWS = 200;

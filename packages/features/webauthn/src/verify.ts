@@ -5,9 +5,8 @@
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";
 import { decodeAttestationObject, isoBase64URL, parseAuthenticatorData } from "@simplewebauthn/server/helpers";
 import { SvcError } from "@svc/contract";
-import type { Assertion, Registration } from "./fields.ts";
-import { ALGORITHMS } from "./options.ts";
-import type { Passkey } from "./passkey.ts";
+import { ALGORITHMS, type Assertion, type Registration } from "./ceremony.ts";
+import type { Passkey } from "./passkeys.ts";
 
 export interface Expected {
   readonly challenge: string;

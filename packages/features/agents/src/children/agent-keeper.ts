@@ -3,7 +3,7 @@
  * processes on its input, a line each: `+<pid>` one that began, `-<pid>` one that ended.
  */
 import { createInterface } from "node:readline";
-import { killGroup, killMarked } from "../keeper/marked-processes.ts";
+import { killGroup, killMarked } from "../keeper.ts";
 
 export async function run([mark]: readonly string[]): Promise<number | undefined> {
   if (mark === undefined || !/^agents-[0-9a-f]{12}-[0-9]+-$/.test(mark)) return 64;

@@ -9,7 +9,7 @@ import {
   type PagesRequest,
   type PdfFailure,
   type PdfLine,
-} from "../protocol.ts";
+} from "./protocol.ts";
 import { layOut, type Piece } from "./lay-out.ts";
 
 export async function* readPdf(bytes: Uint8Array<ArrayBuffer>, { ranges }: PagesRequest): AsyncGenerator<PdfLine> {
