@@ -40,7 +40,7 @@ export function toolsOf(pool: AgentPool, agents: AgentAccess, config: PoolConfig
   const known = [OWN, ...programs].join(", ");
   const seen = (agentId: string, clientId: ClientId) => {
     const found = pool.get(agentId);
-    // Somebody else's conversation is as good as none.
+    // A child of another client counts as missing.
     if (found.record.owner !== clientId) throw new SvcError("CHILD_AGENT_UNKNOWN");
     return agentJson(found);
   };

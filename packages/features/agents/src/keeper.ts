@@ -64,7 +64,7 @@ export class Keeper {
 
 // Processes of child agents, wherever they went: all of them carry a mark in their environment, which a new session does not remove.
 
-/** Kills the processes whose mark begins with `prefix`, but for those of which `isSpared` says so. Only on Linux. */
+/** Kills the processes whose mark begins with `prefix`, except those that `isSpared` accepts. Only on Linux. */
 export async function killMarked(prefix: string, isSpared: (mark: string) => boolean = () => false): Promise<number> {
   let killed = 0;
   // Processes that fork while they are looked for are found in the next round.

@@ -156,7 +156,7 @@ export class AgentPool {
     return child.record;
   }
 
-  /** What the config, whoever asks and what is left of its maker's budget allow. Throws CHILD_AGENT_BUDGET. */
+  /** The budget within the config, the request and the rest of the maker's budget. Throws CHILD_AGENT_BUDGET. */
   #budgetOf({ budget = {} }: NewAgent, maker: ChildAgent | undefined): Budget {
     const { max_cost_usd: costUsd, max_tokens: tokens, max_actions: actions } = this.#deps.config;
     const allowed = bothOf({ costUsd, tokens, actions }, budget);

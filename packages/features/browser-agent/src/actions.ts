@@ -44,16 +44,16 @@ interface Running extends ActionDeps {
   run(...commands: Command[]): Promise<readonly Row[]>;
 }
 
-export async function perform(action: BrowserAction, call: DriverCall, parts: ActionDeps): Promise<DriverResult> {
+export async function perform(action: BrowserAction, call: DriverCall, deps: ActionDeps): Promise<DriverResult> {
   const options = { signal: call.signal, timeoutMs: call.timeoutMs };
   let status: Row | undefined;
   const running: Running = {
-    ...parts,
+    ...deps,
     call,
     options,
     async run(...commands) {
       if (commands.length === 0) return [];
-      const rows = await parts.its.batch([...commands, DIALOG_STATUS], options);
+      const rows = await deps.its.batch([...commands, DIALOG_STATUS], options);
       const failed = rows.find(({ success }) => !success);
       if (failed !== undefined) throw failureOf(failed);
       status = rows.at(-1);
@@ -61,7 +61,7 @@ export async function perform(action: BrowserAction, call: DriverCall, parts: Ac
     },
   };
   const outcome = await outcomeOf(action, running);
-  const { tabs: list, ...now } = await parts.page.look(options, status);
+  const { tabs: list, ...now } = await deps.page.look(options, status);
   const notes = [...(outcome.notes ?? []), ...(now.notes ?? [])];
   return { ...now, ...outcome, notes, ...(action.action === "tabs" && { tabs: list }) };
 }

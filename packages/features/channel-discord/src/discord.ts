@@ -65,8 +65,8 @@ export function create(context: FeatureContext<Config>): Contributions {
     async run(signal) {
       // The library is evaluated with the first connection.
       const { runGateway } = await import("./gateway.ts");
-      const parts = { context, config, rest, reader, rooms, reading, direct, tokens, isAllowed, listensTo, pace };
-      await runGateway(parts, signal);
+      const deps = { context, config, rest, reader, rooms, reading, direct, tokens, isAllowed, listensTo, pace };
+      await runGateway(deps, signal);
     },
   };
 }

@@ -24,7 +24,7 @@ const MOST_WAITING = 5_000;
 const SAVE_MS = 60_000;
 
 /** Throws FEATURE_FAILED, REMOTE_*, BUSY. Resolves when it is called off. */
-export async function runGateway(parts: RunDeps, signal: AbortSignal): Promise<void> {
+export async function runGateway(deps: RunDeps, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const ending = new AbortController();
   const either = AbortSignal.any([signal, ending.signal]);
@@ -33,19 +33,19 @@ export async function runGateway(parts: RunDeps, signal: AbortSignal): Promise<v
   const callOff = (): void => called.reject(signal.reason as Error);
   signal.addEventListener("abort", callOff, { once: true });
   try {
-    await Promise.race([called.promise, connected(parts, either)]);
+    await Promise.race([called.promise, connected(deps, either)]);
   } catch (error) {
     if (!signal.aborted) throw asFinal(checkFailureOf(error));
   } finally {
     signal.removeEventListener("abort", callOff);
     ending.abort(new SvcError("CANCELLED"));
-    await parts.reading.save().catch(() => undefined);
+    await deps.reading.save().catch(() => undefined);
   }
 }
 
 /** Rejects with the reason of the end, also after an abort. */
-async function connected(parts: RunDeps, signal: AbortSignal): Promise<never> {
-  const { context, config, rest, pace } = parts;
+async function connected(deps: RunDeps, signal: AbortSignal): Promise<never> {
+  const { context, config, rest, pace } = deps;
   const url = await gatewayUrl(rest, signal);
   signal.throwIfAborted();
   const events = eventQueue<Event>(signal);
@@ -53,14 +53,14 @@ async function connected(parts: RunDeps, signal: AbortSignal): Promise<never> {
   crowded.promise.catch(() => undefined);
   const onDispatch = ({ t: type, d }: GatewayDispatchPayload): void => {
     const data = fieldsOf(d);
-    if (type === "READY") void introduce(parts, data, signal);
-    if (String(type) === "INTERACTION_CREATE") answered(parts, data, events, signal);
+    if (type === "READY") void introduce(deps, data, signal);
+    if (String(type) === "INTERACTION_CREATE") answered(deps, data, events, signal);
     else if (READ.has(String(type))) events.push({ type: String(type), data });
     if (events.length > MOST_WAITING) crowded.reject(new SvcError("BUSY", "Too many messages wait to be kept."));
   };
   const gateway = openGateway({ url, token: config.bot_token, context, pace, onDispatch });
   signal.addEventListener("abort", () => gateway.stop(), { once: true });
-  const working = work(parts, events, signal);
+  const working = work(deps, events, signal);
   working.catch(() => undefined);
   return Promise.race([gateway.over, crowded.promise, working]);
 }
@@ -81,16 +81,16 @@ const READ: ReadonlySet<string> = new Set([
 ]);
 
 /** An event stays first in the queue until it is handled. */
-async function work(parts: RunDeps, events: EventQueue<Event>, signal: AbortSignal): Promise<never> {
-  const { clock } = parts.context;
-  const handle = intake(parts);
+async function work(deps: RunDeps, events: EventQueue<Event>, signal: AbortSignal): Promise<never> {
+  const { clock } = deps.context;
+  const handle = intake(deps);
   let savedMs = clock.monotonic();
   for (;;) {
     await handle(await events.first(), signal);
     events.shift();
     if (clock.monotonic() - savedMs < SAVE_MS) continue;
     savedMs = clock.monotonic();
-    await parts.reading.save().catch(() => undefined);
+    await deps.reading.save().catch(() => undefined);
   }
 }
 

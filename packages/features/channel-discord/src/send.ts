@@ -30,8 +30,8 @@ export interface SendDeps {
   readonly sentParts: SentPartsOf;
 }
 
-export function messageSender(parts: SendDeps): Channel["send"] {
-  const { places, references, commands, sentParts } = parts;
+export function messageSender(deps: SendDeps): Channel["send"] {
+  const { places, references, commands, sentParts } = deps;
   return async (message, signal) => {
     signal.throwIfAborted();
     const { text, deliveryId } = message;
@@ -41,7 +41,7 @@ export function messageSender(parts: SendDeps): Channel["send"] {
     if (asCommand !== undefined) return receiptOf(asCommand, opened);
     if (bundles.length <= 1) {
       const body = { ...saying(text), ...once(deliveryId), ...answering(references.of(message)) };
-      return receiptOf(await post(parts, channelId, body, bundles[0], signal), opened);
+      return receiptOf(await post(deps, channelId, body, bundles[0], signal), opened);
     }
     const sent = await sentParts(deliveryId);
     let { platformId } = sent;
@@ -50,7 +50,7 @@ export function messageSender(parts: SendDeps): Channel["send"] {
       if (sent.has(part)) continue;
       const reference = place === 0 ? answering(references.of(message)) : {};
       const body = { ...saying(place === 0 ? text : ""), ...once(`${deliveryId} ${part}`), ...reference };
-      const id = await post(parts, channelId, body, bundle, signal);
+      const id = await post(deps, channelId, body, bundle, signal);
       platformId ??= id;
       await sent.add(part, id);
     }
@@ -182,9 +182,9 @@ const GONE: ReadonlySet<number> = new Set([UNKNOWN_MESSAGE, UNKNOWN_WEBHOOK, INV
  * Files that people send: links of the platform's own hosts, which need no token and are given none.
  * https://docs.discord.com/developers/reference#signed-attachment-cdn-urls
  */
-type Surroundings = Pick<FeatureContext, "clock" | "fetch">;
+type MediaDeps = Pick<FeatureContext, "clock" | "fetch">;
 
-export function mediaFetcher({ api_url: apiUrl }: Config, { clock, fetch }: Surroundings): Media["fetch"] {
+export function mediaFetcher({ api_url: apiUrl }: Config, { clock, fetch }: MediaDeps): Media["fetch"] {
   return async ({ ref }, write, signal) => {
     signal.throwIfAborted();
     if (!isPlatforms(ref, apiUrl)) {

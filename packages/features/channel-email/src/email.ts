@@ -227,8 +227,8 @@ interface SyncDeps {
 }
 
 /** Throws as `Session.call`, and what `receive` and the store do: then nothing is lost, and the next time goes on there. */
-async function sync(parts: SyncDeps, session: Session, signal: AbortSignal): Promise<void> {
-  const { context, of } = parts;
+async function sync(deps: SyncDeps, session: Session, signal: AbortSignal): Promise<void> {
+  const { context, of } = deps;
   const { state, clock, log } = context;
   const place = await readPlace(state, of);
   const { uidValidity, uidNext } = session;
@@ -241,7 +241,7 @@ async function sync(parts: SyncDeps, session: Session, signal: AbortSignal): Pro
     const found = await search(session, { uid: `${place.uid + 1}:*` }, signal);
     // "*" is the newest mail, however old it is.
     return read(
-      parts,
+      deps,
       session,
       place,
       found.filter((uid) => uid > place.uid),
@@ -253,7 +253,7 @@ async function sync(parts: SyncDeps, session: Session, signal: AbortSignal): Pro
     found: uids.length,
     skipped,
   });
-  await read(parts, session, undefined, uids, signal);
+  await read(deps, session, undefined, uids, signal);
   await keepPlace(state, { ...place, uidValidity, uid: uidNext - 1 });
 }
 

@@ -84,7 +84,7 @@ export const MAX_MEDIA_BYTES = MAX_BYTES.document;
 const refused = (message: string): SvcError => new SvcError("DELIVERY_REFUSED", message);
 
 /** Fetches a file that a person sent. */
-export function inboundMedia(graph: GraphApi, config: CloudConfig, { clock, fetch }: Surroundings): Media["fetch"] {
+export function inboundMedia(graph: GraphApi, config: CloudConfig, { clock, fetch }: MediaDeps): Media["fetch"] {
   const { apiUrl, accessToken, phoneNumberId } = config;
   return async ({ ref }, write, signal) => {
     // The id becomes an API path, and the sender of the delivery chose it.
@@ -108,7 +108,7 @@ export function inboundMedia(graph: GraphApi, config: CloudConfig, { clock, fetc
   };
 }
 
-type Surroundings = Pick<FeatureContext, "clock" | "fetch">;
+type MediaDeps = Pick<FeatureContext, "clock" | "fetch">;
 
 /** Throws MEDIA_REFUSED for what must not or can't be fetched. */
 function described(info: Fields | undefined, apiUrl: string): { url: string; mimeType: string | undefined } {

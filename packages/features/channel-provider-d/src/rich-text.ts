@@ -4,7 +4,7 @@ import { mediaKindOf, parseJson } from "@svc/kit";
 import * as v from "valibot";
 
 /** What both shapes of a delivery have in common. */
-export interface Surroundings {
+export interface DeliveryContext {
   readonly channel: string;
   readonly baseUrl: string;
   /** Blank: no sender is ignored by name. */

@@ -1,6 +1,6 @@
 /** What was written while the channel was not connected, from the platform's history. */
 import { type FeatureContext, type Inbound, type Json, SvcError } from "@svc/contract";
-import { type Threads, type Told, messageOf } from "./events.ts";
+import { type Threads, type ReadingDeps, messageOf } from "./events.ts";
 import { type Fields, fieldsOf, textOf, timestamp } from "./protocol.ts";
 import type { WebApi } from "./web-api.ts";
 import { retry, unlessAborted } from "@svc/kit";
@@ -10,7 +10,7 @@ import { retry, unlessAborted } from "@svc/kit";
  */
 export interface CatchUpDeps {
   readonly api: WebApi;
-  readonly told: Told;
+  readonly reading: ReadingDeps;
   readonly threads: Pick<Threads, "in">;
   readonly keep: Keep;
   readonly context: Pick<FeatureContext, "clock" | "log">;
@@ -32,8 +32,8 @@ const RETRY_MS = 5_000;
 const PAUSE_MS = 1_200;
 
 /** `since`: a timestamp of the platform's. */
-export function catchUpOf(parts: CatchUpDeps, since: string): CatchUp {
-  const { api, told, threads, keep, context } = parts;
+export function catchUpOf(deps: CatchUpDeps, since: string): CatchUp {
+  const { api, reading, threads, keep, context } = deps;
   const begun = new Map<string, Promise<boolean>>();
 
   async function look({ id, kind }: KnownConversation, signal: AbortSignal): Promise<void> {
@@ -53,7 +53,7 @@ export function catchUpOf(parts: CatchUpDeps, since: string): CatchUp {
   }
 
   const read = (message: Fields, { id, kind }: KnownConversation): Inbound | undefined =>
-    messageOf({ ...message, channel: id, channel_type: kind }, told.self.userId, told);
+    messageOf({ ...message, channel: id, channel_type: kind }, reading.self.userId, reading);
 
   let listing: ReturnType<typeof conversationsOf> | undefined;
   const listed = (signal: AbortSignal): ReturnType<typeof conversationsOf> =>

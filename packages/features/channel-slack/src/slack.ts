@@ -19,7 +19,7 @@ import {
 import { MEDIA_KINDS, asFinal, hmacSha256Hex, readJson, senderGate, sentPartsIn, verifyHmacSha256 } from "@svc/kit";
 import { type AccountDeps, accountLine, setupOf, signIn, unknownSelf } from "./account.ts";
 import type { Config } from "./config.ts";
-import { type People, type Threads, type Told, inboundOf, peopleOf, threadsIn } from "./events.ts";
+import { type People, type Threads, type ReadingDeps, inboundOf, peopleOf, threadsIn } from "./events.ts";
 import { MAX_MEDIA_BYTES, mediaFetcher, uploadsOf } from "./files.ts";
 import {
   CHANNEL,
@@ -49,7 +49,7 @@ export function create(context: FeatureContext<Config>): Contributions {
   const threads = threadsIn(context);
   const people = peopleOf(api, context);
   const mayWrite = senderGate({ allowed: config.allowed_users, mode: "exact", log, channel: CHANNEL });
-  const told: Told = { config, self, people, threads, mayWrite };
+  const reading: ReadingDeps = { config, self, people, threads, mayWrite };
 
   const outbox = { api, places: placesOf(api), threads, config };
   const send = messageSender(outbox, uploadsOf(api, apiUrl, context), sentPartsIn(context));
@@ -69,12 +69,12 @@ export function create(context: FeatureContext<Config>): Contributions {
   const isPostedTo = config.mode === "events" && signingSecret !== undefined;
   return {
     channel,
-    ...(isPostedTo && { ingress: ingressesOf(signingSecret, config.allowed_users, told) }),
+    ...(isPostedTo && { ingress: ingressesOf(signingSecret, config.allowed_users, reading) }),
     register: async (signal) => {
       signal.throwIfAborted();
       await threads.load();
     },
-    run: (signal) => runChannel({ context, api, account, told, threads, people }, signal),
+    run: (signal) => runChannel({ context, api, account, reading, threads, people }, signal),
   };
 }
 
@@ -151,7 +151,7 @@ interface RunDeps {
   readonly context: FeatureContext<Config>;
   readonly api: WebApi;
   readonly account: AccountDeps;
-  readonly told: Told;
+  readonly reading: ReadingDeps;
   readonly threads: Threads;
   readonly people: People;
 }
@@ -171,10 +171,10 @@ async function runChannel(deps: RunDeps, signal: AbortSignal): Promise<void> {
 }
 
 async function listen(deps: RunDeps, signal: AbortSignal): Promise<void> {
-  const { context, api, told, threads, people } = deps;
+  const { context, api, reading, threads, people } = deps;
   const keep = keeper(context);
   const away = awayIn(context);
-  const catchUp = catchUpOf({ api, told, threads, keep, context }, await away.since());
+  const catchUp = catchUpOf({ api, reading, threads, keep, context }, await away.since());
   const queue = arrivalQueue({ keep, catchUp: catchUp.conversation });
   const connected = await connect(deps, queue, signal);
   const noting = async (end: AbortSignal): Promise<void> => {
@@ -190,14 +190,14 @@ async function listen(deps: RunDeps, signal: AbortSignal): Promise<void> {
 
 /** Loaded where it is used: the mode "events" never connects. */
 async function connect(
-  { context, told }: RunDeps,
+  { context, reading }: RunDeps,
   queue: ArrivalQueue,
   signal: AbortSignal,
 ): Promise<((end: AbortSignal) => Promise<void>)[]> {
   const { mode, api_url: apiUrl, app_token: appToken = "" } = context.config;
   if (mode !== "socket") return [];
   const { openSession } = await import("./socket.ts");
-  const session = await openSession({ apiUrl, appToken, told, queue, context }, signal);
+  const session = await openSession({ apiUrl, appToken, reading, queue, context }, signal);
   return [(end) => session.run(end)];
 }
 
@@ -322,23 +322,23 @@ const MOST = 10_000;
 
 const PATHS = [EVENTS_PATH, "/slack/actions", "/slack/commands"];
 
-const ingressesOf = (secret: string, allowed: readonly string[], told: Told): Ingress[] =>
+const ingressesOf = (secret: string, allowed: readonly string[], reading: ReadingDeps): Ingress[] =>
   PATHS.map((path) => ({
     path,
     methods: ["POST"],
     signed: true,
     verify: (request) => verified(request, secret),
-    parse: (request) => parsed(request, told),
+    parse: (request) => parsed(request, reading),
     ...(path === EVENTS_PATH && { sample: (message) => sampleDelivery(message, secret, allowed) }),
   }));
 
-function parsed(request: RawRequest, told: Told): Parsed {
+function parsed(request: RawRequest, reading: ReadingDeps): Parsed {
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers["content-type"] ?? "");
   const payload = isForm ? formPayload(request.body) : readJson(request.body);
   const { type, challenge } = fieldsOf(payload);
   const word = type === "url_verification" ? wordOf(challenge) : undefined;
   if (word !== undefined) return { reply: plain(word) };
-  const inbound = inboundOf(payload, told);
+  const inbound = inboundOf(payload, reading);
   // The platform would show a body to the person who pressed or typed the command.
   return { inbound: inbound === undefined ? [] : [inbound], ...(isForm && { reply: plain("") }) };
 }
@@ -386,14 +386,14 @@ function signatureHeaders(secret: string, body: Uint8Array, atMs: number): Recor
 // A delivery as the platform would make it: for `svc webhook send`.
 
 /** No one's. */
-const ANYBODY = "U0000000000";
+const EXAMPLE_SENDER = "U0000000000";
 
 function sampleDelivery(
   { text, from, id, atMs }: SampleMessage,
   secret: string,
   allowed: readonly string[],
 ): SampleDelivery {
-  const user = from ?? allowed.find((entry) => userId(entry) !== undefined) ?? ANYBODY;
+  const user = from ?? allowed.find((entry) => userId(entry) !== undefined) ?? EXAMPLE_SENDER;
   const ts = `${Math.floor(atMs / 1000)}.${fractionOf(id)}`;
   const event = {
     type: "message",

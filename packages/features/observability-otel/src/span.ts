@@ -49,7 +49,7 @@ export class EndedSpan implements ReadableSpan {
 
   constructor(origin: Origin, work: RecordedWork<WorkKind>, end: WorkEnd<WorkKind>) {
     const { kind, facts, context, parent, startedAtMs } = work;
-    // One kind's shape takes that kind's facts and result: whoever began the work and ended it was held to that.
+    // The types of `begin` and `end` guarantee that the facts and the result are of this kind.
     const shape = SHAPES[kind] as (typeof SHAPES)["turn"];
     const { attributes, error } = shape.outcome(end.result as WorkResults["turn"]);
     this.name = cleanText(shape.name(facts as WorkFacts["turn"]));
@@ -104,7 +104,7 @@ function addCleaned(attributes: Attributes, added: Attributes): void {
   }
 }
 
-/** Half a character, where the cut went through one or somebody sent it so, becomes U+FFFD. */
+/** Half a character, from the cut or from the sender, becomes U+FFFD. */
 const cleanText = (text: string): string =>
   (text.length > LONGEST_TEXT ? text.slice(0, LONGEST_TEXT) : text).toWellFormed();
 

@@ -79,7 +79,7 @@ class Works {
   }
 
   #beginRequest(work: Work<"request">): WorkWatch<"request"> | undefined {
-    if (UNTOLD.has(work.facts.route)) return undefined;
+    if (UNRECORDED_ROUTES.has(work.facts.route)) return undefined;
     const { parent } = work;
     const recorded = this.#recorded(
       work,
@@ -110,7 +110,7 @@ class Works {
 const isRequest = (work: Work): work is Work<"request"> => work.kind === "request";
 
 /** What strangers, scrapers and browsers ask for all day, as the gateway names the routes. */
-const UNTOLD: ReadonlySet<string> = new Set(["/health", "/metrics", "/openapi.json", "page"]);
+const UNRECORDED_ROUTES: ReadonlySet<string> = new Set(["/health", "/metrics", "/openapi.json", "page"]);
 
 /** Hands on the decision, and does nothing else. */
 const unrecorded = (traceparent: string): WorkWatch => ({ traceparent, end: () => {} });

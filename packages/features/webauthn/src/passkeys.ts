@@ -19,7 +19,7 @@ export class Passkeys {
   readonly #store: PasskeyStore;
   /**
    * The lock alone: what it guards is on disk. One writer at a time, so that what is checked and what is written can't come
-   * apart; whoever reads sees no half of it.
+   * apart; a reader never sees half of a change.
    */
   readonly #turn: SharedHandle<null>;
 
@@ -39,7 +39,7 @@ export class Passkeys {
     return this.#turn.read(() => this.#checkRoom(place));
   }
 
-  /** Resolves once it is on disk. Throws as `checkRoom`, and PASSKEY_REFUSED for a credential that somebody has. */
+  /** Resolves once it is on disk. Throws as `checkRoom`, and PASSKEY_REFUSED for a registered credential. */
   add(passkey: Passkey): Promise<void> {
     return this.#write(async () => {
       const { size } = await this.#store.ownersOf({ id: passkey.id });
@@ -50,7 +50,7 @@ export class Passkeys {
     });
   }
 
-  /** What became of the one that is meant; undefined: there is none. */
+  /** The changed passkey; undefined if it does not exist. */
   async change(which: Which, change: (passkey: Passkey) => Passkey): Promise<Passkey | undefined> {
     let changed: Passkey | undefined;
     await this.#write(async () => {

@@ -171,7 +171,7 @@ export function clientDataOf(encoded: string): ClientData {
 
 /**
  * What the library leaves open, or says in words that quote what came: a ceremony of the other kind, another page, a page
- * in a frame of somebody else's. Throws PASSKEY_REFUSED.
+ * in a frame of another site. Throws PASSKEY_REFUSED.
  */
 export function checkClientData(
   { type, origin, crossOrigin, topOrigin }: ClientData,

@@ -65,7 +65,7 @@ export async function verifiedAssertion(
       expectedOrigin: expected.origin,
       expectedRPID: expected.rpId,
       requireUserVerification: true,
-      // It would judge the counter before the signature: whoever knows an id could make a passkey look like a copy.
+      // The library checks the counter before the signature: anyone who knows an id could make a passkey look like a copy.
       credential: { id, publicKey: isoBase64URL.toBuffer(passkey.publicKey), counter: 0 },
     }),
   );

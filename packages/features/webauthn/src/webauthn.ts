@@ -213,7 +213,7 @@ function removeCredential({ passkeys, log }: PasskeyDeps): Route {
       errors: ["PASSKEY_UNKNOWN", "PASSKEY_LAST", "STORE_FULL", "STORE_FAILED"],
     },
     async handle({ caller, params, query }) {
-      // Whoever finds a page open must not be able to shut its owner out.
+      // A person at an unlocked page must not be able to lock its owner out.
       const isPage = caller.kind === "device" && caller.proof !== "token";
       const which = whichOf(caller, params, query);
       await passkeys.remove(which, (others) => {

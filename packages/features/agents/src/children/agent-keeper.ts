@@ -1,5 +1,5 @@
 /**
- * `svc __agent-keeper <mark>`: waits until svc is gone, however it ended, then kills the child agents that it had. It is told groups of
+ * `svc __agent-keeper <mark>`: waits until svc is gone, however it ended, then kills the child agents that it had. It reads groups of
  * processes on its input, a line each: `+<pid>` one that began, `-<pid>` one that ended.
  */
 import { createInterface } from "node:readline";
