@@ -2,7 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { databaseOf } from "../judge/database.ts";
 
-export interface KeptRun {
+export interface StoredRun {
   readonly id: string;
   readonly label: string;
   readonly sop: string;
@@ -10,7 +10,7 @@ export interface KeptRun {
   readonly status: string | null;
 }
 
-export interface KeptApproval {
+export interface StoredApproval {
   readonly n: number;
   readonly runId: string;
   readonly stepId: string;
@@ -21,7 +21,7 @@ export interface KeptApproval {
   readonly questions: number;
 }
 
-export interface KeptStepCall {
+export interface StoredStepCall {
   readonly turnId: string;
   /** Of the harness's own words: the line that it writes. */
   readonly line: string;
@@ -36,10 +36,10 @@ export interface AuditCount {
   readonly count: number;
 }
 
-export interface Kept {
-  readonly runs: readonly KeptRun[];
-  readonly approvals: readonly KeptApproval[];
-  readonly calls: readonly KeptStepCall[];
+export interface StoredState {
+  readonly runs: readonly StoredRun[];
+  readonly approvals: readonly StoredApproval[];
+  readonly calls: readonly StoredStepCall[];
   readonly audit: readonly AuditCount[];
   /** What nothing is left of when all is over: rows by table. */
   readonly leftOver: Readonly<Record<string, number>>;
@@ -47,7 +47,7 @@ export interface Kept {
   readonly integrity: readonly string[];
 }
 
-export function readKept(home: string): Kept {
+export function readStoredState(home: string): StoredState {
   using db = new DatabaseSync(databaseOf(home), { readOnly: true });
   const all = <Row>(sql: string): Row[] => db.prepare(sql).all() as Row[];
   return {

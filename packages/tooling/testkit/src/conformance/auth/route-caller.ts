@@ -35,7 +35,7 @@ export const device = (clientId: string, proof: "token" | "page" = "token"): Rou
  * Throws what the route throws; NOT_FOUND, UNAUTHORIZED and BAD_REQUEST as the gateway does, for what never reaches a route;
  * and for an answer that its own documentation does not describe, which is no SvcError.
  */
-export function routeDoor({ routes = [] }: Pick<Contributions, "routes">): CallRoute {
+export function routeCaller({ routes = [] }: Pick<Contributions, "routes">): CallRoute {
   return async ({ method = "POST", path: asked, caller = { kind: "stranger" }, body = null, origin, signal }) => {
     const url = new URL(asked, "http://localhost");
     const found = routes
