@@ -106,7 +106,7 @@ export class AcpLink {
     }
   }
 
-  /** It is told to end its turn. */
+  /** Asks the child to end its turn. */
   async cancel(): Promise<void> {
     await this.#connection?.agent
       .notify(methods.agent.session.cancel, { sessionId: this.#sessionId! })

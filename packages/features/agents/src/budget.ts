@@ -66,7 +66,7 @@ export const budgetJson = ({ costUsd, tokens, actions }: Budget) => ({
   actions: actions ?? null,
 });
 
-/** As whoever makes a child agent says it. */
+/** As the maker of a child agent gives it. */
 export const BUDGET = v.pipe(
   v.strictObject({
     cost_usd: v.optional(v.pipe(v.number(), v.minValue(0.0001), v.description("US dollars."))),

@@ -85,7 +85,7 @@ export class ChildAgent {
     return !this.hasProcess && (this.record.status === "error" || this.record.status === "closed");
   }
 
-  /** Resolves when its row is on disk; from then on it starts. Rejects with STORE_*, AGENT_UNKNOWN: then there is none. */
+  /** Resolves when its row is on disk; from then on it starts. Rejects with STORE_*, AGENT_UNKNOWN; then no child exists. */
   async create(prompt: string): Promise<void> {
     const link = this.#openLink();
     await this.#store();

@@ -3,8 +3,7 @@ import { randomBytes } from "node:crypto";
 import { type AgentRights, type ClientId, SvcError } from "@svc/contract";
 import { bothOf, type Budget, excessOf, leftOf, NOTHING_SPENT } from "./budget.ts";
 import { ChildAgent, type ChildDeps } from "./child.ts";
-import { Keeper } from "./keeper.ts";
-import { killMarked, markedProcesses } from "./keeper/marked-processes.ts";
+import { Keeper, killMarked, markedProcesses } from "./keeper.ts";
 import { type AgentEvent, type AgentRecord, EVENTS_ROW, eventsIn, OWN, recordIn, ROW, spentOf } from "./record.ts";
 
 const MAX_ROWS = 200;
@@ -157,7 +156,7 @@ export class AgentPool {
     return child.record;
   }
 
-  /** What the config, whoever asks and what is left of its maker's budget allow. Throws CHILD_AGENT_BUDGET. */
+  /** The budget within the config, the request and the rest of the maker's budget. Throws CHILD_AGENT_BUDGET. */
   #budgetOf({ budget = {} }: NewAgent, maker: ChildAgent | undefined): Budget {
     const { max_cost_usd: costUsd, max_tokens: tokens, max_actions: actions } = this.#deps.config;
     const allowed = bothOf({ costUsd, tokens, actions }, budget);

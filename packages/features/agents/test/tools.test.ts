@@ -3,7 +3,7 @@ import type { ClientId } from "@svc/contract";
 import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
 import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import { afterAll, expect, test } from "vitest";
-import { toolsOf } from "../src/tools.ts";
+import { toolsOf } from "../src/agents.ts";
 import { OWNER, poolFixture } from "./pool-fixture.ts";
 
 const fixture = poolFixture({ max_agents: 200 });

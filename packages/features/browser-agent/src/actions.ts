@@ -18,13 +18,12 @@ import { DIALOG_STATUS, type Page } from "./page.ts";
 import {
   type BatchOptions,
   type Command,
-  failureOf,
-  noDownload,
   PageStuck,
   type Program,
   type Row,
+  failureOf,
+  noDownload,
 } from "./program.ts";
-import { linesOf, subtree, type TreeLine, withRefs } from "./tree.ts";
 
 export interface ActionDeps {
   readonly its: Program;
@@ -45,16 +44,16 @@ interface Running extends ActionDeps {
   run(...commands: Command[]): Promise<readonly Row[]>;
 }
 
-export async function perform(action: BrowserAction, call: DriverCall, parts: ActionDeps): Promise<DriverResult> {
+export async function perform(action: BrowserAction, call: DriverCall, deps: ActionDeps): Promise<DriverResult> {
   const options = { signal: call.signal, timeoutMs: call.timeoutMs };
   let status: Row | undefined;
   const running: Running = {
-    ...parts,
+    ...deps,
     call,
     options,
     async run(...commands) {
       if (commands.length === 0) return [];
-      const rows = await parts.its.batch([...commands, DIALOG_STATUS], options);
+      const rows = await deps.its.batch([...commands, DIALOG_STATUS], options);
       const failed = rows.find(({ success }) => !success);
       if (failed !== undefined) throw failureOf(failed);
       status = rows.at(-1);
@@ -62,7 +61,7 @@ export async function perform(action: BrowserAction, call: DriverCall, parts: Ac
     },
   };
   const outcome = await outcomeOf(action, running);
-  const { tabs: list, ...now } = await parts.page.look(options, status);
+  const { tabs: list, ...now } = await deps.page.look(options, status);
   const notes = [...(outcome.notes ?? []), ...(now.notes ?? [])];
   return { ...now, ...outcome, notes, ...(action.action === "tabs" && { tabs: list }) };
 }
@@ -403,3 +402,58 @@ function keyOf(key: string): string {
 const MODIFIERS = new Set(["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]);
 const NAMED =
   /^(?:Enter|Tab|Escape|Backspace|Delete|Insert|Space|Home|End|PageUp|PageDown|Arrow(?:Up|Down|Left|Right)|F(?:[1-9]|1[0-9]|2[0-4])|Alt|Control|Meta|Shift|CapsLock|ContextMenu|Pause|PrintScreen)$/;
+
+/** The program's snapshot: a line for each node, two spaces for each level, e.g. `- link "Learn more" [ref=e1]`. */
+interface TreeLine {
+  readonly depth: number;
+  /** Without its indentation. */
+  readonly text: string;
+  readonly role: string;
+  /** Empty without one. */
+  readonly name: string;
+  /** What stands behind the colon, e.g. the text in a field. */
+  readonly value: string;
+  /** e.g. `@e1`. */
+  readonly ref: string | undefined;
+}
+
+function linesOf(snapshot: string): TreeLine[] {
+  return snapshot.split("\n").map((line) => {
+    const text = line.trimStart();
+    const [, role = "", quoted, , attributes = "", value = ""] = NODE.exec(text) ?? [];
+    const [, ref] = REF_ATTRIBUTE.exec(attributes) ?? [];
+    return {
+      depth: Math.floor((line.length - text.length) / 2),
+      text,
+      role,
+      name: quoted === undefined ? "" : unquoted(quoted),
+      value,
+      ref: ref === undefined ? undefined : `@${ref}`,
+    };
+  });
+}
+
+/** A name is a JSON string, so that a page can't end it early and inject a ref. */
+const NODE = /^- ([A-Za-z]+)(?: ("(?:[^"\\]|\\.)*"))?( \[([^\]"]*)\])?(?:: (.*))?$/s;
+const REF_ATTRIBUTE = /(?:^|, )ref=(e[0-9]{1,9})(?:,|$)/;
+
+function unquoted(text: string): string {
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return text.slice(1, -1);
+  }
+}
+
+/** The node with a ref, and all below it. */
+function subtree(lines: readonly TreeLine[], ref: string): TreeLine[] | undefined {
+  const first = lines.findIndex((line) => line.ref === ref);
+  const root = lines[first];
+  if (root === undefined) return undefined;
+  const end = lines.findIndex((line, place) => place > first && line.depth <= root.depth);
+  const part = lines.slice(first, end === -1 ? undefined : end);
+  return part.map((line) => ({ ...line, depth: line.depth - root.depth }));
+}
+
+/** Refs as the tool takes them: `@e1`. */
+const withRefs = (text: string): string => text.replaceAll(/(\[|, )ref=(e[0-9]{1,9})(?=[,\]])/g, "$1ref=@$2");

@@ -1,12 +1,11 @@
+/** The backend `native`: an installed Chromium, driven over its pipe by playwright-core in this process. */
 import { type Contributions, type FeatureContext, SvcError } from "@svc/contract";
 import { type BrowserDriver, browserFeature, browserSettings } from "@svc/kit/browser";
 import { join } from "node:path";
-import { findChromium } from "./chromium/find-chromium.ts";
-import { removeLeftOvers } from "./chromium/profile-folder.ts";
+import { findChromium, removeLeftOvers } from "./chromium.ts";
 
 export const create = (context: FeatureContext): Contributions => browserFeature(context, nativeDriver(context));
 
-/** The backend `native`: an installed Chromium, driven over its pipe by playwright-core in this process. */
 function nativeDriver(context: FeatureContext): BrowserDriver {
   const { chromium_path: configured, native_headless: headless } = browserSettings(context);
   const { clock, log, homeFolder } = context;
@@ -22,8 +21,8 @@ function nativeDriver(context: FeatureContext): BrowserDriver {
     async open({ proxy }) {
       if (proxy === undefined) throw new SvcError("BROWSER_UNAVAILABLE", "The browser has no proxy.");
       const file = await findChromium(configured);
-      // The library takes a tenth of a second to load: only a browser that is used pays for it.
-      const { launchChromium } = await import("./chromium/launch.ts");
+      // Loading the library takes 0.1 s, so it waits until a browser is used.
+      const { launchChromium } = await import("./launch.ts");
       return launchChromium({ file, headless, sandbox: !isRoot(), profiles, proxy, clock });
     },
   };

@@ -6,8 +6,7 @@ import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
 import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
-import { findChromium } from "../src/chromium/find-chromium.ts";
-import { profileFolder, removeLeftOvers } from "../src/chromium/profile-folder.ts";
+import { findChromium, profileFolder, removeLeftOvers } from "../src/chromium.ts";
 import definition from "../src/index.ts";
 import { create } from "../src/native.ts";
 

@@ -12,7 +12,19 @@ import {
 } from "@svc/contract";
 import { MEDIA_KINDS, asCheckFailure, senderGate, sentPartsIn } from "@svc/kit";
 import type { Config } from "./config.ts";
-import { MAX_MEDIA_BYTES, cdnOf, mediaFetcher } from "./files.ts";
+import {
+  MAX_MEDIA_BYTES,
+  answeredCommands,
+  cdnOf,
+  mediaFetcher,
+  messageId,
+  messageSender,
+  once,
+  receiptOf,
+  references,
+  saying,
+  sentId,
+} from "./send.ts";
 import { TEXT_CHARS } from "./format.ts";
 import { readingIn } from "./intake.ts";
 import { buttonsOf, interactionTokens } from "./interactions.ts";
@@ -20,7 +32,6 @@ import { guildGate, rooms as knownRooms } from "./message.ts";
 import { type Places, directMessagesIn, placesBy } from "./places.ts";
 import { CHANNEL, type Fields, PORTAL, fieldsOf, idOf, listOf, numberOf, wordOf } from "./protocol.ts";
 import { HAS_A_THREAD, type Rest, identifyPace, restApi } from "./rest.ts";
-import { answeredCommands, messageId, messageSender, once, receiptOf, references, saying, sentId } from "./send.ts";
 
 export function create(context: FeatureContext<Config>): Contributions {
   const { config, clock, log, secrets, state } = context;
@@ -53,9 +64,9 @@ export function create(context: FeatureContext<Config>): Contributions {
     channel,
     async run(signal) {
       // The library is evaluated with the first connection.
-      const { runGateway } = await import("./run.ts");
-      const parts = { context, config, rest, reader, rooms, reading, direct, tokens, isAllowed, listensTo, pace };
-      await runGateway(parts, signal);
+      const { runGateway } = await import("./gateway.ts");
+      const deps = { context, config, rest, reader, rooms, reading, direct, tokens, isAllowed, listensTo, pace };
+      await runGateway(deps, signal);
     },
   };
 }

@@ -1,8 +1,11 @@
-/**
- * One session with the platform's gateway. The library connects, beats and resumes; here is decided where it may connect to,
- * how often, and when it has failed.
- * https://docs.discord.com/developers/events/gateway
- */
+/** The channel's gateway connection: handles events in order, and answers commands at once. */
+import { type FeatureContext, type Json, type Logger, type StateStore, SvcError } from "@svc/contract";
+import { asCheckFailure, asFinal, checkFailureOf } from "@svc/kit";
+import type { GatewayDispatchPayload } from "discord-api-types/v10";
+import { type Event, type IntakeDeps, intake } from "./intake.ts";
+import { type Interaction, interactionOf } from "./interactions.ts";
+import { type Fields, PORTAL, fieldsOf, idOf, listOf, numberOf, textOf } from "./protocol.ts";
+import { API_VERSION, type IdentifyPace, type Rest } from "./rest.ts";
 import {
   Encoding,
   type IContextFetchingStrategy,
@@ -10,13 +13,247 @@ import {
   WebSocketShard,
   WebSocketShardStatus,
 } from "@discordjs/ws";
-import { type FeatureContext, SvcError } from "@svc/contract";
-import { asCheckFailure } from "@svc/kit";
-import type { GatewayDispatchPayload } from "discord-api-types/v10";
-import { fieldsOf, numberOf, PORTAL, textOf } from "./protocol.ts";
-import { API_VERSION, type IdentifyPace, type Rest } from "./rest.ts";
 
-export interface GatewayOptions {
+export interface RunDeps extends IntakeDeps {
+  readonly context: Pick<FeatureContext, "clock" | "log" | "receive" | "resolve" | "state">;
+  readonly pace: IdentifyPace;
+}
+
+/** Beyond this the events are read again later, instead of held in memory. */
+const MOST_WAITING = 5_000;
+const SAVE_MS = 60_000;
+
+/** Throws FEATURE_FAILED, REMOTE_*, BUSY. Resolves when it is called off. */
+export async function runGateway(deps: RunDeps, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const ending = new AbortController();
+  const either = AbortSignal.any([signal, ending.signal]);
+  const called = Promise.withResolvers<never>();
+  called.promise.catch(() => undefined);
+  const callOff = (): void => called.reject(signal.reason as Error);
+  signal.addEventListener("abort", callOff, { once: true });
+  try {
+    await Promise.race([called.promise, connected(deps, either)]);
+  } catch (error) {
+    if (!signal.aborted) throw asFinal(checkFailureOf(error));
+  } finally {
+    signal.removeEventListener("abort", callOff);
+    ending.abort(new SvcError("CANCELLED"));
+    await deps.reading.save().catch(() => undefined);
+  }
+}
+
+/** Rejects with the reason of the end, also after an abort. */
+async function connected(deps: RunDeps, signal: AbortSignal): Promise<never> {
+  const { context, config, rest, pace } = deps;
+  const url = await gatewayUrl(rest, signal);
+  signal.throwIfAborted();
+  const events = eventQueue<Event>(signal);
+  const crowded = Promise.withResolvers<never>();
+  crowded.promise.catch(() => undefined);
+  const onDispatch = ({ t: type, d }: GatewayDispatchPayload): void => {
+    const data = fieldsOf(d);
+    if (type === "READY") void introduce(deps, data, signal);
+    if (String(type) === "INTERACTION_CREATE") answered(deps, data, events, signal);
+    else if (READ.has(String(type))) events.push({ type: String(type), data });
+    if (events.length > MOST_WAITING) crowded.reject(new SvcError("BUSY", "Too many messages wait to be kept."));
+  };
+  const gateway = openGateway({ url, token: config.bot_token, context, pace, onDispatch });
+  signal.addEventListener("abort", () => gateway.stop(), { once: true });
+  const working = work(deps, events, signal);
+  working.catch(() => undefined);
+  return Promise.race([gateway.over, crowded.promise, working]);
+}
+
+/** https://docs.discord.com/developers/events/gateway-events#receive-events */
+const READ: ReadonlySet<string> = new Set([
+  "READY",
+  "GUILD_CREATE",
+  "GUILD_ROLE_CREATE",
+  "GUILD_ROLE_UPDATE",
+  "THREAD_CREATE",
+  "THREAD_UPDATE",
+  "THREAD_DELETE",
+  "THREAD_LIST_SYNC",
+  "THREAD_MEMBERS_UPDATE",
+  "MESSAGE_CREATE",
+  "MESSAGE_REACTION_ADD",
+]);
+
+/** An event stays first in the queue until it is handled. */
+async function work(deps: RunDeps, events: EventQueue<Event>, signal: AbortSignal): Promise<never> {
+  const { clock } = deps.context;
+  const handle = intake(deps);
+  let savedMs = clock.monotonic();
+  for (;;) {
+    await handle(await events.first(), signal);
+    events.shift();
+    if (clock.monotonic() - savedMs < SAVE_MS) continue;
+    savedMs = clock.monotonic();
+    await deps.reading.save().catch(() => undefined);
+  }
+}
+
+function answered(
+  { context, rest, isAllowed, listensTo }: RunDeps,
+  data: ReturnType<typeof fieldsOf>,
+  events: EventQueue<Event>,
+  signal: AbortSignal,
+): void {
+  const interaction = interactionOf(data);
+  if (interaction === undefined) return;
+  const { guildId, inbound } = interaction;
+  const isHere = guildId === undefined || listensTo(guildId);
+  const refusal = !isHere ? NOT_HERE : isAllowed(inbound.sender) ? undefined : NOT_YOU;
+  void answerAtOnce(rest, context.log, interaction, refusal, signal);
+  if (refusal === undefined) events.push({ interaction });
+}
+
+const NOT_HERE = "This bot does not listen on this server.";
+const NOT_YOU = "You are not among those whom this bot listens to.";
+
+async function introduce(
+  { context, config, rest }: RunDeps,
+  data: ReturnType<typeof fieldsOf>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { log, state } = context;
+  log.info("the platform knows this channel", { servers: Array.isArray(data["guilds"]) ? data["guilds"].length : 0 });
+  const applicationId = idOf(fieldsOf(data["application"])["id"]);
+  if (applicationId === undefined) return;
+  try {
+    await keepCommands(rest, applicationId, config.slash_commands, state, signal);
+  } catch (error) {
+    if (signal.aborted) return;
+    const code = error instanceof SvcError ? error.code : "INTERNAL";
+    log.warn("the menu of commands could not be registered; typed, they work all the same", { code });
+  }
+}
+
+/** Events that wait for the one before them, until `signal` is aborted. */
+interface EventQueue<Event> {
+  push(event: Event): void;
+  readonly length: number;
+  /** Resolves with the first one, which stays until it is taken off. Rejects with the signal's reason. */
+  first(): Promise<Event>;
+  shift(): void;
+}
+
+function eventQueue<Event>(signal: AbortSignal): EventQueue<Event> {
+  const events: Event[] = [];
+  let wake = (): void => undefined;
+  // Once for all of them: one for each wait would stay as long as the connection.
+  signal.addEventListener("abort", () => wake(), { once: true });
+  return {
+    push(event) {
+      events.push(event);
+      wake();
+    },
+    get length() {
+      return events.length;
+    },
+    async first() {
+      while (events.length === 0 && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
+      signal.throwIfAborted();
+      return events[0]!;
+    },
+    shift: () => void events.shift(),
+  };
+}
+
+// What a command or a press is answered at once; the platform shows it as failed after three seconds.
+// https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object
+
+/** `refusal`: seen by no one else. */
+async function answerAtOnce(
+  rest: Rest,
+  log: Logger,
+  { id, token, kind }: Interaction,
+  refusal: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const json: Json =
+    refusal === undefined
+      ? { type: kind === "command" ? DEFERRED_MESSAGE : DEFERRED_UPDATE }
+      : { type: MESSAGE, data: { content: refusal, flags: EPHEMERAL, allowed_mentions: { parse: [] } } };
+  try {
+    await rest.call({ path: `interactions/${id}/${token}/callback`, json }, signal);
+  } catch (error) {
+    // It is taken all the same: what answers it goes out as a message then.
+    const code = error instanceof SvcError ? error.code : "INTERNAL";
+    if (!signal.aborted) log.info("a command or button could not be answered at once", { code });
+  }
+}
+
+const MESSAGE = 4;
+const DEFERRED_MESSAGE = 5;
+const DEFERRED_UPDATE = 6;
+const EPHEMERAL = 1 << 6;
+
+// The menu of commands. What they do is decided elsewhere: a command comes in as the text that someone could have written.
+// https://docs.discord.com/developers/interactions/application-commands#bulk-overwrite-global-application-commands
+
+/** Registers them where that is turned on and they are not there yet; takes them off again where it was turned off. */
+async function keepCommands(
+  rest: Rest,
+  applicationId: string,
+  isOn: boolean,
+  state: StateStore,
+  signal: AbortSignal,
+): Promise<void> {
+  const path = `applications/${applicationId}/commands`;
+  const isOurs = (await state.get(REGISTERED)) === applicationId;
+  if (!isOn) {
+    if (!isOurs) return;
+    await rest.call({ method: "PUT", path, json: [] }, signal);
+    await state.delete(REGISTERED);
+    return;
+  }
+  const there = listOf(await rest.call({ path }, signal)).map(fieldsOf);
+  if (!isSame(there)) await rest.call({ method: "PUT", path, json: COMMANDS as unknown as Json }, signal);
+  if (!isOurs) await state.set(REGISTERED, applicationId);
+}
+
+/** Commands of another program at the same bot are not ours to take off. */
+const REGISTERED = "commands";
+
+const CHAT_INPUT = 1;
+const STRING = 3;
+
+const COMMANDS = [
+  { type: CHAT_INPUT, name: "new", description: "Begin a new conversation" },
+  {
+    type: CHAT_INPUT,
+    name: "model",
+    description: "Show the model that answers, or choose another",
+    options: [{ type: STRING, name: "name", description: "Name of the model", required: false }],
+  },
+  { type: CHAT_INPUT, name: "status", description: "Show the state of this conversation" },
+  { type: CHAT_INPUT, name: "stop", description: "Stop the answer that is being made" },
+  { type: CHAT_INPUT, name: "help", description: "Show what can be said here" },
+] as const;
+
+/** The platform adds ids, versions and what else it has a standard for. */
+const isSame = (there: readonly Fields[]): boolean =>
+  there.length === COMMANDS.length &&
+  COMMANDS.every((command) => {
+    const one = there.find(({ name, type }) => name === command.name && (type ?? CHAT_INPUT) === CHAT_INPUT);
+    const options = "options" in command ? command.options : [];
+    const others = listOf(one?.["options"]).map(fieldsOf);
+    return (
+      one?.["description"] === command.description &&
+      others.length === options.length &&
+      options.every(({ type, name, description }, at) => {
+        const other = others[at]!;
+        return other["type"] === type && other["name"] === name && other["description"] === description;
+      })
+    );
+  });
+
+// One session with the platform's gateway. The library connects, sends heartbeats and resumes. This code decides where it may connect,
+// how often, and when the connection has failed. https://docs.discord.com/developers/events/gateway
+
+interface GatewayOptions {
   /** As the platform told it: `wss://…`. */
   readonly url: string;
   readonly token: string;
@@ -26,21 +263,21 @@ export interface GatewayOptions {
   readonly onDispatch: (payload: GatewayDispatchPayload) => void;
 }
 
-export interface Gateway {
+interface Gateway {
   /** Rejects with why it is over: FEATURE_FAILED, REMOTE_*. Never resolves. */
   readonly over: Promise<never>;
   /** At once; `over` stays as it is. */
   stop(): void;
 }
 
-/** Connections in a row that came to nothing. */
+/** Failed connections in a row. */
 const MOST_ATTEMPTS = 3;
 /** From a connection that was lost, or the first try, until events come again. */
 const READY_MS = 60_000;
 /** The platform's beats are 41 s apart, and the library gives up a connection that missed one; it may take a while to close. */
 const SILENCE_MS = 150_000;
 
-export function openGateway({ url, token, context, pace, onDispatch }: GatewayOptions): Gateway {
+function openGateway({ url, token, context, pace, onDispatch }: GatewayOptions): Gateway {
   const { clock, resolve, log } = context;
   const { promise: over, reject } = Promise.withResolvers<never>();
   over.catch(() => undefined);
@@ -154,7 +391,7 @@ const refused = (cause: unknown): SvcError =>
  * process, because the library does not handle the rejected promise. So would a connection without an answer: the library
  * removes its error listener from a socket that it abandons before it opens.
  */
-export interface Shard {
+interface Shard {
   readonly shard: WebSocketShard;
   /** Ends it at once, in any state, if its strategy prevents reconnecting. */
   end(): void;
@@ -215,7 +452,7 @@ function keepConnections(inside: Inside): void {
 // https://docs.discord.com/developers/events/gateway#get-gateway-bot
 
 /** Throws CHANNEL_UNAUTHORIZED, REMOTE_*. */
-export async function gatewayUrl(rest: Rest, signal: AbortSignal): Promise<string> {
+async function gatewayUrl(rest: Rest, signal: AbortSignal): Promise<string> {
   const json = fieldsOf(await rest.call({ path: "gateway/bot" }, signal).catch(asCheckFailure));
   const url = textOf(json["url"]);
   if (url === undefined || !/^wss?:\/\//i.test(url)) {

@@ -39,8 +39,8 @@ export type Event = { readonly type: string; readonly data: Fields } | { readonl
 const MOST_OPENED = 20;
 
 /** Resolves when the event is done with: what it says is on disk. */
-export function intake(parts: IntakeDeps): (event: Event, signal: AbortSignal) => Promise<void> {
-  const { context, config, rest, reader, rooms, reading, direct, tokens, isAllowed, listensTo } = parts;
+export function intake(deps: IntakeDeps): (event: Event, signal: AbortSignal) => Promise<void> {
+  const { context, config, rest, reader, rooms, reading, direct, tokens, isAllowed, listensTo } = deps;
   let self: Self | undefined;
 
   const isHeardIn = (guildId: string | undefined): boolean => guildId === undefined || listensTo(guildId);

@@ -25,9 +25,9 @@ export interface Rest {
   attempt(request: RestRequest, signal: AbortSignal): Promise<{ readonly json: Json | undefined } | Problem>;
 }
 
-type Surroundings = Pick<FeatureContext, "clock" | "fetch">;
+type ApiDeps = Pick<FeatureContext, "clock" | "fetch">;
 
-export function restApi({ api_url: apiUrl, bot_token: token }: Config, { clock, fetch }: Surroundings): Rest {
+export function restApi({ api_url: apiUrl, bot_token: token }: Config, { clock, fetch }: ApiDeps): Rest {
   const limits = rateLimits(clock);
   const attempt: Rest["attempt"] = async ({ path, query, json, form, ...given }, signal) => {
     const method = given.method ?? (json === undefined && form === undefined ? "GET" : "POST");

@@ -5,19 +5,22 @@
 import {
   type Channel,
   type Conversation,
+  type FeatureContext,
   type Json,
+  type Media,
   type OutgoingMessage,
   type Receipt,
   SvcError,
 } from "@svc/contract";
-import { type Form, multipart, type SentPartsOf } from "@svc/kit";
+import { type Form, type SentPartsOf, downloadMedia, multipart } from "@svc/kit";
 import { createHash } from "node:crypto";
-import { type Bundle, bundlesOf } from "./files.ts";
 import { formatted } from "./format.ts";
 import type { InteractionTokens } from "./interactions.ts";
 import type { Places } from "./places.ts";
 import { fieldsOf, idOf } from "./protocol.ts";
 import { INVALID_WEBHOOK_TOKEN, type Rest, UNKNOWN_MESSAGE, UNKNOWN_WEBHOOK, unreadable } from "./rest.ts";
+import type { Config } from "./config.ts";
+import type { Cdn } from "./message.ts";
 
 export interface SendDeps {
   readonly rest: Rest;
@@ -27,8 +30,8 @@ export interface SendDeps {
   readonly sentParts: SentPartsOf;
 }
 
-export function messageSender(parts: SendDeps): Channel["send"] {
-  const { places, references, commands, sentParts } = parts;
+export function messageSender(deps: SendDeps): Channel["send"] {
+  const { places, references, commands, sentParts } = deps;
   return async (message, signal) => {
     signal.throwIfAborted();
     const { text, deliveryId } = message;
@@ -38,7 +41,7 @@ export function messageSender(parts: SendDeps): Channel["send"] {
     if (asCommand !== undefined) return receiptOf(asCommand, opened);
     if (bundles.length <= 1) {
       const body = { ...saying(text), ...once(deliveryId), ...answering(references.of(message)) };
-      return receiptOf(await post(parts, channelId, body, bundles[0], signal), opened);
+      return receiptOf(await post(deps, channelId, body, bundles[0], signal), opened);
     }
     const sent = await sentParts(deliveryId);
     let { platformId } = sent;
@@ -47,7 +50,7 @@ export function messageSender(parts: SendDeps): Channel["send"] {
       if (sent.has(part)) continue;
       const reference = place === 0 ? answering(references.of(message)) : {};
       const body = { ...saying(place === 0 ? text : ""), ...once(`${deliveryId} ${part}`), ...reference };
-      const id = await post(parts, channelId, body, bundle, signal);
+      const id = await post(deps, channelId, body, bundle, signal);
       platformId ??= id;
       await sent.add(part, id);
     }
@@ -90,7 +93,7 @@ export const saying = (text: string) => ({
 
 const SUPPRESS_EMBEDS = 1 << 2;
 
-/** Said again with the same key within some minutes, it is said once. */
+/** The platform posts a repeated request with the same key once, for some minutes. */
 export const once = (key: string) => ({
   nonce: createHash("sha256").update(key).digest("base64url").slice(0, NONCE_CHARS),
   enforce_nonce: true,
@@ -98,7 +101,7 @@ export const once = (key: string) => ({
 
 const NONCE_CHARS = 25;
 
-/** Shows which message is answered, in a room with many people. A deleted message does not block the answer. */
+/** Shows which message is answered in a server channel. A deleted message does not block the answer. */
 const answering = (messageId: string | undefined) =>
   messageId === undefined ? {} : { message_reference: { message_id: messageId, fail_if_not_exists: false } };
 
@@ -115,7 +118,7 @@ export function receiptOf(platformId: string | undefined, opened: Conversation |
   return { ...(platformId !== undefined && { platformId }), ...(opened && { opened }) };
 }
 
-/** Of what the platform calls a message of ours. Throws DELIVERY_REFUSED. */
+/** The id of a message of ours. Throws DELIVERY_REFUSED for any other text. */
 export function sentId(platformId: string): string {
   const id = idOf(platformId);
   if (id === undefined) throw new SvcError("DELIVERY_REFUSED", "This is no id of a message.");
@@ -174,3 +177,78 @@ export const answeredCommands = (rest: Rest, tokens: Pick<InteractionTokens, "cl
 
 /** The token has expired, or the platform gave the command up. */
 const GONE: ReadonlySet<number> = new Set([UNKNOWN_MESSAGE, UNKNOWN_WEBHOOK, INVALID_WEBHOOK_TOKEN]);
+
+/**
+ * Files that people send: links of the platform's own hosts, which need no token and are given none.
+ * https://docs.discord.com/developers/reference#signed-attachment-cdn-urls
+ */
+type MediaDeps = Pick<FeatureContext, "clock" | "fetch">;
+
+export function mediaFetcher({ api_url: apiUrl }: Config, { clock, fetch }: MediaDeps): Media["fetch"] {
+  return async ({ ref }, write, signal) => {
+    signal.throwIfAborted();
+    if (!isPlatforms(ref, apiUrl)) {
+      throw new SvcError("MEDIA_REFUSED", "The file is at a host that is not the platform's.");
+    }
+    return downloadMedia(fetch, {
+      url: ref,
+      maxBytes: MAX_MEDIA_BYTES,
+      redirects: "same-host",
+      write,
+      signal,
+      nowMs: clock.now(),
+    });
+  };
+}
+
+const IMAGES = "https://cdn.discordapp.com";
+const MOVING = "https://media.discordapp.net";
+
+/** A server that stands in for the platform has its files too. */
+export function cdnOf({ api_url: apiUrl }: Pick<Config, "api_url">): Cdn {
+  const { origin, hostname } = new URL(apiUrl);
+  return /(?:^|\.)discord\.com$/.test(hostname)
+    ? { images: IMAGES, moving: MOVING }
+    : { images: origin, moving: origin };
+}
+
+/** The sender of a message does not choose these links, but a proxy of the gateway could. */
+function isPlatforms(text: string, apiUrl: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { origin } = new URL(text);
+  return origin === IMAGES || origin === MOVING || origin === new URL(apiUrl).origin;
+}
+
+/** Files on their way out, as many in a message as it takes. */
+interface FileBytes {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly bytes: Uint8Array;
+}
+
+type Bundle = readonly FileBytes[];
+
+/** The limit of a whole message, and of a received file: https://docs.discord.com/developers/resources/message#create-message */
+export const MAX_MEDIA_BYTES = 25 * 1_048_576;
+const MAX_FILES = 10;
+
+/**
+ * All of them before anything is to be seen: a try that fails here has sent nothing. What one file may have, the platform
+ * decides by the server. Throws what `read` throws.
+ */
+async function bundlesOf({ files = [] }: Pick<OutgoingMessage, "files">): Promise<Bundle[]> {
+  const bundles: FileBytes[][] = [];
+  let room = 0;
+  for (const { name, mimeType, read } of files) {
+    const bytes = await read();
+    let last = bundles.at(-1);
+    if (last === undefined || last.length === MAX_FILES || bytes.byteLength > room) {
+      last = [];
+      bundles.push(last);
+      room = MAX_MEDIA_BYTES;
+    }
+    last.push({ name, mimeType, bytes });
+    room -= bytes.byteLength;
+  }
+  return bundles;
+}

@@ -1,7 +1,7 @@
 // A link in a message is fetched where the platform keeps its files, without the token, and nowhere else.
 import type { FetchOptions } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { cdnOf } from "../src/files.ts";
+import { cdnOf } from "../src/send.ts";
 import { fixture, never } from "./fixture.ts";
 
 async function fetched(ref: string): Promise<{ asked: readonly [string, FetchOptions][]; outcome: unknown }> {

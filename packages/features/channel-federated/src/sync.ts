@@ -9,8 +9,7 @@ import { type Fields, fieldsOf, listOf, parseJson, pathPart, retry, textOf, word
 import { type MatrixApi, MatrixRefusal, isDefinite } from "./api.ts";
 import { CHANNEL, type Config, ROOM_ID } from "./config.ts";
 import type { CryptoChanges } from "./crypto.ts";
-import { type ReaderDeps, type RoomEvent, eventReader } from "./event-reader.ts";
-import { createReplays } from "./replays.ts";
+import { type ReaderDeps, type RoomEvent, createReplays, eventReader } from "./event-reader.ts";
 import { roomPath } from "./rooms.ts";
 import { type Opened, WAITING, type WaitingDeps, waitingEvents } from "./waiting.ts";
 

@@ -11,7 +11,7 @@ import { config } from "../src/config.ts";
 import { htmlOf, textContent, txnIdOf } from "../src/outbound.ts";
 import { inboundOf } from "../src/inbound.ts";
 import { mediaRef } from "../src/media.ts";
-import { recoveryKeyBytes, recoveryKeyText } from "../src/secret-storage.ts";
+import { recoveryKeyBytes, recoveryKeyText } from "../src/trust.ts";
 import { connect, eventually, never, sectionFor } from "./fixture.ts";
 
 test.each([

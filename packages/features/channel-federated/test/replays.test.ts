@@ -1,7 +1,7 @@
 // The index in a Megolm message, and what is remembered of it.
 import { memorySecrets } from "@svc/testkit/memory-secrets";
 import { expect, test } from "vitest";
-import { createReplays, messageIndex } from "../src/replays.ts";
+import { createReplays, messageIndex } from "../src/event-reader.ts";
 
 const ciphertext = (index: number): string => {
   const bytes = [3, 8];

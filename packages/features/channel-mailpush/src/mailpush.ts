@@ -21,7 +21,7 @@ import { type MailApi, createMailApi } from "./api.ts";
 import { attachmentsOf, createMedia } from "./attachments.ts";
 import type { Config } from "./config.ts";
 import { type OwnAddress, ownAddress, readPlace, readProfile } from "./mailbox.ts";
-import { type SigningKeys, createIngress, createSigningKeys, toldOf } from "./push.ts";
+import { type SigningKeys, createIngress, createSigningKeys, pushNoticeOf } from "./push.ts";
 import { replyDataOf, sender } from "./reply.ts";
 import { type Sync, createSync } from "./sync.ts";
 import { type Watch, createLabels, createWatch } from "./watch.ts";
@@ -83,7 +83,7 @@ export function create(context: FeatureContext<Config>): Contributions {
     check,
     setup: ({ url }, signal) => setUp({ config, api, watch }, url, signal).catch(asCheckFailure),
     async onNotice(notice, signal) {
-      const told = toldOf(notice);
+      const told = pushNoticeOf(notice);
       if (told === undefined) return;
       address.heard(told.emailAddress);
       // A push may be here before the loop has watched for the first time.

@@ -91,13 +91,13 @@ function exactJson(bytes: Uint8Array): unknown {
 /** What is kept of it until the mailbox was read. */
 const noticeOf = ({ emailAddress, historyId: id }: Notification): Json => ({ emailAddress, historyId: id });
 
-export interface Told {
+export interface PushNotice {
   readonly emailAddress: string;
   readonly historyId: bigint;
 }
 
 /** What a kept notification says; undefined for what is none. */
-export function toldOf(notice: Json): Told | undefined {
+export function pushNoticeOf(notice: Json): PushNotice | undefined {
   const kept = v.safeParse(notification, notice);
   return kept.success ? { ...kept.output, historyId: BigInt(kept.output.historyId) } : undefined;
 }

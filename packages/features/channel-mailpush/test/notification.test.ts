@@ -3,7 +3,7 @@ import type { Json, Parsed } from "@svc/contract";
 import { vectorCases } from "@svc/testkit/vectors";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { toldOf } from "../src/push.ts";
+import { pushNoticeOf } from "../src/push.ts";
 import { open, requestOf } from "./open-channel.ts";
 
 const { ingress } = open();
@@ -37,7 +37,7 @@ test.each(["0", "1", "9007199254740993", "9223372036854775807", "184467440737095
   (id) => {
     expect(pushed(`{"emailAddress":"a@b.example","historyId":${id}}`)).toEqual(kept(id));
     expect(pushed(`{"emailAddress":"a@b.example","historyId":"${id}"}`)).toEqual(kept(id));
-    expect(toldOf({ emailAddress: "a@b.example", historyId: id })?.historyId).toBe(BigInt(id));
+    expect(pushNoticeOf({ emailAddress: "a@b.example", historyId: id })?.historyId).toBe(BigInt(id));
   },
 );
 
@@ -81,7 +81,7 @@ test("any two halves of any text make no notification of anything else than one"
     fc.property(fc.jsonValue(), fc.string({ unit: "binary" }), (payload, text) => {
       expect(parse(payload as Json).notices ?? []).toEqual([]);
       const notices = pushed(text).notices ?? [];
-      for (const { body } of notices) expect(toldOf(body)?.historyId).toBeTypeOf("bigint");
+      for (const { body } of notices) expect(pushNoticeOf(body)?.historyId).toBeTypeOf("bigint");
     }),
   );
 });

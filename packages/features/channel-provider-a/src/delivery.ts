@@ -4,7 +4,6 @@
  */
 import type { DeliveryUpdate, Inbound, InboundMedia, Json, Logger, MediaKind, Parsed } from "@svc/contract";
 import { failureOf } from "./graph.ts";
-import { choiceOfButton } from "./prompts.ts";
 import {
   CHANNEL,
   type Fields,
@@ -248,3 +247,16 @@ const STATUSES: ReadonlyMap<string, DeliveryUpdate["status"]> = new Map([
   ["played", "read"],
   ["failed", "failed"],
 ]);
+
+/** The id of a button below a question; the platform sends it back with a press. */
+export const buttonId = (promptId: string, isApproval: boolean): string =>
+  `${ID_START}${promptId}:${isApproval ? "yes" : "no"}`;
+
+const ID_START = "svc-prompt:";
+const BUTTON_ID = new RegExp(`^${ID_START}([a-z0-9-]{1,32}):(yes|no)$`);
+
+/** Undefined for a button that this channel did not make. */
+function choiceOfButton({ id }: Fields): Inbound["choice"] {
+  const [, prompt, answer] = BUTTON_ID.exec(wordOf(id) ?? "") ?? [];
+  return prompt === undefined ? undefined : { prompt, approved: answer === "yes" };
+}

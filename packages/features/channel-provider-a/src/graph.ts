@@ -13,10 +13,10 @@ export interface GraphApi {
   find(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Fields | undefined>;
 }
 
-type Surroundings = Pick<FeatureContext, "clock" | "fetch">;
+type ApiDeps = Pick<FeatureContext, "clock" | "fetch">;
 
 /** Paths are below `api_url`, without a slash in front. */
-export function graphApi({ apiUrl, accessToken }: CloudConfig, { clock, fetch }: Surroundings): GraphApi {
+export function graphApi({ apiUrl, accessToken }: CloudConfig, { clock, fetch }: ApiDeps): GraphApi {
   const authorization = `Bearer ${accessToken}`;
   const common = (signal: AbortSignal) => ({ answers: ERROR_STATUSES, nowMs: clock.now(), signal });
   const read = (path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<PlatformAnswer> =>

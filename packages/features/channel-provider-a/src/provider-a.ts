@@ -25,11 +25,9 @@ import {
   verifyHmacSha256,
 } from "@svc/kit";
 import { type CloudConfig, type Config, cloudConfig } from "./config.ts";
-import { MAX_MEDIA_BYTES } from "./files.ts";
+import { MAX_MEDIA_BYTES, inboundMedia } from "./files.ts";
 import { type GraphApi, graphApi } from "./graph.ts";
-import { inboundMedia } from "./media.ts";
-import { promptPoster } from "./prompts.ts";
-import { TEXT_CHARS, messageSender } from "./send.ts";
+import { TEXT_CHARS, messageSender, promptPoster } from "./send.ts";
 import { CHANNEL, type Fields, PRODUCT, isUserId, phoneOf, textOf, userIdOf } from "./protocol.ts";
 import { deliveryReader } from "./delivery.ts";
 
@@ -172,7 +170,7 @@ function sampleDelivery(message: SampleMessage, config: CloudConfig): SampleDeli
 }
 
 function payloadOf({ text, from, id, atMs }: SampleMessage, { phoneNumberId, allowedNumbers }: CloudConfig): Json {
-  const { contact, sender } = senderOf(from ?? allowedNumbers.find((entry) => entry.trim() !== "*") ?? ANYBODY);
+  const { contact, sender } = senderOf(from ?? allowedNumbers.find((entry) => entry.trim() !== "*") ?? EXAMPLE_SENDER);
   const message = { ...sender, id, timestamp: String(Math.floor(atMs / 1000)), type: "text", text: { body: text } };
   const value = {
     messaging_product: PRODUCT,
@@ -184,7 +182,7 @@ function payloadOf({ text, from, id, atMs }: SampleMessage, { phoneNumberId, all
 }
 
 /** A number of the range for examples. */
-const ANYBODY = "+15550001111";
+const EXAMPLE_SENDER = "+15550001111";
 
 function senderOf(who: string): { contact: Record<string, Json>; sender: Record<string, Json> } {
   const userId = userIdOf(who.trim());

@@ -9,13 +9,16 @@ import {
   type Json,
   type MediaKind,
   type OutgoingMessage,
+  type Prompt,
+  type Prompts,
   type Receipt,
   SvcError,
 } from "@svc/contract";
 import type { SentParts, SentPartsOf } from "@svc/kit";
 import { type UploadedFile, uploadFile } from "./files.ts";
+import { buttonId } from "./delivery.ts";
 import type { GraphApi } from "./graph.ts";
-import { type Fields, fieldsOf, listOf, phoneOf, PRODUCT, recipientOf, textOf } from "./protocol.ts";
+import { type Fields, PRODUCT, fieldsOf, isGroupId, listOf, phoneOf, recipientOf, textOf } from "./protocol.ts";
 
 export const TEXT_CHARS = 4096;
 const CAPTION_CHARS = 1024;
@@ -44,7 +47,7 @@ export function messageSender(graph: GraphApi, phoneNumberId: string, sentParts:
   };
 }
 
-export function commonFields({ conversation, replyData, deliveryId }: OutgoingMessage): Record<string, Json> {
+function commonFields({ conversation, replyData, deliveryId }: OutgoingMessage): Record<string, Json> {
   // Set only if the sender quoted an earlier message, and so reads elsewhere in the chat. Otherwise the answer follows its message.
   const answered = textOf(fieldsOf(replyData)["messageId"]);
   return {
@@ -124,3 +127,44 @@ export function receiptOf({ messages, contacts }: Fields, { channel, id }: Conve
     ...(phone !== undefined && phone !== id && { opened: { channel, id: phone } }),
   };
 }
+
+// Questions with reply buttons. The platform can't remove buttons: a press on a settled question gets an answer that says so.
+// https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/interactive-reply-buttons-messages
+
+const BODY_CHARS = 1024;
+const TITLE_CHARS = 20;
+
+/** `send`: for a question without room for buttons, and for groups, which have none. */
+export function promptPoster(graph: GraphApi, phoneNumberId: string, send: Channel["send"]): Prompts {
+  return {
+    async post(message, prompt, signal) {
+      signal.throwIfAborted();
+      // The words, with who asks and by which number: there is nothing else around a title that a stranger may have chosen.
+      const { text } = message;
+      if (!hasRoom(text, prompt) || isInGroup(message.conversation.id)) return send(message, signal);
+      const content = { type: "interactive", interactive: buttonsOf(text, prompt) };
+      const answer = await graph.post(`${phoneNumberId}/messages`, { ...commonFields(message), ...content }, signal);
+      return receiptOf(answer, message.conversation);
+    },
+  };
+}
+
+function hasRoom(body: string, { approve, reject }: Prompt): boolean {
+  const fits = (label: string): boolean => label.trim() !== "" && label.length <= TITLE_CHARS;
+  // Two buttons of one title are refused.
+  return body.length <= BODY_CHARS && fits(approve) && fits(reject) && approve !== reject;
+}
+
+/** A number of twenty digits is long enough for a group's id. */
+const isInGroup = (id: string): boolean => isGroupId(id) && !/^\+?\d+$/.test(id);
+
+const buttonsOf = (text: string, { id, approve, reject }: Prompt): Json => ({
+  type: "button",
+  body: { text },
+  action: {
+    buttons: [
+      { type: "reply", reply: { id: buttonId(id, true), title: approve } },
+      { type: "reply", reply: { id: buttonId(id, false), title: reject } },
+    ],
+  },
+});

@@ -1,9 +1,9 @@
-/** What the platform tells of a message, in both shapes it has (versions 2025-01-01 and 2026-02-03 of its webhooks). */
+/** Reads a delivery, in both versions of the platform's webhooks: 2025-01-01 and 2026-02-03. */
 import type { Inbound, InboundMedia, Json, Logger } from "@svc/contract";
 import { mediaKindOf, senderGate } from "@svc/kit";
 import * as v from "valibot";
 
-/** The received message of a `message.received`; undefined if it has no message of another person. */
+/** The message of a `message.received`; undefined for other events, and for messages of ours. */
 export function inboundOf(payload: Json): Inbound | undefined {
   const { success, output } = v.safeParse(RECEIVED, payload);
   if (!success) return undefined;
@@ -15,9 +15,9 @@ export function inboundOf(payload: Json): Inbound | undefined {
   const parts = (message.parts ?? []).slice(0, MAX_PARTS).flatMap(partOf);
   if (handle === undefined || parts.length === 0) return undefined;
 
-  const sender = normalised(handle);
+  const sender = normalisedHandle(handle);
   const group = data.chat?.is_group ?? data.is_group;
-  const chat = data.chat_id ?? data.chat?.id ?? chatWith(sender, group);
+  const chat = data.chat_id ?? data.chat?.id ?? newChatWith(sender, group);
   if (chat === undefined) return undefined;
   const id = message.id ?? eventId;
   const media = parts.flatMap((part) => part.media ?? []);
@@ -31,109 +31,110 @@ export function inboundOf(payload: Json): Inbound | undefined {
     ...(group === true && { group }),
     text: parts.map(({ text }) => text).join("\n"),
     ...(media.length > 0 && { media }),
-    ...(parts.some(({ isApps }) => isApps) && { secondHand: true }),
+    ...(parts.some(({ isFromApp }) => isFromApp) && { secondHand: true }),
     ...(sentAtMs !== undefined && { sentAtMs }),
-    // A chat that is gone is begun anew with who wrote; of a group's answer that person alone is no reader.
+    // If the chat is gone, the answer starts a new one with the sender. A group gets none: its other members would miss the answer.
     ...(group !== true && { replyData: { to: sender } }),
   };
 }
 
 /**
- * A message without a chat is answered to its sender's number, and the platform makes the chat. Undefined where the answer
- * would go to the wrong reader (a group) or to no number (an SMS sender's name).
+ * The conversation of a message without a chat: its sender's number, for which the platform opens a chat. Undefined for a group,
+ * and for a sender without a number (an SMS sender's name).
  */
-const chatWith = (sender: string, group: boolean | undefined): string | undefined =>
+const newChatWith = (sender: string, group: boolean | undefined): string | undefined =>
   group !== true && isHandle(sender) ? sender : undefined;
 
-/** The platform's own limit; a delivery with more parts is forged. */
+/** The platform's own limit. */
 const MAX_PARTS = 100;
 
 interface Part {
   readonly text: string;
-  /** An app on the telephone wrote it. */
-  readonly isApps?: true;
+  /** Written by an iMessage app, not by the sender. */
+  readonly isFromApp?: true;
   readonly media?: InboundMedia;
 }
 
 function partOf(part: v.InferOutput<typeof PART>): Part[] {
   if (part === undefined) return [];
   if (part.type === "media") return [mediaPart(part)];
-  const isApps = part.type === "imessage_app";
-  const text = isApps ? (part.fallback_text ?? part.layout?.caption ?? "") : part.value;
-  return text.trim() === "" ? [] : [{ text, ...(isApps && { isApps }) }];
+  const isFromApp = part.type === "imessage_app";
+  const text = isFromApp ? (part.fallback_text ?? part.layout?.caption ?? "") : part.value;
+  return text.trim() === "" ? [] : [{ text, ...(isFromApp && { isFromApp }) }];
 }
 
 function mediaPart({ url, mime_type: mimeType, filename }: v.InferOutput<typeof MEDIA_PART>): Part {
   const kind = mediaKindOf(mimeType);
   const placeholder = `[${kind.toUpperCase()}:${url}]`;
-  const told = { ...(mimeType !== undefined && { mimeType }), ...(filename !== undefined && { fileName: filename }) };
-  return { text: placeholder, media: { kind, ref: url, placeholder, ...told } };
+  const about = { ...(mimeType !== undefined && { mimeType }), ...(filename !== undefined && { fileName: filename }) };
+  return { text: placeholder, media: { kind, ref: url, placeholder, ...about } };
 }
 
-/** An undocumented value counts as missing: one odd field must not lose a message. */
-const maybe = <Schema extends v.GenericSchema>(schema: Schema) => v.fallback(v.optional(schema), undefined);
+/** An invalid value counts as missing: one odd field must not lose a message. */
+const lenient = <Schema extends v.GenericSchema>(schema: Schema) => v.fallback(v.optional(schema), undefined);
 
-/** Longer than any id, number, address or name of a file there, and short enough to be kept. */
+/** An id, number, address, time or file name. The limit is longer than any of them. */
 const WORD = v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(512));
-const FLAG = maybe(v.boolean());
+const FLAG = lenient(v.boolean());
 
 const MEDIA_PART = v.object({
   type: v.literal("media"),
   url: v.pipe(v.string(), v.url(), v.maxLength(8192)),
-  mime_type: maybe(WORD),
-  filename: maybe(WORD),
+  mime_type: lenient(WORD),
+  filename: lenient(WORD),
 });
 
-const PART = maybe(
+const PART = lenient(
   v.variant("type", [
     v.object({ type: v.literal("text"), value: v.string() }),
     v.object({ type: v.literal("link"), value: v.string() }),
     MEDIA_PART,
     v.object({
       type: v.literal("imessage_app"),
-      fallback_text: maybe(v.string()),
-      layout: maybe(v.object({ caption: maybe(v.string()) })),
+      fallback_text: lenient(v.string()),
+      layout: lenient(v.object({ caption: lenient(v.string()) })),
     }),
   ]),
 );
 
-const MESSAGE = { id: maybe(WORD), parts: maybe(v.array(PART)), sent_at: maybe(WORD) };
-const HANDLE = maybe(v.object({ handle: maybe(WORD), is_me: FLAG }));
+const MESSAGE = { id: lenient(WORD), parts: lenient(v.array(PART)), sent_at: lenient(WORD) };
+const HANDLE = lenient(v.object({ handle: lenient(WORD), is_me: FLAG }));
 
 const RECEIVED = v.object({
   event_type: v.literal("message.received"),
-  event_id: maybe(WORD),
-  created_at: maybe(WORD),
+  event_id: lenient(WORD),
+  created_at: lenient(WORD),
   data: v.object({
     // 2026-02-03
     ...MESSAGE,
-    chat: maybe(v.object({ id: maybe(WORD), is_group: FLAG })),
+    chat: lenient(v.object({ id: lenient(WORD), is_group: FLAG })),
     sender_handle: HANDLE,
-    direction: maybe(WORD),
+    direction: lenient(WORD),
     // 2025-01-01
-    chat_id: maybe(WORD),
-    from: maybe(WORD),
+    chat_id: lenient(WORD),
+    from: lenient(WORD),
     from_handle: HANDLE,
     is_from_me: FLAG,
     is_group: FLAG,
-    received_at: maybe(WORD),
-    created_at: maybe(WORD),
-    message: maybe(v.object(MESSAGE)),
+    received_at: lenient(WORD),
+    created_at: lenient(WORD),
+    message: lenient(v.object(MESSAGE)),
   }),
 });
 
-// The handle of a person: a phone number, or the mail address of an account.
+// A handle is what the platform calls a person's address: a phone number, or the mail address of an account.
 
-/** As `+` and digits, or an address in lower case; other handles (an SMS sender's name) stay unchanged. */
-export function normalised(handle: string): string {
+/** A number as `+` and digits, an address in lower case; other handles (an SMS sender's name) unchanged. */
+export function normalisedHandle(handle: string): string {
   if (handle.includes("@")) return handle.toLowerCase();
   return PHONE.test(handle) ? `+${handle.replaceAll(/[^0-9]/g, "")}` : handle;
 }
 
-/** What the platform takes in `to`. */
+/** Whether the platform accepts it in `to`. */
 export const isHandle = (text: string): boolean => /^\+[0-9]{3,15}$|^[^\s@/]+@[^\s@/]+$/.test(text);
 
-export function handleGate(allowed: readonly string[], log: Logger): (sender: string) => boolean {
+/** Compares numbers by their digits and addresses in lower case; logs each refused sender once. */
+export function senderFilter(allowed: readonly string[], log: Logger): (sender: string) => boolean {
   const options = { allowed, log, channel: "provider_b" };
   const phones = senderGate({ ...options, mode: "phone" });
   const addresses = senderGate({ ...options, mode: "case_insensitive" });

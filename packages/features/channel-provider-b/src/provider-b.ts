@@ -1,4 +1,4 @@
-/** The channel: what comes in by its webhook, what goes out by the partner API. */
+/** The channel: receives messages by its webhook, and sends by the partner API. */
 import {
   type Channel,
   type Contributions,
@@ -23,7 +23,7 @@ import {
   readJson,
   runChannel,
 } from "@svc/kit";
-import { handleGate, inboundOf, isHandle, normalised } from "./payload.ts";
+import { inboundOf, isHandle, normalisedHandle, senderFilter } from "./payload.ts";
 import type { Config } from "./index.ts";
 import { signatureHeaders, verifier } from "./signature.ts";
 import * as v from "valibot";
@@ -43,7 +43,7 @@ function channelOf(context: FeatureContext<Config>): Channel & Required<Pick<Cha
   const api = apiOf(context);
   const upload = uploader(api, context);
   return {
-    // https://docs.linqapp.com/getting-started/key-concepts/: of one text part.
+    // The limit of one text part: https://docs.linqapp.com/getting-started/key-concepts/
     text: { maxChars: 10_000 },
     send: (message, signal) => sendMessage({ api, upload, fromPhone }, message, signal),
     typing: typing(api),
@@ -55,7 +55,7 @@ function channelOf(context: FeatureContext<Config>): Channel & Required<Pick<Cha
 
 function ingressOf({ config, log }: FeatureContext<Config>): Ingress {
   const { signing_secret: secret } = config;
-  const mayWrite = handleGate(config.allowed_senders, log);
+  const mayWrite = senderFilter(config.allowed_senders, log);
   return {
     path: "/provider-b",
     methods: ["POST"],
@@ -69,14 +69,139 @@ function ingressOf({ config, log }: FeatureContext<Config>): Ingress {
   };
 }
 
-// Who we are there: the lines that the token may send from.
+interface SendDeps {
+  readonly api: Api;
+  readonly upload: Upload;
+  readonly fromPhone: string;
+}
 
-/** One line for a person. Throws as `Channel.check`. */
+/** Sends into the conversation's chat. If the platform no longer knows the chat, starts a new one with the sender. */
+async function sendMessage(
+  { api, upload, fromPhone }: SendDeps,
+  { conversation, text, files = [], deliveryId, replyData }: OutgoingMessage,
+  signal: AbortSignal,
+): Promise<Receipt> {
+  signal.throwIfAborted();
+  const parts: Json[] = text.trim() === "" ? [] : [{ type: "text", value: text }];
+  for (const file of files) parts.push({ type: "media", attachment_id: await upload(file, signal) });
+  // One request and one key for text and files: the platform delivers a repeated request once.
+  const message = { parts, idempotency_key: deliveryId };
+  const startChat = async (to: string): Promise<Receipt> =>
+    receiptOf(await api("/chats", { json: { from: fromPhone, to: [to], message }, signal }), conversation);
+
+  // `channel_send` may name a person instead of a chat.
+  if (isHandle(conversation.id)) return startChat(conversation.id);
+  const path = `/chats/${pathPart(conversation.id)}/messages`;
+  const answer = await api(path, { json: { message }, handled: [404], signal });
+  if (answer.status !== 404) return receiptOf(answer, conversation);
+  // Another 404: for example the key of a message that was deleted since, which must not be sent again.
+  if ((errorCodeOf(answer) ?? CHAT_NOT_FOUND) !== CHAT_NOT_FOUND) throw refusalOf(answer);
+  const recipient = v.safeParse(REPLY_DATA, replyData);
+  if (recipient.success) return startChat(recipient.output.to);
+  throw new SvcError("DELIVERY_REFUSED", "The platform has no such chat any more.");
+}
+
+const CHAT_NOT_FOUND = 2001;
+const REPLY_DATA = v.object({ to: v.string() });
+
+/**
+ * An accepted message without a readable id is still sent. A message to a number opens a chat: answers come from that chat's id,
+ * never from the number.
+ */
+function receiptOf({ json }: { readonly json: Json | undefined }, { channel, id }: Conversation): Receipt {
+  const { success, output } = v.safeParse(SENT, json);
+  if (!success) return {};
+  const { message, chatId } = output;
+  return { platformId: message.id, ...(chatId !== undefined && chatId !== id && { opened: { channel, id: chatId } }) };
+}
+
+const ID = v.pipe(v.string(), v.nonEmpty(), v.maxLength(512));
+const MESSAGE = v.object({ id: ID });
+const CHAT_ID = v.fallback(v.optional(ID), undefined);
+/** The response for a new chat, and for an existing one. */
+const SENT = v.union([
+  v.pipe(
+    v.object({ chat: v.object({ id: CHAT_ID, message: MESSAGE }) }),
+    v.transform(({ chat: { id, message } }) => ({ message, chatId: id })),
+  ),
+  v.pipe(
+    v.object({ chat_id: CHAT_ID, message: MESSAGE }),
+    v.transform(({ chat_id: chatId, message }) => ({ message, chatId })),
+  ),
+]);
+
+// Files. A received message has a link to each; a file to send is uploaded before its message.
+
+/** Below the platform's 100 MB, because files pass through the agent's workspace. */
+const MAX_BYTES = 26_214_400;
+
+type Context = Pick<FeatureContext, "fetch" | "clock">;
+
+/** Sends no token: the link contains its own permission, and may lead to any server. */
+const mediaFetcher =
+  ({ fetch, clock }: Context): Media["fetch"] =>
+  ({ ref }, write, signal) =>
+    downloadMedia(fetch, { url: ref, maxBytes: MAX_BYTES, write, signal, nowMs: clock.now() });
+
+/** Resolves with the platform's id of the uploaded file. */
+type Upload = (file: OutgoingFile, signal: AbortSignal) => Promise<string>;
+
+function uploader(api: Api, { fetch }: Context): Upload {
+  return async (file, signal) => {
+    const bytes = await file.read();
+    const description = { filename: file.name, content_type: file.mimeType, size_bytes: bytes.byteLength };
+    const { json } = await api("/attachments", { json: description, signal });
+    const target = v.safeParse(UPLOAD_TARGET, json);
+    if (!target.success) throw new SvcError("DELIVERY_FAILED", "The platform named no address for the upload.");
+    const { attachment_id, upload_url, required_headers } = target.output;
+    // Another server: it gets the required headers and no token. The HTTP client sets host and length itself.
+    const headers = Object.fromEntries(Object.entries(required_headers).filter(([name]) => !SET_BY_CLIENT.test(name)));
+    const { status } = await fetch(upload_url, { method: "PUT", headers, body: bytes, timeoutMs: UPLOAD_MS, signal });
+    if (status >= 200 && status <= 299) return attachment_id;
+    // Retry any failure: the next try gets a new upload URL.
+    throw new SvcError("DELIVERY_FAILED", `The platform's file store answered with status ${status}.`);
+  };
+}
+
+/** Below the minute that one attempt to send may take. */
+const UPLOAD_MS = 50_000;
+const SET_BY_CLIENT = /^(?:host|content-length)$/i;
+
+const UPLOAD_TARGET = v.object({
+  attachment_id: v.pipe(v.string(), v.nonEmpty()),
+  upload_url: v.string(),
+  required_headers: v.optional(v.record(v.string(), v.string()), {}),
+});
+
+// Typing indicator and read receipts.
+
+/** Only iMessage chats of two support either. For other chats the platform answers 403 or 409, which is no error here. */
+const NOT_SUPPORTED = [403, 404, 409];
+
+/** The indicator ends when a message is sent. https://docs.linqapp.com/guides/chats/typing-indicators/ */
+const typing = (api: Api): NonNullable<Channel["typing"]> => ({
+  lastsMs: 60_000,
+  async start({ id }, _messageId, signal) {
+    // The chat does not exist before the answer.
+    if (isHandle(id)) return;
+    await api(`/chats/${pathPart(id)}/typing`, { handled: NOT_SUPPORTED, signal });
+  },
+});
+
+/** Marks the whole chat: the platform can't mark one message. https://docs.linqapp.com/api/resources/chats/ */
+const readMarks = (api: Api): NonNullable<Channel["readMarks"]> => ({
+  async mark({ id }, _messageId, signal) {
+    if (isHandle(id)) return;
+    await api(`/chats/${pathPart(id)}/read`, { handled: NOT_SUPPORTED, signal });
+  },
+});
+
+/** `Channel.check`: whether `from_phone` is one of the lines that the token may send from. */
 async function accountLine(api: Api, fromPhone: string, signal: AbortSignal): Promise<string> {
   const { json } = await api("/phone_numbers", { method: "GET", signal }).catch(asCheckFailure);
   const { success, output } = v.safeParse(LINES, json);
   if (!success) return "The platform takes the token; its list of lines can't be read.";
-  const lines = output.phone_numbers.map(({ phone_number: number }) => normalised(number));
+  const lines = output.phone_numbers.map(({ phone_number: number }) => normalisedHandle(number));
   const count = lines.length === 1 ? "the account's line" : `one of the account's ${lines.length} lines`;
   return lines.includes(fromPhone)
     ? `${fromPhone}, ${count}`
@@ -85,32 +210,71 @@ async function accountLine(api: Api, fromPhone: string, signal: AbortSignal): Pr
 
 const LINES = v.object({ phone_numbers: v.array(v.object({ phone_number: v.string() })) });
 
-// Signs of activity: the typing indicator and read receipts.
+// Requests to the partner API, and its errors.
 
-/** Only iMessage chats of two have either; of others the platform says 403 or 409, which is no failure of ours. */
-const NOT_THERE = [403, 404, 409];
+interface ApiRequest {
+  readonly method?: "GET" | "POST";
+  readonly json?: Json;
+  /** Error statuses that the caller handles itself. */
+  readonly handled?: readonly number[];
+  readonly signal: AbortSignal;
+}
 
-/** https://docs.linqapp.com/guides/chats/typing-indicators/ – ends by itself when a message is sent. */
-const typing = (api: Api): NonNullable<Channel["typing"]> => ({
-  lastsMs: 60_000,
-  async start({ id }, _messageId, signal) {
-    // A chat that the answer will begin.
-    if (isHandle(id)) return;
-    await api(`/chats/${pathPart(id)}/typing`, { answers: NOT_THERE, signal });
-  },
-});
+/** Throws as `platformCall` does. `path` begins with a slash. */
+type Api = (path: string, request: ApiRequest) => Promise<PlatformAnswer>;
 
-/** https://docs.linqapp.com/api/resources/chats/ – the platform marks all of a chat, not one message. */
-const readMarks = (api: Api): NonNullable<Channel["readMarks"]> => ({
-  async mark({ id }, _messageId, signal) {
-    if (isHandle(id)) return;
-    await api(`/chats/${pathPart(id)}/read`, { answers: NOT_THERE, signal });
-  },
-});
+function apiOf({ config, fetch, clock }: FeatureContext<Config>): Api {
+  return async (path, { method = "POST", json, handled = [], signal }) => {
+    const answer = await platformCall(fetch, {
+      url: `${config.api_url}${path}`,
+      method,
+      headers: { authorization: `Bearer ${config.api_token}` },
+      ...(json !== undefined && { json }),
+      // The error code in the body tells these apart: `refusalOf`.
+      answers: [403, 404, 409],
+      signal,
+      nowMs: clock.now(),
+    });
+    if (answer.status < 400 || handled.includes(answer.status)) return answer;
+    throw refusalOf(answer);
+  };
+}
 
-/** A delivery as the platform makes it today, for `svc webhook send` and tests. */
+/** Undefined for a response of another form. https://docs.linqapp.com/error/ */
+function errorCodeOf({ json }: PlatformAnswer): number | undefined {
+  const { success, output } = v.safeParse(ERROR, json);
+  return success ? output.error.code : undefined;
+}
+
+const ERROR = v.object({ error: v.object({ code: v.number() }) });
+
+/** The error code decides: most 403 concern the message, not the credentials, and some 404 and 409 are temporary. */
+function refusalOf(answer: PlatformAnswer): SvcError {
+  const known = REFUSALS[errorCodeOf(answer) ?? 0];
+  if (known !== undefined) return new SvcError(...known);
+  const code = answer.status === 403 ? "CHANNEL_UNAUTHORIZED" : "DELIVERY_REFUSED";
+  return new SvcError(code, `The platform answered with status ${answer.status}.`);
+}
+
+const REFUSALS: Readonly<Record<number, ConstructorParameters<typeof SvcError>>> = {
+  2002: ["DELIVERY_REFUSED", "The platform deleted this message after it was sent."],
+  2005: ["DELIVERY_REFUSED", "The chat belongs to another account of the platform."],
+  2006: [
+    "CHANNEL_UNAUTHORIZED",
+    "The account has no right to the line.",
+    { hint: "Check channels_config.provider_b.from_phone." },
+  ],
+  2007: ["DELIVERY_FAILED", "The platform has not finished with the file."],
+  2008: ["DELIVERY_REFUSED", "The platform's sandbox delivers only to people who wrote first."],
+  2009: ["DELIVERY_FAILED", "The platform has not finished with the chat."],
+  2011: ["DELIVERY_REFUSED", "The platform has not enabled this for the account."],
+  2013: ["DELIVERY_REFUSED", "The line has left the chat."],
+  2024: ["DELIVERY_REFUSED", "The recipient has opted out of messages at the platform."],
+};
+
+/** A delivery in the platform's current form, for `svc webhook send` and tests. */
 function sampleOf(config: Config, { text, from, id, atMs }: SampleMessage): SampleDelivery {
-  const sender = from ?? config.allowed_senders.find((entry) => entry !== "*") ?? NOBODY;
+  const sender = from ?? config.allowed_senders.find((entry) => entry !== "*") ?? EXAMPLE_NUMBER;
   const at = new Date(atMs).toISOString();
   const handle = { service: "iMessage", status: "active", joined_at: at, left_at: null };
   const payload = {
@@ -148,180 +312,19 @@ function sampleOf(config: Config, { text, from, id, atMs }: SampleMessage): Samp
   return { method: "POST", query: "", headers, body };
 }
 
-/** A number of the range for examples (555-0100 to 555-0199). */
-const NOBODY = "+15555550100";
+/** From the range reserved for examples, 555-0100 to 555-0199. */
+const EXAMPLE_NUMBER = "+15555550100";
 
 /**
- * The platform knows no such chat, and says so: then the answer begins a real one with the sender. Of one sender always
- * the same, so that several samples are one conversation.
+ * The same chat for each sample of a sender, so that they are one conversation. The platform does not know it, so the answer starts
+ * a real chat with the sender.
  */
 const chatOf = (sender: string): string => uuidOf(`chat with ${sender}`);
 
-/** Ids there are UUIDs, and others are refused as malformed (RFC 9562, version 8: of anything). */
+/** The platform accepts only UUIDs as ids. Version 8 of RFC 9562 may contain any bits. */
 function uuidOf(text: string): string {
   const hex = hash("sha256", text, "hex");
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
     "-",
   );
 }
-
-/** A message goes into its chat; when the platform knows no such chat, a new one with the sender is begun. */
-interface SendDeps {
-  readonly api: Api;
-  readonly upload: Upload;
-  readonly fromPhone: string;
-}
-
-async function sendMessage(
-  { api, upload, fromPhone }: SendDeps,
-  { conversation, text, files = [], deliveryId, replyData }: OutgoingMessage,
-  signal: AbortSignal,
-): Promise<Receipt> {
-  signal.throwIfAborted();
-  const parts: Json[] = text.trim() === "" ? [] : [{ type: "text", value: text }];
-  for (const file of files) parts.push({ type: "media", attachment_id: await upload(file, signal) });
-  // One request for all of it, and one key: however often it is sent again, it is delivered once.
-  const message = { parts, idempotency_key: deliveryId };
-  const begin = async (to: string): Promise<Receipt> =>
-    receiptOf(await api("/chats", { json: { from: fromPhone, to: [to], message }, signal }), conversation);
-
-  // `channel_send` may be told a number instead of a chat.
-  if (isHandle(conversation.id)) return begin(conversation.id);
-  const path = `/chats/${pathPart(conversation.id)}/messages`;
-  const answer = await api(path, { json: { message }, answers: [404], signal });
-  if (answer.status !== 404) return receiptOf(answer, conversation);
-  // It says 404 of other things too: of a key whose message was deleted meanwhile, which must not be sent again.
-  if ((errorCodeOf(answer) ?? CHAT_NOT_FOUND) !== CHAT_NOT_FOUND) throw refusalOf(answer);
-  const recipient = v.safeParse(REPLY_DATA, replyData);
-  if (recipient.success) return begin(recipient.output.to);
-  throw new SvcError("DELIVERY_REFUSED", "The platform has no such chat any more.");
-}
-
-const CHAT_NOT_FOUND = 2001;
-const REPLY_DATA = v.object({ to: v.string() });
-
-/** An acceptance without an id is one all the same. Answers name the chat by its id, never the number it was begun with. */
-function receiptOf({ json }: { readonly json: Json | undefined }, { channel, id }: Conversation): Receipt {
-  const { success, output } = v.safeParse(TAKEN, json);
-  if (!success) return {};
-  const { message, chatId } = output;
-  return { platformId: message.id, ...(chatId !== undefined && chatId !== id && { opened: { channel, id: chatId } }) };
-}
-
-const ID = v.pipe(v.string(), v.nonEmpty(), v.maxLength(512));
-const MESSAGE = v.object({ id: ID });
-const CHAT_ID = v.fallback(v.optional(ID), undefined);
-/** The answer for a new chat, and for an existing one. */
-const TAKEN = v.union([
-  v.pipe(
-    v.object({ chat: v.object({ id: CHAT_ID, message: MESSAGE }) }),
-    v.transform(({ chat: { id, message } }) => ({ message, chatId: id })),
-  ),
-  v.pipe(
-    v.object({ chat_id: CHAT_ID, message: MESSAGE }),
-    v.transform(({ chat_id: chatId, message }) => ({ message, chatId })),
-  ),
-]);
-
-// Files: in from the link that a message came with, out by an upload before the message.
-
-/** The platform takes 100 MB; what goes through an agent's workspace is smaller. */
-const MAX_BYTES = 26_214_400;
-
-type Context = Pick<FeatureContext, "fetch" | "clock">;
-
-/** The link carries its own permission and may lead anywhere: our token stays here. */
-const mediaFetcher =
-  ({ fetch, clock }: Context): Media["fetch"] =>
-  ({ ref }, write, signal) =>
-    downloadMedia(fetch, { url: ref, maxBytes: MAX_BYTES, write, signal, nowMs: clock.now() });
-
-/** Resolves with the platform's id of the file. */
-type Upload = (file: OutgoingFile, signal: AbortSignal) => Promise<string>;
-
-function uploader(api: Api, { fetch }: Context): Upload {
-  return async (file, signal) => {
-    const bytes = await file.read();
-    const told = { filename: file.name, content_type: file.mimeType, size_bytes: bytes.byteLength };
-    const { json } = await api("/attachments", { json: told, signal });
-    const place = v.safeParse(PLACE, json);
-    if (!place.success) throw new SvcError("DELIVERY_FAILED", "The platform gave no place for the file.");
-    const { attachment_id, upload_url, required_headers } = place.output;
-    // The place is another server's: it gets what was asked for it, not our token. The length is the client's to say.
-    const headers = Object.fromEntries(Object.entries(required_headers).filter(([name]) => !CLIENTS_OWN.test(name)));
-    const { status } = await fetch(upload_url, { method: "PUT", headers, body: bytes, timeoutMs: UPLOAD_MS, signal });
-    if (status >= 200 && status <= 299) return attachment_id;
-    // Retry any failure: the next try gets a new upload URL.
-    throw new SvcError("DELIVERY_FAILED", `The platform's file store answered with status ${status}.`);
-  };
-}
-
-/** One attempt to send may take a minute in all. */
-const UPLOAD_MS = 50_000;
-const CLIENTS_OWN = /^(?:host|content-length)$/i;
-
-const PLACE = v.object({
-  attachment_id: v.pipe(v.string(), v.nonEmpty()),
-  upload_url: v.string(),
-  required_headers: v.optional(v.record(v.string(), v.string()), {}),
-});
-
-/** One request to the partner API, with what its answers mean to a message. */
-interface ApiRequest {
-  readonly method?: "GET" | "POST";
-  readonly json?: Json;
-  /** Statuses that the caller deals with itself. */
-  readonly answers?: readonly number[];
-  readonly signal: AbortSignal;
-}
-
-/** Throws as `platformCall` does. `path` begins with a slash. */
-type Api = (path: string, request: ApiRequest) => Promise<PlatformAnswer>;
-
-function apiOf({ config, fetch, clock }: FeatureContext<Config>): Api {
-  return async (path, { method = "POST", json, answers = [], signal }) => {
-    const answer = await platformCall(fetch, {
-      url: `${config.api_url}${path}`,
-      method,
-      headers: { authorization: `Bearer ${config.api_token}` },
-      ...(json !== undefined && { json }),
-      answers: [403, 404, 409],
-      signal,
-      nowMs: clock.now(),
-    });
-    if (answer.status < 400 || answers.includes(answer.status)) return answer;
-    throw refusalOf(answer);
-  };
-}
-
-/** https://docs.linqapp.com/error/ – undefined where the answer is not in that form. */
-function errorCodeOf({ json }: PlatformAnswer): number | undefined {
-  const { success, output } = v.safeParse(ERROR, json);
-  return success ? output.error.code : undefined;
-}
-
-const ERROR = v.object({ error: v.object({ code: v.number() }) });
-
-/** 403 is said of messages more often than of credentials, and some 404 and 409 pass. */
-function refusalOf(answer: PlatformAnswer): SvcError {
-  const known = KNOWN[errorCodeOf(answer) ?? 0];
-  if (known !== undefined) return new SvcError(...known);
-  const code = answer.status === 403 ? "CHANNEL_UNAUTHORIZED" : "DELIVERY_REFUSED";
-  return new SvcError(code, `The platform answered with status ${answer.status}.`);
-}
-
-const KNOWN: Readonly<Record<number, ConstructorParameters<typeof SvcError>>> = {
-  2002: ["DELIVERY_REFUSED", "The platform has deleted this message after it was sent."],
-  2005: ["DELIVERY_REFUSED", "The chat belongs to another account of the platform."],
-  2006: [
-    "CHANNEL_UNAUTHORIZED",
-    "The account has no right to the line.",
-    { hint: "Check channels_config.provider_b.from_phone." },
-  ],
-  2007: ["DELIVERY_FAILED", "The platform has not finished with the file."],
-  2008: ["DELIVERY_REFUSED", "In the platform's sandbox only who has written first can be written to."],
-  2009: ["DELIVERY_FAILED", "The platform has not finished with the chat."],
-  2011: ["DELIVERY_REFUSED", "The platform has not enabled this for the account."],
-  2013: ["DELIVERY_REFUSED", "The line has left the chat."],
-  2024: ["DELIVERY_REFUSED", "The recipient has asked the platform not to be written to."],
-};

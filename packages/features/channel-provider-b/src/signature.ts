@@ -1,11 +1,11 @@
 /**
- * Whether a delivery is the platform's. It sends two sets of headers with each, and either is proof enough:
- * `X-Webhook-Signature`, hex over `timestamp.body`, and `webhook-signature` of Standard Webhooks, which is to replace it.
+ * Verifies that a delivery comes from the platform. Each has two signatures, and one valid signature is enough:
+ * `X-Webhook-Signature`, HMAC-SHA256 in hex over `timestamp.body`, and `webhook-signature` of Standard Webhooks, its successor.
  */
 import type { RawRequest, Verdict } from "@svc/contract";
 import { equalSecrets, hmacSha256Hex, signWebhook, verifyHmacSha256 } from "@svc/kit";
 
-/** A replay within this time is stopped by the message's id. */
+/** The age that a delivery may have. The message's id stops replays within it. */
 const TOLERANCE_MS = 300_000;
 
 export function verifier(secret: string): (request: RawRequest) => Verdict {
@@ -17,7 +17,7 @@ export function verifier(secret: string): (request: RawRequest) => Verdict {
   };
 }
 
-/** For a delivery of our own making. */
+/** Signs a sample delivery. */
 export function signatureHeaders(secret: string, body: Uint8Array, atMs: number): Record<string, string> {
   const timestamp = String(Math.floor(atMs / 1000));
   return {
@@ -38,7 +38,7 @@ function isSignedByStandard(key: Buffer, { headers, body, receivedAtMs }: RawReq
   const id = headers["webhook-id"] ?? "";
   if (id === "" || !isFresh(timestamp, receivedAtMs)) return false;
   const expected = signWebhook(key, { id, timestamp, body });
-  // Several, while a secret is being replaced.
+  // The header has several signatures while a secret is being replaced.
   const given = (headers["webhook-signature"] ?? "").split(" ", MAX_SIGNATURES);
   return given.some((entry) => equalSecrets(entry, expected));
 }
@@ -48,18 +48,18 @@ const MAX_SIGNATURES = 8;
 const isFresh = (timestamp: string, nowMs: number): boolean =>
   /^[0-9]{1,12}$/.test(timestamp) && Math.abs(nowMs - Number(timestamp) * 1000) <= TOLERANCE_MS;
 
-/** What Standard Webhooks signs with; undefined for a secret that is not of its form. */
+/** The key of Standard Webhooks; undefined for a secret of another form. */
 function standardKey(secret: string): Buffer | undefined {
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret.trim())?.[1];
   const key = Buffer.from(encoded ?? "", "base64");
-  // A key of a few bytes could be guessed from one delivery; the format asks for 24 to 64.
+  // The format requires 24 to 64 bytes: a shorter key could be guessed from one delivery.
   return key.length < 24 ? undefined : key;
 }
 
 function reasonFor({ headers, receivedAtMs }: RawRequest): string {
   const timestamp = headers["x-webhook-timestamp"] ?? headers["webhook-timestamp"];
-  if (timestamp === undefined) return "there is no timestamp header";
+  if (timestamp === undefined) return "the timestamp header is missing";
   return isFresh(timestamp, receivedAtMs)
-    ? "no signature fits the secret"
+    ? "no signature matches the secret"
     : "the timestamp is malformed, or more than 300 s off";
 }

@@ -1,5 +1,5 @@
-// One value that is not what the platform's documents say, wherever it is, must be no error, which would be posted again
-// for hours, and no message that can't be kept or answered.
+// A delivery with one altered value must not throw, or the platform would repeat it for hours; nor become a message that
+// can't be stored or answered.
 import { readdirSync, readFileSync } from "node:fs";
 import type { Json } from "@svc/contract";
 import { everyAlteration, flawOf } from "@svc/testkit/conformance/channel-conformance";

@@ -1,4 +1,4 @@
-// What every feature and every channel keeps, against a platform that is strict, hostile, slow or gone.
+// The conformance suites of features and channels, against a platform that is strict, hostile, slow or gone.
 import { channelConformance, type Section } from "@svc/testkit/conformance/channel-conformance";
 import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
 import { providerBDelivery, providerBSigned } from "@svc/testkit/platforms/provider-b/delivery";

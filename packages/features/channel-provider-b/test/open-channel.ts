@@ -1,4 +1,4 @@
-/** The channel as the tests set it up: its section, with or without a platform. */
+/** Constructs the channel for tests, with or without a platform. */
 import type { Channel, FeatureContext, Ingress, RawRequest, SampleDelivery } from "@svc/contract";
 import { rawOf } from "@svc/testkit/conformance/channel-conformance";
 import type { FakeFeatureContext } from "@svc/testkit/feature-context";
@@ -25,17 +25,17 @@ export interface Opened {
   readonly context: FakeFeatureContext<Config>;
 }
 
-/** Without `api_url`, there is no platform. */
+/** Without `api_url`, the channel has no platform. */
 export function open(
   changes: Partial<typeof section & { api_url: string }> = {},
   fetch?: FeatureContext["fetch"],
 ): Opened {
-  const given = { nowMs: NOW_MS, ...(fetch && { fetch }) };
-  const { channel, ingress, made, context } = openChannel({ definition, create }, { ...section, ...changes }, given);
+  const options = { nowMs: NOW_MS, ...(fetch && { fetch }) };
+  const { channel, ingress, made, context } = openChannel({ definition, create }, { ...section, ...changes }, options);
   return { channel: channel as Opened["channel"], ingress: ingress[0]!, run: made.run!, context };
 }
 
-/** What the gateway makes of a delivery. */
+/** A delivery as the gateway passes it on. */
 export const requestOf = (delivery: SampleDelivery, receivedAtMs = NOW_MS): RawRequest => rawOf(delivery, receivedAtMs);
 
 export const never = new AbortController().signal;

@@ -1,5 +1,5 @@
-// What becomes of a delivery: both shapes, our own messages in every disguise, other events, senders who may not write,
-// and bodies of anybody's making.
+// Reading a delivery: both versions, our own messages under each flag, other events, senders who are not allowed, and
+// arbitrary bodies.
 import { readFileSync } from "node:fs";
 import type { Inbound, Json, Parsed } from "@svc/contract";
 import { providerBDelivery } from "@svc/testkit/platforms/provider-b/delivery";
@@ -34,18 +34,18 @@ interface Expected {
 
 test.each(vectorCases<Case, Expected>("payload.provider_b"))("$name", ({ input, expected }) => {
   const { inbound = [] } = parsed(input.payload, input.config.allowed);
-  const told = inbound.map(({ sender, text, conversation }) => ({
+  const messages = inbound.map(({ sender, text, conversation }) => ({
     sender,
     content: text,
     reply_target: conversation.id,
   }));
-  expect(told).toEqual(expected.messages);
+  expect(messages).toEqual(expected.messages);
 });
 
-describe("the newer shape, with every field that is documented", () => {
+describe("version 2026-02-03, with every documented field", () => {
   const received = fixture("received-2026-02-03") as { readonly data: { readonly parts: readonly Json[] } };
 
-  test("is a message with its parts in order", () => {
+  test("becomes a message with its parts in order", () => {
     expect(only(received)).toEqual({
       id: "89e3566e-1d13-49e5-a8ee-48490d5bfeb7",
       conversation: { channel: "provider_b", id: "8f392755-6865-4b18-880a-227f9d8b458f" },
@@ -75,14 +75,14 @@ describe("the newer shape, with every field that is documented", () => {
     });
   });
 
-  test("loses a part that is not as documented, and nothing else", () => {
+  test("loses an invalid part, and nothing else", () => {
     const odd = [null, 7, { type: "media", url: 5 }, { type: "media", url: "no url" }, { type: "hologram" }, {}];
     const parts = [...odd, ...received.data.parts.slice(0, 1)];
     expect(only({ ...received, data: { ...received.data, parts } })).toMatchObject({ text: "Have a look" });
   });
 });
 
-test("the older shape, with every field that is documented; of a group nobody alone is written to", () => {
+test("reads version 2025-01-01 with every documented field; a group has no replyData", () => {
   const inbound = only(fixture("received-2025-01-01"));
   expect(inbound).toEqual({
     id: "89e3566e-1d13-49e5-a8ee-48490d5bfeb8",
@@ -96,7 +96,7 @@ test("the older shape, with every field that is documented; of a group nobody al
 });
 
 test.each((fixture("other-events") as { event_type: string }[]).map((event) => [event.event_type, event] as const))(
-  "%s is no message",
+  "ignores %s",
   (_, event) => {
     expect(parsed(event as Json)).toEqual({});
   },
@@ -119,9 +119,9 @@ describe("our own message", () => {
     ["is_from_me", { is_from_me: true }],
     ["is_me", { sender_handle: { handle: "+12025550123", is_me: true } }],
     ["direction", { direction: "outbound" }],
-    ["the older flag in the newer shape", { is_from_me: true, direction: "inbound" }],
-    ["the newer flag in the older shape", { chat_id: "c", from: "+1", is_from_me: false, direction: "outbound" }],
-  ])("told by %s is dropped", (_, data) => {
+    ["the older flag in the newer version", { is_from_me: true, direction: "inbound" }],
+    ["the newer flag in the older version", { chat_id: "c", from: "+1", is_from_me: false, direction: "outbound" }],
+  ])("marked by %s is dropped", (_, data) => {
     expect(only(newer({}))).toBeDefined();
     expect(parsed(newer(data))).toEqual({});
   });
@@ -138,7 +138,7 @@ describe("the sender", () => {
     ["12025550123", "+12025550123"],
     ["Ann@Example.COM", "ann@example.com"],
     ["AMAZON", "AMAZON"],
-  ])("%s is %s", (handle, sender) => {
+  ])("%s is normalised to %s", (handle, sender) => {
     expect(only(from(handle))?.sender).toBe(sender);
   });
 
@@ -155,7 +155,7 @@ describe("the sender", () => {
     expect(only(from(handle), allowed) !== undefined).toBe(passes);
   });
 
-  test("who may not write is told to the log once, without the text", () => {
+  test("who is not allowed is logged once, without the text", () => {
     const { ingress, context } = open({ allowed_senders: [] });
     const body = Buffer.from(JSON.stringify(from("+12025550188")));
     for (let i = 0; i < 3; i += 1) {
@@ -166,7 +166,7 @@ describe("the sender", () => {
   });
 });
 
-test("without an id of the message the event's tells duplicates apart", () => {
+test("uses the event's id as the message id if the message has none", () => {
   const payload = { event_type: "message.received", event_id: "evt-1", data: { chat_id: "c", from: "+12025550123" } };
   const message = { parts: [{ type: "text", value: "x" }] };
   expect(only({ ...payload, data: { ...payload.data, message } })?.id).toBe("evt-1");
@@ -187,8 +187,8 @@ describe("a message without a chat id", () => {
     ["no chat", {}],
     ["a chat without an id", { chat: { is_group: false } }],
     ["an empty id", { chat: { id: " " } }],
-    ["the older shape", { from: "+12025550123", message: { id: "m", parts: [{ type: "text", value: "x" }] } }],
-  ])("is answered to its sender: %s", (_, data) => {
+    ["the older version", { from: "+12025550123", message: { id: "m", parts: [{ type: "text", value: "x" }] } }],
+  ])("is answered at its sender's number: %s", (_, data) => {
     expect(only(without(data))).toMatchObject({
       conversation: { channel: "provider_b", id: "+12025550123" },
       sender: "+12025550123",
@@ -196,14 +196,14 @@ describe("a message without a chat id", () => {
   });
 
   test.each<[string, Json]>([
-    ["of a group, whose other members would not see the answer", { chat: { is_group: true } }],
-    ["of a sender's name, which is no number", { sender_handle: { handle: "AMAZON" } }],
-    ["of our own", { direction: "outbound" }],
+    ["from a group, whose other members would not see the answer", { chat: { is_group: true } }],
+    ["from a sender's name, which is not a number", { sender_handle: { handle: "AMAZON" } }],
+    ["our own", { direction: "outbound" }],
   ])("is dropped when it is %s", (_, data) => {
     expect(parsed(without(data))).toEqual({});
   });
 
-  test("has no presence to show yet", async () => {
+  test("gets no typing indicator and no read receipt", async () => {
     const asked: string[] = [];
     const { channel } = open({}, (url) => {
       asked.push(String(url));
@@ -224,7 +224,7 @@ test.each<[string, Json, string]>([
   ],
   ["created_at beside the message", { created_at: "2026-02-03T12:00:02Z" }, "2026-02-03T12:00:02Z"],
   ["created_at of the event", {}, "2026-02-03T12:00:03Z"],
-  ["the next one that is a time", { sent_at: "yesterday", received_at: "" }, "2026-02-03T12:00:03Z"],
+  ["the next valid one", { sent_at: "yesterday", received_at: "" }, "2026-02-03T12:00:03Z"],
 ])("the time of a message is %s", (_, data, time) => {
   const event = { event_type: "message.received", created_at: "2026-02-03T12:00:03Z" };
   const message = { id: "m", chat: { id: "c" }, sender_handle: { handle: "+12025550123" } };
@@ -232,7 +232,7 @@ test.each<[string, Json, string]>([
   expect(only(payload)?.sentAtMs).toBe(Date.parse(time));
 });
 
-test("what the testkit's platform posts is read, in both shapes", () => {
+test("reads the deliveries of the testkit's platform, in both versions", () => {
   const message = { id: "m-1", chatId: "c-1", from: "+12025550123", text: "Hello", atMs: NOW_MS };
   const { ingress } = open();
   for (const version of ["2025-01-01", "2026-02-03"] as const) {
@@ -244,13 +244,16 @@ test("what the testkit's platform posts is read, in both shapes", () => {
   }
 });
 
-test.each(["", "{", "[1,", '{"a":1}x', "\ufeff{}", "ÿ", "[".repeat(500) + "]".repeat(500)])("%j is no JSON", (body) => {
-  const bytes = body === "ÿ" ? Uint8Array.of(0xff) : Buffer.from(body);
-  const request = requestOf({ method: "POST", query: "", headers: {}, body: bytes });
-  expect(() => open().ingress.parse(request)).toThrow(expect.objectContaining({ code: "BAD_JSON" }));
-});
+test.each(["", "{", "[1,", '{"a":1}x', "\ufeff{}", "ÿ", "[".repeat(500) + "]".repeat(500)])(
+  "rejects %j with BAD_JSON",
+  (body) => {
+    const bytes = body === "ÿ" ? Uint8Array.of(0xff) : Buffer.from(body);
+    const request = requestOf({ method: "POST", query: "", headers: {}, body: bytes });
+    expect(() => open().ingress.parse(request)).toThrow(expect.objectContaining({ code: "BAD_JSON" }));
+  },
+);
 
-test("no JSON of anybody's makes it throw, or lets in who may not write", () => {
+test("arbitrary JSON never throws, and never passes a sender who is not allowed", () => {
   const { ingress } = open({ allowed_senders: ["+12025550123"] });
   const text = fc.oneof(fc.string(), fc.constantFrom("+12025550123", "inbound", "outbound", "text", "media"));
   const anything = fc.oneof(fc.jsonValue() as fc.Arbitrary<Json>, text, fc.boolean(), fc.constant(null));
@@ -291,7 +294,7 @@ test("no JSON of anybody's makes it throw, or lets in who may not write", () => 
   );
 });
 
-test("a delivery for `svc webhook send` is one that passes and is allowed", () => {
+test("the sample delivery for `svc webhook send` is signed, and from an allowed sender", () => {
   const { ingress } = open({ allowed_senders: ["*", "+12025550177"] });
   for (const from of [undefined, "+12025550123"]) {
     const request = requestOf(ingress.sample!({ text: "hello", id: "id-1", atMs: NOW_MS, ...(from && { from }) }));
@@ -302,7 +305,7 @@ test("a delivery for `svc webhook send` is one that passes and is allowed", () =
   }
 });
 
-test("of one sender all samples are one conversation; unsigned ones without a secret", () => {
+test("samples of one sender share a conversation, and are unsigned without a secret", () => {
   const chat = (from: string, id: string) => {
     const { ingress } = open({ signing_secret: undefined, allowed_senders: ["*"] });
     const request = requestOf(ingress.sample!({ text: "x", from, id, atMs: NOW_MS }));

@@ -1,4 +1,4 @@
-// What is not a message: files that come in, "is writing" and "read", and the platform's word on who we are.
+// Received files, typing indicators, read receipts, `svc channels test`, and the channel's start.
 import { SvcError } from "@svc/contract";
 import { settled } from "@svc/testkit/fake-clock";
 import { type ProviderB, startProviderB } from "@svc/testkit/platforms/provider-b/server";
@@ -13,18 +13,18 @@ afterEach(() => platform.close());
 
 const opened = () => open({ api_url: platform.apiUrl });
 
-describe("a file that came", () => {
+describe("a received file", () => {
   const fetched = async (ref: string) => {
     const chunks: Uint8Array[] = [];
     const media = { kind: "image", ref, placeholder: "[IMAGE]" } as const;
-    const told = await opened().channel.media.fetch(media, async (chunk) => void chunks.push(chunk), never);
-    return { told, bytes: Buffer.concat(chunks) };
+    const fetchedMedia = await opened().channel.media.fetch(media, async (chunk) => void chunks.push(chunk), never);
+    return { media: fetchedMedia, bytes: Buffer.concat(chunks) };
   };
 
   test("is fetched without the token", async () => {
     const link = platform.host(Buffer.alloc(300_000, 7), "image/heic");
-    const { told, bytes } = await fetched(link);
-    expect(told).toEqual({ mimeType: "image/heic" });
+    const { media, bytes } = await fetched(link);
+    expect(media).toEqual({ mimeType: "image/heic" });
     expect(bytes.equals(Buffer.alloc(300_000, 7))).toBe(true);
     expect(JSON.stringify(platform.requests[0]?.headers)).not.toContain(TOKEN);
   });
@@ -38,15 +38,15 @@ describe("a file that came", () => {
     await expect(fetched(link)).rejects.toMatchObject({ code: "MEDIA_REFUSED" });
   });
 
-  test("that is gone is told as such", async () => {
+  test("that is gone fails with MEDIA_REFUSED", async () => {
     await expect(fetched(`${platform.url}/files/none`)).rejects.toMatchObject({ code: "MEDIA_REFUSED" });
   });
 });
 
-describe("signs of presence", () => {
+describe("typing indicator and read receipt", () => {
   const conversation = (id: string) => ({ channel: "provider_b", id });
 
-  test("are shown in a chat of two", async () => {
+  test("reach a chat of two", async () => {
     const chat = platform.openChat(["+12025550123"]);
     const { typing, readMarks } = opened().channel;
     await readMarks.mark(conversation(chat), "m-1", never);
@@ -54,7 +54,7 @@ describe("signs of presence", () => {
     expect(platform.signs).toEqual([`read ${chat}`, `typing ${chat}`]);
   });
 
-  test("are nothing to complain of where the platform has none: in groups, in chats that are gone", async () => {
+  test("do nothing, without an error, in groups and in chats that are gone", async () => {
     const group = platform.openChat(["+12025550123", "+12025550124"]);
     const { typing } = opened().channel;
     await typing.start(conversation(group), undefined, never);
@@ -63,12 +63,12 @@ describe("signs of presence", () => {
   });
 });
 
-describe("the check", () => {
-  test("tells the line, and how many there are", async () => {
+describe("`Channel.check`", () => {
+  test("reports the line, and the number of lines", async () => {
     expect(await opened().channel.check(never)).toBe(`${LINE}, one of the account's 2 lines`);
   });
 
-  test("tells of a from_phone that is none of them", async () => {
+  test("reports a from_phone that is not one of the lines", async () => {
     const { channel } = open({ api_url: platform.apiUrl, from_phone: "+15550002222" });
     expect(await channel.check(never)).toContain("from_phone is not one of the account's");
   });
@@ -79,19 +79,19 @@ describe("the check", () => {
     [{ refuses: 404 }, "REMOTE_UNREACHABLE"],
     [{ refuses: 503 }, "REMOTE_UNREACHABLE"],
     ["resets", "REMOTE_UNREACHABLE"],
-  ] as const)("against a platform that %j fails with %s", async (mood, code) => {
+  ] as const)("if the platform %j, fails with %s", async (mood, code) => {
     platform.mood = mood;
     await expect(opened().channel.check(never)).rejects.toMatchObject({ code });
   });
 
-  test("a list that can't be read is no failure", async () => {
+  test("accepts a list of lines that can't be read", async () => {
     const answer = { status: 200, headers: {}, bytes: Buffer.from("[]"), truncated: false };
     const { channel } = open({}, async (url) => ({ ...answer, url }));
     expect(await channel.check(never)).toContain("takes the token");
   });
 });
 
-test("a wrong token keeps the channel off; a platform that is away does not", async () => {
+test("a wrong token disables the channel; an unreachable platform does not", async () => {
   platform.mood = { refuses: 401 };
   await expect(opened().run(never)).rejects.toMatchObject({ code: "FEATURE_FAILED" });
   platform.mood = "resets";

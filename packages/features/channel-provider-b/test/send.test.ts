@@ -1,5 +1,5 @@
-// What leaves: into the chat that is there, into a new one when it is gone, once whatever the connection does, with its
-// files; and what the platform's refusals mean.
+// Sending: into an existing chat, into a new one if it is gone, once despite lost answers, with files; the platform's
+// refusals.
 import type { OutgoingFile, OutgoingMessage, SvcError } from "@svc/contract";
 import { type ProviderB, startProviderB } from "@svc/testkit/platforms/provider-b/server";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -38,14 +38,14 @@ const failure = (changes: Partial<OutgoingMessage> = {}) =>
     (error: SvcError) => error,
   );
 
-test("a reply goes into its chat, with the delivery's id as its key", async () => {
+test("sends a reply into its chat, with the delivery's id as idempotency key", async () => {
   const receipt = await channel.send(message(), never);
   expect(platform.sent).toEqual([
     { messageId: receipt.platformId, chatId: chat, text: "Hello", files: [], idempotencyKey: "delivery-1" },
   ]);
 });
 
-test("who is written to by number answers in the chat that the receipt tells", async () => {
+test("the receipt of a message to a number names the chat that it opened", async () => {
   const conversation = { channel: "provider_b", id: "+12025550124" };
   const { opened } = await channel.send(message({ conversation }), never);
   expect(opened).toEqual({ channel: "provider_b", id: platform.sent[0]?.chatId });
@@ -54,22 +54,25 @@ test("who is written to by number answers in the chat that the receipt tells", a
   );
 });
 
-test.each(["..", ".", "../../attachments?x=#", "\ud800"])("a chat %j leads to no other path of the API", async (id) => {
-  expect(await failure({ conversation: { channel: "provider_b", id }, replyData: {} })).toMatchObject({
-    code: "DELIVERY_REFUSED",
-  });
-  for (const { path } of platform.requests) expect(path).toMatch(/\/chats\/[^/]+\/messages$/);
-});
+test.each(["..", ".", "../../attachments?x=#", "\ud800"])(
+  "the chat id %j can't lead to another path of the API",
+  async (id) => {
+    expect(await failure({ conversation: { channel: "provider_b", id }, replyData: {} })).toMatchObject({
+      code: "DELIVERY_REFUSED",
+    });
+    for (const { path } of platform.requests) expect(path).toMatch(/\/chats\/[^/]+\/messages$/);
+  },
+);
 
 describe("a chat that is gone", () => {
-  test("is begun anew from our line with who wrote", async () => {
+  test("is replaced by a new one from our line with the sender", async () => {
     const receipt = await channel.send(message({ conversation: gone }), never);
     expect(platform.requests.map(({ path }) => path.split("/v3")[1])).toEqual([`/chats/${gone.id}/messages`, "/chats"]);
     expect(platform.requests[1]?.json).toMatchObject({ from: LINE, to: [SENDER] });
     expect(platform.sent).toMatchObject([{ messageId: receipt.platformId, text: "Hello" }]);
   });
 
-  test("of a group is not turned into a talk with one of them", async () => {
+  test("is not replaced if it was a group", async () => {
     for (const replyData of [undefined, null, {}, { to: 7 }] as const) {
       const { replyData: _, ...bare } = message({ conversation: gone });
       const sending = channel.send({ ...bare, ...(replyData !== undefined && { replyData }) }, never);
@@ -78,7 +81,7 @@ describe("a chat that is gone", () => {
     expect(platform.sent).toEqual([]);
   });
 
-  test("is not begun for a 404 that says something else", async () => {
+  test("is not replaced after a 404 with another error code", async () => {
     for (const [code, expected] of [
       [2002, "DELIVERY_REFUSED"],
       [2003, "DELIVERY_REFUSED"],
@@ -96,18 +99,18 @@ describe("a chat that is gone", () => {
   });
 });
 
-test.each([SENDER, "ann@example.com"])("a message to %s itself begins a chat", async (id) => {
+test.each([SENDER, "ann@example.com"])("a message to the handle %s starts a chat", async (id) => {
   await channel.send(message({ conversation: { channel: "provider_b", id } }), never);
   expect(platform.requests.map(({ path }) => path.split("/v3")[1])).toEqual(["/chats"]);
 });
 
-test("an id can't lead to another path of the API", async () => {
+test("a chat id with `..` can't lead to another path of the API", async () => {
   const conversation = { channel: "provider_b", id: "../phone_numbers?x=#" };
   await expect(failure({ conversation })).resolves.toMatchObject({ code: "DELIVERY_REFUSED" });
   expect(platform.requests[0]?.path).toMatch(/\/chats\/[^/]+\/messages$/);
 });
 
-test("however often it is sent again, it arrives once", async () => {
+test("a message that is retried after lost answers arrives once", async () => {
   platform.mood = "loses answers";
   for (let i = 0; i < 3; i += 1) await expect(failure()).resolves.toMatchObject({ code: "REMOTE_UNREACHABLE" });
   platform.mood = "takes";
@@ -117,7 +120,7 @@ test("however often it is sent again, it arrives once", async () => {
 });
 
 describe("files", () => {
-  test("are uploaded first, and go in one message with the text; the file store gets no token", async () => {
+  test("are uploaded first, then sent in one message with the text; the file store gets no token", async () => {
     const pdf = file({ kind: "document", name: "offer.pdf", mimeType: "application/pdf" });
     await channel.send(message({ files: [file(), pdf] }), never);
     expect(platform.sent).toMatchObject([
@@ -133,12 +136,12 @@ describe("files", () => {
     expect(puts.map(({ headers }) => headers["authorization"])).toEqual([undefined, undefined]);
   });
 
-  test("may go without words", async () => {
+  test("may be sent without text", async () => {
     await channel.send(message({ text: " ", files: [file()] }), never);
     expect(platform.sent).toMatchObject([{ text: "", files: [{ name: "plan.png" }] }]);
   });
 
-  test("that the platform does not take, or that are gone, end the delivery", async () => {
+  test("that the platform refuses, or that can't be read, end the delivery", async () => {
     const programs = file({ name: "a.exe", mimeType: "application/x-msdownload" });
     expect(await failure({ files: [programs] })).toMatchObject({ code: "DELIVERY_REFUSED" });
     const unread = new Error("gone");
@@ -147,14 +150,14 @@ describe("files", () => {
     expect(platform.sent).toEqual([]);
   });
 
-  test("that the file store refuses are tried again with the next place", async () => {
+  test("that the file store refuses are retried, with a new upload address", async () => {
     platform.mood = (request) => (request.method === "PUT" ? { refuses: 403 } : "takes");
     expect(await failure({ files: [file()] })).toMatchObject({ code: "DELIVERY_FAILED" });
     expect(platform.sent).toEqual([]);
   });
 
   test.each(["{}", "[]", "null", '{"attachment_id":"","upload_url":"x"}', "no"])(
-    "have no place in the answer %j",
+    "are retried if the answer has no upload address: %j",
     async (text) => {
       const { channel: against } = open({}, async (url) => ({
         status: 200,
@@ -195,19 +198,19 @@ describe("a refusal", () => {
     await expect(answering(status, code).send(message(), never)).rejects.toMatchObject({ code: expected });
   });
 
-  test("of who asked not to be written to ends the delivery, and the channel goes on", async () => {
+  test("because the recipient opted out ends the delivery, and the channel goes on", async () => {
     platform.optOut(SENDER);
     expect(await failure()).toMatchObject({ code: "DELIVERY_REFUSED" });
   });
 
-  test("says when to come back", async () => {
+  test("because of a rate limit is retried at the platform's time", async () => {
     platform.mood = { rateLimits: 42 };
     expect(await failure()).toMatchObject({ code: "DELIVERY_FAILED", retryAfterMs: 42_000 });
   });
 });
 
 test.each(["", "no json", "[]", '{"message":{}}', '{"message":{"id":""}}', '{"chat":{}}'])(
-  "an acceptance without a usable id (%s) is one",
+  "counts a message as sent if the answer has no usable id: %s",
   async (body) => {
     const bytes = Buffer.from(body);
     const { channel: against } = open({}, async (url) => ({ status: 202, headers: {}, bytes, truncated: false, url }));

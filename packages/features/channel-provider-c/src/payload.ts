@@ -6,23 +6,24 @@ import { pathPart } from "@svc/kit";
 
 /** The received message of one event; undefined if it has no message of another person. */
 export function inboundOf(event: Json): Inbound | undefined {
-  const { success, output: told } = v.safeParse(EVENT, event);
-  if (!success || !MESSAGE_EVENTS.has(told.eventType ?? "message")) return undefined;
-  if ([told.fromMe, told.from_me, told.owner].some((flag) => flag === true || flag === "true")) return undefined;
+  const { success, output: received } = v.safeParse(EVENT, event);
+  if (!success || !MESSAGE_EVENTS.has(received.eventType ?? "message")) return undefined;
+  if ([received.fromMe, received.from_me, received.owner].some((flag) => flag === true || flag === "true"))
+    return undefined;
 
-  const sender = phoneOf(told.waId ?? told.wa_id ?? told.from ?? "");
-  const content = contentOf(told);
+  const sender = phoneOf(received.waId ?? received.wa_id ?? received.from ?? "");
+  const content = contentOf(received);
   if (sender === undefined || content.text === "") return undefined;
-  const sentAtMs = timeOf(told.timestamp) ?? timeOf(told.created);
+  const sentAtMs = timeOf(received.timestamp) ?? timeOf(received.created);
   return {
-    ...identityOf(told, [sender, sentAtMs, content.text]),
-    ...(told.type === "reaction" && { kind: "reaction" }),
+    ...identityOf(received, [sender, sentAtMs, content.text]),
+    ...(received.type === "reaction" && { kind: "reaction" }),
     conversation: { channel: "provider_c", id: sender },
     sender,
-    ...(told.senderName !== undefined && { senderName: told.senderName }),
+    ...(received.senderName !== undefined && { senderName: received.senderName }),
     ...content,
     // Other programs ask with buttons and lists here, and ours do not: the words are theirs.
-    ...(repliedOf(told) !== undefined && { secondHand: true }),
+    ...(repliedOf(received) !== undefined && { secondHand: true }),
     ...(sentAtMs !== undefined && { sentAtMs }),
   };
 }
@@ -30,25 +31,25 @@ export function inboundOf(event: Json): Inbound | undefined {
 /** Others tell of our own messages, or of a contact without one. */
 const MESSAGE_EVENTS: ReadonlySet<string> = new Set(["message", "messageReceived"]);
 
-type Told = v.InferOutput<typeof EVENT>;
+type ReceivedEvent = v.InferOutput<typeof EVENT>;
 
-function contentOf(told: Told): Pick<Inbound, "text" | "media"> {
-  const link = told.mediaUrl ?? told.media_url ?? told.data;
-  const words = told.text ?? told.message?.text ?? told.message?.body ?? repliedOf(told);
+function contentOf(received: ReceivedEvent): Pick<Inbound, "text" | "media"> {
+  const link = received.mediaUrl ?? received.media_url ?? received.data;
+  const words = received.text ?? received.message?.text ?? received.message?.body ?? repliedOf(received);
   // For a file without text the platform may put its link into the text field.
   const text = words === undefined || words === link ? [] : [words];
-  const media = told.type === "text" ? undefined : mediaOf(told.type, link, told.id);
+  const media = received.type === "text" ? undefined : mediaOf(received.type, link, received.id);
   if (media === undefined) return { text: text.join("\n") };
   return { text: [...text, media.placeholder].join("\n"), media: [media] };
 }
 
 /** The words on a button or in a list that was chosen from. */
-const repliedOf = ({ buttonReply, interactiveButtonReply, listReply }: Told): string | undefined =>
+const repliedOf = ({ buttonReply, interactiveButtonReply, listReply }: ReceivedEvent): string | undefined =>
   buttonReply?.text ?? interactiveButtonReply?.title ?? listReply?.title;
 
 /** The platform's id; without one a repetition is recognised by its content, for as long as deliveries are repeated. */
 function identityOf(
-  { id, whatsappMessageId }: Told,
+  { id, whatsappMessageId }: ReceivedEvent,
   [sender, sentAtMs, text]: readonly [string, number | undefined, string],
 ): Pick<Inbound, "id" | "dedupeMs"> {
   const own = id ?? whatsappMessageId;

@@ -141,7 +141,7 @@ const PASS = { ok: true } as const;
 
 /** A delivery as the platform makes it, for `svc webhook send` and tests: https://docs.wati.io/reference/message-received */
 function sampleOf(config: Config, { text, from, id, atMs }: SampleMessage): SampleDelivery {
-  const sender = from ?? config.allowed_numbers.find((entry) => entry !== "*") ?? NOBODY;
+  const sender = from ?? config.allowed_numbers.find((entry) => entry !== "*") ?? EXAMPLE_NUMBER;
   const payload = {
     id,
     created: new Date(atMs).toISOString(),
@@ -184,7 +184,7 @@ function sampleOf(config: Config, { text, from, id, atMs }: SampleMessage): Samp
 }
 
 /** A number of the range for examples (555-0100 to 555-0199). */
-const NOBODY = "+15555550100";
+const EXAMPLE_NUMBER = "+15555550100";
 
 /** A message as the platform takes it: the text, then its files. */
 interface SendDeps {

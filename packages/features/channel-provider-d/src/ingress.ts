@@ -6,7 +6,7 @@ import type { Config } from "./index.ts";
 import * as v from "valibot";
 import {
   type Rendered,
-  type Surroundings,
+  type DeliveryContext,
   anyId,
   anyText,
   anyWord,
@@ -69,12 +69,10 @@ const signed = (random: string, signature: string) => ({
 // What a delivery says: a message of a person, a reaction, or nothing that is answered.
 
 /** Undefined unless it is a message or a reaction from a person, not a bot. */
-function inboundOf(payload: Json, surroundings: Surroundings): Inbound | undefined {
+function inboundOf(payload: Json, delivery: DeliveryContext): Inbound | undefined {
   const type = v.safeParse(v.object({ type: v.string() }), payload);
   if (!type.success) return undefined;
-  return type.output.type === "message"
-    ? inboundOfLegacy(payload, surroundings)
-    : inboundOfActivity(payload, surroundings);
+  return type.output.type === "message" ? inboundOfLegacy(payload, delivery) : inboundOfActivity(payload, delivery);
 }
 
 // The shape before ActivityStreams: the message as the chat API has it, beside its room.
@@ -103,7 +101,7 @@ const delivery = v.object({
 const MESSAGE_TYPES = new Set(["", "comment", "voice-message", "object_shared"]);
 const BOT_ACTORS = new Set(["bots", "application"]);
 
-function inboundOfLegacy(payload: Json, { channel, baseUrl, botName }: Surroundings): Inbound | undefined {
+function inboundOfLegacy(payload: Json, { channel, baseUrl, botName }: DeliveryContext): Inbound | undefined {
   const parsed = v.safeParse(delivery, payload);
   if (!parsed.success) return undefined;
   const { message, object } = parsed.output;
@@ -153,35 +151,35 @@ const activity = v.object({
 });
 type Activity = v.InferOutput<typeof activity>;
 
-function inboundOfActivity(payload: Json, surroundings: Surroundings): Inbound | undefined {
+function inboundOfActivity(payload: Json, delivery: DeliveryContext): Inbound | undefined {
   const parsed = v.safeParse(activity, payload);
   if (!parsed.success) return undefined;
   const { actor } = parsed.output;
   const [kind, id] = splitOnce(actor.id);
-  if (kind === "bots" || actor.type === "Application" || isOwnName(actor.name, surroundings.botName)) return undefined;
+  if (kind === "bots" || actor.type === "Application" || isOwnName(actor.name, delivery.botName)) return undefined;
   const from = { sender: senderOf(kind, id), ...(actor.name !== "" && { senderName: actor.name }) };
   return parsed.output.type === "Like"
-    ? reactionOf(parsed.output, from, surroundings)
-    : messageOf(parsed.output, from, surroundings);
+    ? reactionOf(parsed.output, from, delivery)
+    : messageOf(parsed.output, from, delivery);
 }
 
 type From = Pick<Inbound, "sender" | "senderName">;
 
-function messageOf({ type, object, target }: Activity, from: From, surroundings: Surroundings): Inbound | undefined {
+function messageOf({ type, object, target }: Activity, from: From, delivery: DeliveryContext): Inbound | undefined {
   const content = contentOf(object.content);
   if (type === "Activity" && !isShare(object.name, content)) return undefined;
-  const { text, media } = renderText(content, surroundings.baseUrl);
+  const { text, media } = renderText(content, delivery.baseUrl);
   if (text.trim() === "") return undefined;
   const number = numberOf(object.id);
   const replyData = replyDataOf(number);
   return {
     id: object.id,
     ...(number !== undefined && { sequence: number }),
-    conversation: { channel: surroundings.channel, id: target.id },
+    conversation: { channel: delivery.channel, id: target.id },
     ...from,
     // A delivery does not say how many people are in the room.
     group: true,
-    text: `${quoteOf(object, surroundings)}${text}`,
+    text: `${quoteOf(object, delivery)}${text}`,
     ...(media.length > 0 && { media }),
     ...(replyData !== undefined && { replyData }),
   };
@@ -197,7 +195,7 @@ const isShare = (name: string, content: ReturnType<typeof contentOf>): boolean =
 const MAX_QUOTE_CHARS = 1000;
 
 /** The message that this one quotes, in front of it: it may be another bot's, or of a time before this conversation. */
-function quoteOf({ inReplyTo }: Activity["object"], { baseUrl }: Surroundings): string {
+function quoteOf({ inReplyTo }: Activity["object"], { baseUrl }: DeliveryContext): string {
   if (inReplyTo === undefined) return "";
   const { text }: Rendered = renderText(contentOf(inReplyTo.object.content), baseUrl);
   if (text.trim() === "") return "";
@@ -206,7 +204,7 @@ function quoteOf({ inReplyTo }: Activity["object"], { baseUrl }: Surroundings): 
   return `${quoted.join("\n")}\n\n`;
 }
 
-function reactionOf({ object, target, actor, content }: Activity, from: From, { channel }: Surroundings): Inbound {
+function reactionOf({ object, target, actor, content }: Activity, from: From, { channel }: DeliveryContext): Inbound {
   return {
     kind: "reaction",
     id: `like:${object.id}:${actor.id}:${content}`.slice(0, 200),

@@ -11,7 +11,7 @@ import {
 import { type PlatformAnswer, asCheckFailure, downloadMedia, hmacSha256Hex, platformCall, runChannel } from "@svc/kit";
 import type { Config } from "./index.ts";
 import { SAMPLE_ROOM, createIngress, replyTargetOf } from "./ingress.ts";
-import { downloadUrl, isShareToken } from "./share-link.ts";
+import { downloadUrl, isShareToken } from "./rich-text.ts";
 import { hash, randomBytes } from "node:crypto";
 import * as v from "valibot";
 

@@ -9,11 +9,9 @@
 import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
 import { asFinal, checkFailureOf, retryDelayMs, unlessAborted } from "@svc/kit";
 import { CHANNEL, type Config } from "./config.ts";
-import { openPosition } from "./position.ts";
+import { type Opened, inboundOf, messageReader, openPosition } from "./reader.ts";
 import { type Identity, KIND, type NostrEvent } from "./protocol.ts";
-import { type Opened, inboundOf, messageReader } from "./reader.ts";
-import { type Relays, commonFailure } from "./relays.ts";
-import type { Relay } from "./relay.ts";
+import { type Relay, type Relays, commonFailure } from "./relays.ts";
 
 export interface ReceiveDeps {
   readonly context: Pick<FeatureContext<Config>, "config" | "clock" | "log" | "state" | "receive">;

@@ -1,9 +1,9 @@
 /** The relays of the account: connections that are open, and others for as long as something takes. */
-import { type FeatureContext, SvcError } from "@svc/contract";
-import { unlessAborted } from "@svc/kit";
+import { type FeatureContext, type Json, SvcError } from "@svc/contract";
+import { parseJson, unlessAborted } from "@svc/kit";
 import type { Config } from "./config.ts";
-import { type Identity, throwawayIdentity } from "./protocol.ts";
-import { openRelay, type Relay } from "./relay.ts";
+import { type Identity, type NostrEvent, authEvent, eventOf, throwawayIdentity } from "./protocol.ts";
+import { type LineDeps, connected } from "./line.ts";
 
 export interface Relays {
   /** URLs of the config. */
@@ -107,3 +107,260 @@ export function commonFailure(errors: readonly SvcError[]): SvcError {
 }
 
 const noRelay = (): SvcError => new SvcError("REMOTE_UNREACHABLE", "No relay can be reached.");
+
+// One connection to one relay: subscriptions, events that it takes or refuses, its demand to know who is there. Nothing that it says is
+// believed, and nothing that it says is quoted. https://github.com/nostr-protocol/nips/blob/master/01.md, 42.md
+
+/** https://github.com/nostr-protocol/nips/blob/master/01.md#from-client-to-relay-sending-events-and-creating-subscriptions */
+interface Filter {
+  readonly kinds: readonly number[];
+  readonly authors?: readonly string[];
+  readonly "#p"?: readonly string[];
+  readonly since?: number;
+  readonly until?: number;
+  readonly limit?: number;
+}
+
+interface Listener {
+  event(event: NostrEvent): void;
+  /** All stored events were sent; later ones are new. Called again after the relay has authenticated us. */
+  caughtUp(): void;
+}
+
+export interface Relay {
+  readonly url: string;
+  /** Resolves, never rejects, with why the connection is over. */
+  readonly lost: Promise<SvcError>;
+  /** Goes on until the connection is over. */
+  subscribe(filter: Filter, listener: Listener): void;
+  /** The stored events. Rejects with REMOTE_* if they don't arrive in time, or the connection ends. */
+  query(filter: Filter, signal: AbortSignal): Promise<readonly NostrEvent[]>;
+  /** Resolves once it has taken the event. Rejects with DELIVERY_REFUSED, CHANNEL_UNAUTHORIZED, REMOTE_*. */
+  publish(event: NostrEvent, signal: AbortSignal): Promise<void>;
+  /** Reads nothing until it is resumed: other queries on this connection wait meanwhile. */
+  pause(): void;
+  readonly isPaused: boolean;
+  resume(): void;
+  close(): void;
+}
+
+interface RelayDeps extends LineDeps, Pick<FeatureContext, "clock" | "log" | "resolve"> {
+  /** Who we say that we are when the relay asks. */
+  readonly identity: () => Identity;
+}
+
+const PING_MS = 45_000;
+/** Without a frame for this long the connection is dead. */
+const SILENCE_MS = 120_000;
+const ANSWER_LIMIT_MS = 20_000;
+const MAX_CHALLENGE_CHARS = 1_024;
+/** Each takes a signature. */
+const MOST_CHALLENGES = 10;
+/** Events of one query. */
+const MOST_RESULTS = 2_000;
+
+interface Asked {
+  readonly frame: string;
+  heard(event: NostrEvent): void;
+  ended(): void;
+  failed(why: SvcError): void;
+}
+
+/** Resolves once it is open. Rejects as `connected`. */
+export async function openRelay(url: string, deps: RelayDeps, signal: AbortSignal): Promise<Relay> {
+  const { clock, log } = deps;
+  const socket = await connected(url, deps, signal);
+  const lost = Promise.withResolvers<SvcError>();
+  const asked = new Map<string, Asked>();
+  const published = new Map<string, PromiseWithResolvers<string>>();
+  let identity: Identity | undefined;
+  /** Id of the event that says who we are, until the relay has answered it. */
+  let authId: string | undefined;
+  let standing: "unknown" | "accepted" | "refused" = "unknown";
+  let challenges = 0;
+  let count = 0;
+  let heardMs = clock.monotonic();
+  let isOver = false;
+  let cancel = (): void => undefined;
+
+  const write = (...frame: readonly unknown[]): void => {
+    if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(frame), () => undefined);
+  };
+  const end = (why: SvcError): void => {
+    if (isOver) return;
+    isOver = true;
+    cancel();
+    socket.terminate();
+    for (const one of asked.values()) one.failed(why);
+    for (const { reject } of published.values()) reject(why);
+    asked.clear();
+    published.clear();
+    lost.resolve(why);
+  };
+  const keepAlive = (): void => {
+    // Whom we don't listen to is not silent.
+    if (socket.isPaused) heardMs = clock.monotonic();
+    if (clock.monotonic() - heardMs >= SILENCE_MS) {
+      return end(new SvcError("REMOTE_TIMEOUT", "The relay has said nothing for 120 s."));
+    }
+    if (socket.readyState === socket.OPEN) socket.ping(() => undefined);
+    cancel = clock.after(PING_MS, keepAlive);
+  };
+
+  const authenticate = (challenge: string): void => {
+    challenges += 1;
+    if (challenges > MOST_CHALLENGES) return;
+    identity ??= deps.identity();
+    const event = authEvent(url, challenge, Math.floor(clock.now() / 1000), identity);
+    authId = event.id;
+    write("AUTH", event);
+  };
+  const authenticated = (isTaken: boolean): void => {
+    authId = undefined;
+    standing = isTaken ? "accepted" : "refused";
+    // The relay now serves events for us alone, and refuses those for other accounts.
+    for (const { frame } of asked.values()) socket.send(frame, () => undefined);
+  };
+
+  const closed = (id: string, reason: string): void => {
+    const one = asked.get(id);
+    if (one === undefined) return;
+    // The query is sent again after authentication, which is under way or starts with the relay's challenge.
+    if (reason === "auth-required" && standing === "unknown") return;
+    asked.delete(id);
+    const isRefusal = reason === "restricted" || reason === "blocked" || reason === "auth-required";
+    one.failed(
+      isRefusal
+        ? new SvcError("CHANNEL_UNAUTHORIZED", "The relay tells this account nothing.")
+        : new SvcError("REMOTE_UNREACHABLE", "The relay has ended the subscription."),
+    );
+  };
+
+  const heard = (frame: readonly Json[]): void => {
+    const [type, first, second, third] = frame;
+    if (type === "EVENT") {
+      const event = eventOf(second);
+      if (event !== undefined) asked.get(String(first))?.heard(event);
+    } else if (type === "EOSE") {
+      // Before authentication EOSE covers only public events.
+      if (authId === undefined) asked.get(String(first))?.ended();
+    } else if (type === "OK") {
+      const words = second === true ? "" : reasonIn(third);
+      if (first === authId) authenticated(second === true);
+      else published.get(String(first))?.resolve(second === true ? "" : words || "refused");
+    } else if (type === "CLOSED") closed(String(first), reasonIn(second));
+    else if (type === "AUTH" && typeof first === "string" && first.length <= MAX_CHALLENGE_CHARS) {
+      authenticate(first);
+    }
+  };
+  socket.on("message", (data: Buffer, isBinary: boolean) => {
+    heardMs = clock.monotonic();
+    const frame = isBinary ? undefined : parseJson(data);
+    if (Array.isArray(frame)) heard(frame);
+    else log.debug("a frame of a relay can't be read", { relay: url });
+  });
+  socket.on("pong", () => (heardMs = clock.monotonic()));
+  socket.on("error", () => undefined);
+  socket.on("close", () => end(new SvcError("REMOTE_UNREACHABLE", "The connection to the relay has ended.")));
+  keepAlive();
+  socket.resume();
+
+  const ask = (filter: Filter, handlers: Omit<Asked, "frame">): string => {
+    count += 1;
+    const id = `svc-${count}`;
+    const frame = JSON.stringify(["REQ", id, filter]);
+    asked.set(id, { frame, ...handlers });
+    if (isOver) end(gone());
+    else if (authId === undefined) socket.send(frame, () => undefined);
+    return id;
+  };
+  const inTime = async <T>(work: Promise<T>, until: AbortSignal): Promise<T> => {
+    const late = Promise.withResolvers<never>();
+    const cancelLimit = clock.after(ANSWER_LIMIT_MS, () =>
+      late.reject(new SvcError("REMOTE_TIMEOUT", "The relay did not answer in time.")),
+    );
+    try {
+      return await unlessAborted(Promise.race([work, late.promise]), until);
+    } finally {
+      cancelLimit();
+    }
+  };
+  const publishOnce = async (event: NostrEvent, until: AbortSignal): Promise<string> => {
+    if (isOver) throw gone();
+    const answer = published.get(event.id) ?? Promise.withResolvers<string>();
+    answer.promise.catch(() => undefined);
+    published.set(event.id, answer);
+    write("EVENT", event);
+    try {
+      return await inTime(answer.promise, until);
+    } finally {
+      published.delete(event.id);
+    }
+  };
+
+  const query = async (filter: Filter, until: AbortSignal): Promise<readonly NostrEvent[]> => {
+    until.throwIfAborted();
+    if (isOver) throw gone();
+    const events = new Map<string, NostrEvent>();
+    const done = Promise.withResolvers<void>();
+    done.promise.catch(() => undefined);
+    const id = ask(filter, {
+      heard: (event) => void (events.size < MOST_RESULTS && events.set(event.id, event)),
+      ended: done.resolve,
+      failed: done.reject,
+    });
+    try {
+      await inTime(done.promise, until);
+      return [...events.values()];
+    } finally {
+      asked.delete(id);
+      write("CLOSE", id);
+    }
+  };
+
+  return {
+    url,
+    lost: lost.promise,
+    subscribe(filter, listener) {
+      ask(filter, { heard: listener.event, ended: listener.caughtUp, failed: end });
+    },
+    query,
+    async publish(event, until) {
+      until.throwIfAborted();
+      let reason = await publishOnce(event, until);
+      if (reason === "auth-required") {
+        // The challenge came before, or comes right behind the refusal: the answer to one more question comes after it.
+        await query({ kinds: [event.kind], authors: [event.pubkey], limit: 1 }, until).catch(() => undefined);
+        reason = await publishOnce(event, until);
+      }
+      const failure = refusalOf(reason);
+      if (failure !== undefined) throw failure;
+    },
+    pause: () => socket.pause(),
+    get isPaused() {
+      return socket.isPaused;
+    },
+    resume: () => socket.resume(),
+    close() {
+      socket.close(1000);
+      setImmediate(() => end(gone()));
+    },
+  };
+}
+
+const gone = (): SvcError => new SvcError("REMOTE_UNREACHABLE", "The connection to the relay has ended.");
+
+/** Word before the colon, which programs read: `duplicate`, `auth-required` … */
+function reasonIn(words: Json | undefined): string {
+  return typeof words === "string" ? (/^([a-z-]{1,32}):/.exec(words)?.[1] ?? "") : "";
+}
+
+function refusalOf(reason: string): SvcError | undefined {
+  if (reason === "" || reason === "duplicate") return undefined;
+  if (reason === "rate-limited" || reason === "error") {
+    return new SvcError("REMOTE_UNREACHABLE", "The relay does not take the message now.");
+  }
+  if (reason === "auth-required")
+    return new SvcError("CHANNEL_UNAUTHORIZED", "The relay does not accept this account.");
+  return new SvcError("DELIVERY_REFUSED", "The relay refuses the message.");
+}

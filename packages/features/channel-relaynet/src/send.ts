@@ -17,8 +17,7 @@ import {
   wrappedMessage,
 } from "./protocol.ts";
 import type { ReplyData } from "./reader.ts";
-import { type Outcome, type Relays, commonFailure } from "./relays.ts";
-import type { Relay } from "./relay.ts";
+import { type Outcome, type Relay, type Relays, commonFailure } from "./relays.ts";
 
 export interface SendDeps {
   readonly context: Pick<FeatureContext<Config>, "clock" | "log" | "state">;

@@ -13,7 +13,7 @@ import {
 import { type Relaynet, startRelaynet } from "@svc/testkit/platforms/relaynet/server";
 import { describe, expect, test } from "vitest";
 import { identityOf } from "../src/protocol.ts";
-import { openRelay } from "../src/relay.ts";
+import { openRelay } from "../src/relays.ts";
 import { ADA, afterAWhile, AGENT, EVE, eventually, never, run, type Running } from "./fixture.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,45 +1,53 @@
 /** What the platform hands over (an event, a press on a button, a command), as messages of the service. */
-import type { Conversation, FeatureContext, Inbound, InboundMedia, Json, MediaKind } from "@svc/contract";
+import {
+  type Conversation,
+  type FeatureContext,
+  type Inbound,
+  type InboundMedia,
+  type Json,
+  type MediaKind,
+  SvcError,
+} from "@svc/contract";
 import type { Self } from "./account.ts";
 import type { Config } from "./config.ts";
 import { unescaped } from "./markdown.ts";
-import type { People } from "./people.ts";
 import {
   CHANNEL,
-  conversationId,
   type Fields,
+  type MessageRef,
+  choiceOf,
+  conversationId,
   fieldsOf,
   fileId,
   listOf,
   messageIdOf,
-  type MessageRef,
   messageRefOf,
   msOf,
   textOf,
   timestamp,
   userId,
   wordOf,
-  choiceOf,
 } from "./protocol.ts";
+import type { WebApi } from "./web-api.ts";
 
 /** Accepts any JSON: undefined for an unknown shape, or for an event that is not for the agent. */
-export function inboundOf(payload: Json, told: Told): Inbound | undefined {
+export function inboundOf(payload: Json, reading: ReadingDeps): Inbound | undefined {
   const fields = fieldsOf(payload);
-  if (fields["type"] === "event_callback") return eventOf(fields, told);
-  if (fields["type"] === "block_actions") return pressOf(fields, told);
-  return typeof fields["command"] === "string" ? commandOf(fields, told) : undefined;
+  if (fields["type"] === "event_callback") return eventOf(fields, reading);
+  if (fields["type"] === "block_actions") return pressOf(fields, reading);
+  return typeof fields["command"] === "string" ? commandOf(fields, reading) : undefined;
 }
 
-function eventOf(wrapper: Fields, told: Told): Inbound | undefined {
+function eventOf(wrapper: Fields, reading: ReadingDeps): Inbound | undefined {
   const event = fieldsOf(wrapper["event"]);
-  const bot = botIn(wrapper) ?? told.self.userId;
+  const bot = botIn(wrapper) ?? reading.self.userId;
   switch (event["type"]) {
     case "message":
     case "app_mention":
-      return messageOf(event, bot, told);
+      return messageOf(event, bot, reading);
     case "reaction_added":
     case "reaction_removed":
-      return reactionOf(event, bot, told);
+      return reactionOf(event, bot, reading);
     default:
       return undefined;
   }
@@ -52,7 +60,7 @@ function botIn(wrapper: Fields): string | undefined {
 }
 
 /** What reading an event takes beside the event. */
-export interface Told {
+export interface ReadingDeps {
   readonly config: Pick<Config, "mention_only" | "thread_replies">;
   /** Who we are there. */
   readonly self: Self;
@@ -69,7 +77,7 @@ export interface Told {
 const WRITTEN: ReadonlySet<unknown> = new Set([undefined, "file_share", "thread_broadcast", "me_message"]);
 
 /** Undefined for what no one wrote to us. `bot`: our user id. */
-export function messageOf(event: Fields, bot: string | undefined, told: Told): Inbound | undefined {
+export function messageOf(event: Fields, bot: string | undefined, reading: ReadingDeps): Inbound | undefined {
   const channel = conversationId(event["channel"]);
   const ts = timestamp(event["ts"]);
   const sender = userId(event["user"]);
@@ -77,11 +85,11 @@ export function messageOf(event: Fields, bot: string | undefined, told: Told): I
   // Ours, and those of other bots, who would answer each other for ever.
   const isWritten = WRITTEN.has(event["subtype"]) && event["bot_id"] === undefined && event["hidden"] !== true;
   if (!isWritten || sender === bot) return undefined;
-  const place = placeOf(event, channel, ts, told);
-  if (!isMeant(event, place, bot, told) || !told.mayWrite(sender)) return undefined;
-  const { text, media } = saidIn(event, bot, told);
+  const place = placeOf(event, channel, ts, reading);
+  if (!isMeant(event, place, bot, reading) || !reading.mayWrite(sender)) return undefined;
+  const { text, media } = saidIn(event, bot, reading);
   if (text.trim() === "") return undefined;
-  const name = nameOf(event, told, sender);
+  const name = nameOf(event, reading, sender);
   return {
     id: messageIdOf({ channel, ts }),
     conversation: place.conversation,
@@ -101,7 +109,7 @@ interface Place {
   readonly thread: string | undefined;
 }
 
-function placeOf(event: Fields, channel: string, ts: string, { config }: Told): Place {
+function placeOf(event: Fields, channel: string, ts: string, { config }: ReadingDeps): Place {
   const kind = kindOf(event["channel_type"], channel);
   const parent = timestamp(event["thread_ts"]);
   const thread = parent === ts ? undefined : parent;
@@ -121,19 +129,25 @@ function kindOf(type: Json | undefined, channel: string): Place["kind"] {
   return type === "mpim" ? "mpim" : "channel";
 }
 
-function isMeant(event: Fields, { kind, thread, conversation }: Place, bot: string | undefined, told: Told): boolean {
-  if (kind !== "channel" || !told.config.mention_only) return true;
+function isMeant(
+  event: Fields,
+  { kind, thread, conversation }: Place,
+  bot: string | undefined,
+  reading: ReadingDeps,
+): boolean {
+  if (kind !== "channel" || !reading.config.mention_only) return true;
   if (event["type"] === "app_mention" || mentions(textOf(event["text"]) ?? "", bot)) return true;
   if (thread === undefined) return false;
   return (
-    (bot !== undefined && event["parent_user_id"] === bot) || told.threads.has({ channel: conversation.id, ts: thread })
+    (bot !== undefined && event["parent_user_id"] === bot) ||
+    reading.threads.has({ channel: conversation.id, ts: thread })
   );
 }
 
 function saidIn(
   event: Fields,
   bot: string | undefined,
-  { people, self }: Told,
+  { people, self }: ReadingDeps,
 ): Pick<Inbound, "text"> & Required<Pick<Inbound, "media">> {
   const nameOf = (user: string): string | undefined => (user === bot ? self.name : people.nameOf(user));
   const { media, lines } = filesOf(event["files"]);
@@ -154,7 +168,7 @@ function forwarded(event: Fields, nameOf: (user: string) => string | undefined):
     });
 }
 
-function nameOf({ user_profile: profile }: Fields, { people }: Told, sender: string): string | undefined {
+function nameOf({ user_profile: profile }: Fields, { people }: ReadingDeps, sender: string): string | undefined {
   const { display_name: shown, real_name: real } = fieldsOf(profile);
   const known = people.nameOf(sender) ?? wordOf(shown) ?? wordOf(real);
   if (known === undefined) people.want(sender);
@@ -271,7 +285,7 @@ const printable = (name: string): string => name.replaceAll(/[\p{C}\p{Zl}\p{Zp}]
 // https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
 
 /** Undefined for a press on anything but a button of a question of ours. */
-function pressOf(payload: Fields, { config, mayWrite }: Told): Inbound | undefined {
+function pressOf(payload: Fields, { config, mayWrite }: ReadingDeps): Inbound | undefined {
   const action = fieldsOf(listOf(payload["actions"])[0]);
   const message = fieldsOf(payload["message"]);
   const container = fieldsOf(payload["container"]);
@@ -299,7 +313,7 @@ function pressOf(payload: Fields, { config, mayWrite }: Told): Inbound | undefin
 // https://docs.slack.dev/reference/events/reaction_added, https://docs.slack.dev/reference/events/reaction_removed
 
 /** Taken back, it comes without the emoji. */
-function reactionOf(event: Fields, bot: string | undefined, { mayWrite }: Told): Inbound | undefined {
+function reactionOf(event: Fields, bot: string | undefined, { mayWrite }: ReadingDeps): Inbound | undefined {
   const item = fieldsOf(event["item"]);
   const channel = conversationId(item["channel"]);
   const ts = timestamp(item["ts"]);
@@ -329,7 +343,7 @@ const COMMANDS: ReadonlySet<string> = new Set(["new", "model", "status", "help",
  * `/svc new` and `/new` both mean `/new`, under any name of the app's command; other text after it is a message. Without text
  * it asks for help.
  */
-function commandOf(fields: Fields, { people, mayWrite }: Told): Inbound | undefined {
+function commandOf(fields: Fields, { people, mayWrite }: ReadingDeps): Inbound | undefined {
   const name = wordOf(fields["command"])?.replace(/^\//, "").toLowerCase();
   const sender = userId(fields["user_id"]);
   const channel = conversationId(fields["channel_id"]);
@@ -407,4 +421,77 @@ export function threadsIn({ state, log }: Pick<FeatureContext, "state" | "log">)
       all = new Set([...kept.split("\n").filter((id) => messageRefOf(id) !== undefined), ...all].slice(-MOST));
     },
   };
+}
+
+/** What people are called. No message waits for it: who is not known yet is by the next one. */
+export interface People {
+  nameOf(user: string): string | undefined;
+  /** Has the name looked up, when there is time. */
+  want(user: string): void;
+  /** Looks up who is wanted, until `signal` ends it. Never rejects for a name that can't be had. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Only people who write are cached, in a workspace of any size. */
+const MOST_KNOWN = 5_000;
+const MOST_WANTED = 100;
+/** A hundred a minute are allowed. https://docs.slack.dev/reference/methods/users.info */
+const PAUSE_MS = 700;
+
+export function peopleOf(api: WebApi, { clock, log }: Pick<FeatureContext, "clock" | "log">): People {
+  const names = new Map<string, string>();
+  const wanted = new Set<string>();
+  let wake = (): void => undefined;
+
+  const remember = (user: string, name: string): void => {
+    names.set(user, name);
+    for (const oldest of names.keys()) if (names.size > MOST_KNOWN) names.delete(oldest);
+  };
+
+  async function lookUp(user: string, signal: AbortSignal): Promise<void> {
+    try {
+      const { profile, real_name: real, name } = fieldsOf((await api.call("users.info", { user }, signal))["user"]);
+      const { display_name: shown, real_name: full } = fieldsOf(profile);
+      const found = wordOf(shown) ?? wordOf(full) ?? wordOf(real) ?? wordOf(name);
+      if (found !== undefined) remember(user, found);
+    } catch (error) {
+      signal.throwIfAborted();
+      const { code = "unknown", retryAfterMs = 0 } = error instanceof SvcError ? error : {};
+      log.debug("a name could not be looked up", { reason: code });
+      await clock.sleep(retryAfterMs, signal);
+    }
+  }
+
+  return {
+    nameOf: (user) => names.get(user),
+    want(user) {
+      if (wanted.size >= MOST_WANTED) return;
+      wanted.add(user);
+      wake();
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        const [user] = wanted;
+        if (user === undefined) {
+          await wokenOr(signal, (woken) => (wake = woken));
+          continue;
+        }
+        wanted.delete(user);
+        if (names.has(user)) continue;
+        await lookUp(user, signal);
+        await clock.sleep(PAUSE_MS, signal);
+      }
+    },
+  };
+}
+
+function wokenOr(signal: AbortSignal, hand: (wake: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    signal.addEventListener("abort", end, { once: true });
+    hand(end);
+  });
 }

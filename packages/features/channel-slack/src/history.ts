@@ -1,16 +1,16 @@
 /** What was written while the channel was not connected, from the platform's history. */
 import { type FeatureContext, type Inbound, type Json, SvcError } from "@svc/contract";
-import { messageOf, type Threads, type Told } from "./events.ts";
+import { type Threads, type ReadingDeps, messageOf } from "./events.ts";
 import { type Fields, fieldsOf, textOf, timestamp } from "./protocol.ts";
-import type { Keep } from "./arrivals.ts";
 import type { WebApi } from "./web-api.ts";
+import { retry, unlessAborted } from "@svc/kit";
 
 /**
  * What was written while no one listened, as far as the platform's history tells it: messages, but no presses and no commands.
  */
 export interface CatchUpDeps {
   readonly api: WebApi;
-  readonly told: Told;
+  readonly reading: ReadingDeps;
   readonly threads: Pick<Threads, "in">;
   readonly keep: Keep;
   readonly context: Pick<FeatureContext, "clock" | "log">;
@@ -32,8 +32,8 @@ const RETRY_MS = 5_000;
 const PAUSE_MS = 1_200;
 
 /** `since`: a timestamp of the platform's. */
-export function catchUpOf(parts: CatchUpDeps, since: string): CatchUp {
-  const { api, told, threads, keep, context } = parts;
+export function catchUpOf(deps: CatchUpDeps, since: string): CatchUp {
+  const { api, reading, threads, keep, context } = deps;
   const begun = new Map<string, Promise<boolean>>();
 
   async function look({ id, kind }: KnownConversation, signal: AbortSignal): Promise<void> {
@@ -53,7 +53,7 @@ export function catchUpOf(parts: CatchUpDeps, since: string): CatchUp {
   }
 
   const read = (message: Fields, { id, kind }: KnownConversation): Inbound | undefined =>
-    messageOf({ ...message, channel: id, channel_type: kind }, told.self.userId, told);
+    messageOf({ ...message, channel: id, channel_type: kind }, reading.self.userId, reading);
 
   let listing: ReturnType<typeof conversationsOf> | undefined;
   const listed = (signal: AbortSignal): ReturnType<typeof conversationsOf> =>
@@ -268,5 +268,76 @@ export function awayIn({ state, clock }: Pick<FeatureContext, "state" | "clock">
     async caughtUp() {
       await keep((await kept()).firstMs, clock.now());
     },
+  };
+}
+
+// Live arrivals: stored one after the other, behind what was missed in their conversation, and acknowledged only then.
+
+interface Arrival {
+  /** Undefined: there is nothing in it for us. */
+  readonly inbound: Inbound | undefined;
+  /** Acknowledges it to the platform, once it is stored. Never rejects. */
+  readonly confirm: () => void;
+}
+
+export interface ArrivalQueue {
+  push(arrival: Arrival): void;
+  /** Until `signal` ends it. Rejects when messages can't be stored. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface QueueDeps {
+  readonly keep: Keep;
+  /** Looks for what was missed in a conversation, before the first thing that comes in there. */
+  readonly catchUp: (conversation: string, signal: AbortSignal) => Promise<void>;
+}
+
+/** One commit for all that waits, up to this many. */
+const MOST_AT_ONCE = 64;
+
+export function arrivalQueue({ keep, catchUp }: QueueDeps): ArrivalQueue {
+  const waiting: Arrival[] = [];
+  let wake = (): void => undefined;
+  return {
+    push(arrival) {
+      waiting.push(arrival);
+      wake();
+    },
+    async run(signal) {
+      const stop = (): void => wake();
+      signal.addEventListener("abort", stop, { once: true });
+      try {
+        while (!signal.aborted) {
+          const taken = waiting.splice(0, MOST_AT_ONCE);
+          if (taken.length === 0) {
+            await new Promise<void>((resolve) => (wake = resolve));
+            continue;
+          }
+          const messages = taken.flatMap(({ inbound }) => inbound ?? []);
+          for (const id of new Set(messages.map(({ conversation }) => conversation.id))) await catchUp(id, signal);
+          await keep(messages, signal);
+          for (const { confirm } of taken) confirm();
+        }
+      } finally {
+        signal.removeEventListener("abort", stop);
+      }
+    },
+  };
+}
+
+/** Resolves once all are on disk, in their order. Rejects with what the inbox last refused them for, or the signal's reason. */
+type Keep = (messages: readonly Inbound[], signal: AbortSignal) => Promise<void>;
+
+/** Half a minute in all; then the connection closes, and the platform delivers its events again. */
+const BACKOFF = { firstMs: 1_000, longestMs: 15_000, maxTries: 6 };
+
+export function keeper({ receive, clock, log }: Pick<FeatureContext, "receive" | "clock" | "log">): Keep {
+  return async (messages, signal) => {
+    if (messages.length === 0) return;
+    const onFailure = (error: unknown, retryInMs: number): void => {
+      const reason = error instanceof SvcError ? error.code : "unknown";
+      log.warn("messages could not be stored; will retry", { reason, retryInMs });
+    };
+    await retry(() => unlessAborted(receive(messages), signal), { ...BACKOFF, clock, signal, onFailure });
   };
 }

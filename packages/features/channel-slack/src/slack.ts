@@ -4,24 +4,39 @@ import {
   type Contributions,
   type Drafts,
   type FeatureContext,
+  type Ingress,
+  type IngressReply,
   type Json,
+  type Parsed,
   type Prompt,
   type Prompts,
+  type RawRequest,
+  type SampleDelivery,
+  type SampleMessage,
   SvcError,
+  type Verdict,
 } from "@svc/contract";
-import { MEDIA_KINDS, asFinal, senderGate, sentPartsIn } from "@svc/kit";
+import { MEDIA_KINDS, asFinal, hmacSha256Hex, readJson, senderGate, sentPartsIn, verifyHmacSha256 } from "@svc/kit";
 import { type AccountDeps, accountLine, setupOf, signIn, unknownSelf } from "./account.ts";
 import type { Config } from "./config.ts";
-import { type Threads, type Told, threadsIn } from "./events.ts";
+import { type People, type Threads, type ReadingDeps, inboundOf, peopleOf, threadsIn } from "./events.ts";
 import { MAX_MEDIA_BYTES, mediaFetcher, uploadsOf } from "./files.ts";
-import { ingressesOf } from "./ingress.ts";
-import { type People, peopleOf } from "./people.ts";
-import { CHANNEL, choiceValue, conversationId, messageRefOf, timestamp } from "./protocol.ts";
+import {
+  CHANNEL,
+  EVENTS_PATH,
+  choiceValue,
+  conversationId,
+  fieldsOf,
+  messageRefOf,
+  timestamp,
+  userId,
+  wordOf,
+} from "./protocol.ts";
 import { LITERAL, type Outbox, TEXT_CHARS, messageSender, placesOf, post } from "./send.ts";
 import { type WebApi, webApi } from "./web-api.ts";
-import { mrkdwnOf, plainMrkdwn, richTextOf } from "./markdown.ts";
-import { type ArrivalQueue, arrivalQueue, keeper } from "./arrivals.ts";
-import { awayIn, catchUpOf } from "./history.ts";
+import { escaped, mrkdwnOf, plainMrkdwn, richTextOf } from "./markdown.ts";
+import { type ArrivalQueue, arrivalQueue, awayIn, catchUpOf, keeper } from "./history.ts";
+import { hash } from "node:crypto";
 
 export function create(context: FeatureContext<Config>): Contributions {
   const { config, log } = context;
@@ -34,7 +49,7 @@ export function create(context: FeatureContext<Config>): Contributions {
   const threads = threadsIn(context);
   const people = peopleOf(api, context);
   const mayWrite = senderGate({ allowed: config.allowed_users, mode: "exact", log, channel: CHANNEL });
-  const told: Told = { config, self, people, threads, mayWrite };
+  const reading: ReadingDeps = { config, self, people, threads, mayWrite };
 
   const outbox = { api, places: placesOf(api), threads, config };
   const send = messageSender(outbox, uploadsOf(api, apiUrl, context), sentPartsIn(context));
@@ -54,12 +69,12 @@ export function create(context: FeatureContext<Config>): Contributions {
   const isPostedTo = config.mode === "events" && signingSecret !== undefined;
   return {
     channel,
-    ...(isPostedTo && { ingress: ingressesOf(signingSecret, config.allowed_users, told) }),
+    ...(isPostedTo && { ingress: ingressesOf(signingSecret, config.allowed_users, reading) }),
     register: async (signal) => {
       signal.throwIfAborted();
       await threads.load();
     },
-    run: (signal) => runChannel({ context, api, account, told, threads, people }, signal),
+    run: (signal) => runChannel({ context, api, account, reading, threads, people }, signal),
   };
 }
 
@@ -136,7 +151,7 @@ interface RunDeps {
   readonly context: FeatureContext<Config>;
   readonly api: WebApi;
   readonly account: AccountDeps;
-  readonly told: Told;
+  readonly reading: ReadingDeps;
   readonly threads: Threads;
   readonly people: People;
 }
@@ -156,10 +171,10 @@ async function runChannel(deps: RunDeps, signal: AbortSignal): Promise<void> {
 }
 
 async function listen(deps: RunDeps, signal: AbortSignal): Promise<void> {
-  const { context, api, told, threads, people } = deps;
+  const { context, api, reading, threads, people } = deps;
   const keep = keeper(context);
   const away = awayIn(context);
-  const catchUp = catchUpOf({ api, told, threads, keep, context }, await away.since());
+  const catchUp = catchUpOf({ api, reading, threads, keep, context }, await away.since());
   const queue = arrivalQueue({ keep, catchUp: catchUp.conversation });
   const connected = await connect(deps, queue, signal);
   const noting = async (end: AbortSignal): Promise<void> => {
@@ -175,14 +190,14 @@ async function listen(deps: RunDeps, signal: AbortSignal): Promise<void> {
 
 /** Loaded where it is used: the mode "events" never connects. */
 async function connect(
-  { context, told }: RunDeps,
+  { context, reading }: RunDeps,
   queue: ArrivalQueue,
   signal: AbortSignal,
 ): Promise<((end: AbortSignal) => Promise<void>)[]> {
   const { mode, api_url: apiUrl, app_token: appToken = "" } = context.config;
   if (mode !== "socket") return [];
   const { openSession } = await import("./socket.ts");
-  const session = await openSession({ apiUrl, appToken, told, queue, context }, signal);
+  const session = await openSession({ apiUrl, appToken, reading, queue, context }, signal);
   return [(end) => session.run(end)];
 }
 
@@ -301,3 +316,108 @@ function typingOf(api: WebApi): NonNullable<Channel["typing"]> {
 }
 
 const MOST = 10_000;
+
+// Ingress of the mode "events": an app names three URLs; each accepts the deliveries of all three.
+// https://docs.slack.dev/apis/events-api/using-http-request-urls
+
+const PATHS = [EVENTS_PATH, "/slack/actions", "/slack/commands"];
+
+const ingressesOf = (secret: string, allowed: readonly string[], reading: ReadingDeps): Ingress[] =>
+  PATHS.map((path) => ({
+    path,
+    methods: ["POST"],
+    signed: true,
+    verify: (request) => verified(request, secret),
+    parse: (request) => parsed(request, reading),
+    ...(path === EVENTS_PATH && { sample: (message) => sampleDelivery(message, secret, allowed) }),
+  }));
+
+function parsed(request: RawRequest, reading: ReadingDeps): Parsed {
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers["content-type"] ?? "");
+  const payload = isForm ? formPayload(request.body) : readJson(request.body);
+  const { type, challenge } = fieldsOf(payload);
+  const word = type === "url_verification" ? wordOf(challenge) : undefined;
+  if (word !== undefined) return { reply: plain(word) };
+  const inbound = inboundOf(payload, reading);
+  // The platform would show a body to the person who pressed or typed the command.
+  return { inbound: inbound === undefined ? [] : [inbound], ...(isForm && { reply: plain("") }) };
+}
+
+/** A press comes as JSON in a form, a command as the form. */
+function formPayload(body: Uint8Array): Json {
+  const form = new URLSearchParams(Buffer.from(body).toString("utf8"));
+  const payload = form.get("payload");
+  return payload === null ? Object.fromEntries(form) : readJson(Buffer.from(payload));
+}
+
+const plain = (body: string): IngressReply => ({ status: 200, contentType: "text/plain; charset=utf-8", body });
+
+// https://docs.slack.dev/authentication/verifying-requests-from-slack
+
+/** A delivery that someone recorded is worth nothing after this time. */
+const TOLERANCE_MS = 300_000;
+const VERSION = "v0";
+
+function verified({ headers, body, receivedAtMs }: RawRequest, secret: string): Verdict {
+  const timestamp = headers["x-slack-request-timestamp"] ?? "";
+  const isFresh = /^\d{1,12}$/.test(timestamp) && Math.abs(receivedAtMs - Number(timestamp) * 1000) <= TOLERANCE_MS;
+  if (!isFresh) return refused("X-Slack-Request-Timestamp is missing, or too far off");
+  const [, hex] = /^v0=([0-9a-f]{64})$/.exec(headers["x-slack-signature"] ?? "") ?? [];
+  const isRight = verifyHmacSha256({ secret, parts: signedParts(timestamp, body), header: hex, prefix: "optional" });
+  return isRight ? { ok: true } : refused("X-Slack-Signature is missing, or does not fit the body");
+}
+
+const refused = (why: string): Verdict => ({ ok: false, code: "BAD_SIGNATURE", why });
+
+const signedParts = (timestamp: string, body: Uint8Array): (string | Uint8Array)[] => [
+  `${VERSION}:${timestamp}:`,
+  body,
+];
+
+/** As the platform signs. */
+function signatureHeaders(secret: string, body: Uint8Array, atMs: number): Record<string, string> {
+  const timestamp = String(Math.floor(atMs / 1000));
+  return {
+    "x-slack-request-timestamp": timestamp,
+    "x-slack-signature": `${VERSION}=${hmacSha256Hex(secret, signedParts(timestamp, body))}`,
+  };
+}
+
+// A delivery as the platform would make it: for `svc webhook send`.
+
+/** No one's. */
+const EXAMPLE_SENDER = "U0000000000";
+
+function sampleDelivery(
+  { text, from, id, atMs }: SampleMessage,
+  secret: string,
+  allowed: readonly string[],
+): SampleDelivery {
+  const user = from ?? allowed.find((entry) => userId(entry) !== undefined) ?? EXAMPLE_SENDER;
+  const ts = `${Math.floor(atMs / 1000)}.${fractionOf(id)}`;
+  const event = {
+    type: "message",
+    user,
+    text: escaped(text),
+    ts,
+    event_ts: ts,
+    // The messages of one person are one conversation.
+    channel: `D${user.slice(1)}`,
+    channel_type: "im",
+  };
+  const payload = {
+    type: "event_callback",
+    team_id: "T0000000000",
+    api_app_id: "A0000000000",
+    event,
+    event_id: `Ev${fractionOf(id)}`,
+    event_time: Math.floor(atMs / 1000),
+  };
+  const body = Buffer.from(JSON.stringify(payload));
+  const headers = { "content-type": "application/json", ...signatureHeaders(secret, body, atMs) };
+  return { method: "POST", query: "", headers, body };
+}
+
+/** Tells messages of one second apart, as the platform's six digits do. */
+const fractionOf = (id: string): string =>
+  String(Number.parseInt(hash("sha256", id).slice(0, 8), 16) % 1_000_000).padStart(6, "0");

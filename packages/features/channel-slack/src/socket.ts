@@ -2,8 +2,8 @@
 import { SocketModeClient, type SocketModeOptions } from "@slack/socket-mode";
 import { type FeatureContext, type Json, SvcError } from "@svc/contract";
 import { withTimeout } from "@svc/kit";
-import type { ArrivalQueue } from "./arrivals.ts";
-import { inboundOf, type Told } from "./events.ts";
+import type { ArrivalQueue } from "./history.ts";
+import { inboundOf, type ReadingDeps } from "./events.ts";
 import { type CheckedLine, checkedLine } from "./line.ts";
 import { fieldsOf, textOf } from "./protocol.ts";
 import { clientFetch, problemOf, quietLog, requestHeaders } from "./web-api.ts";
@@ -11,7 +11,7 @@ import { clientFetch, problemOf, quietLog, requestHeaders } from "./web-api.ts";
 export interface SessionDeps {
   readonly apiUrl: string;
   readonly appToken: string;
-  readonly told: Told;
+  readonly reading: ReadingDeps;
   readonly queue: ArrivalQueue;
   readonly context: Pick<FeatureContext, "clock" | "fetch" | "log" | "resolve">;
 }
@@ -27,9 +27,9 @@ const LEAST_MS = 1_000;
 const LINGER_MS = 5_000;
 
 /** Resolves once the platform has said hello. Rejects as `openConnection`. */
-export async function openSession(parts: SessionDeps, signal: AbortSignal): Promise<Session> {
-  const { clock, log } = parts.context;
-  const connect = (): Promise<Connection> => openConnection(connectionDeps(parts), signal);
+export async function openSession(deps: SessionDeps, signal: AbortSignal): Promise<Session> {
+  const { clock, log } = deps.context;
+  const connect = (): Promise<Connection> => openConnection(connectionDeps(deps), signal);
   let current = await connect();
   let openedMs = clock.monotonic();
   return {
@@ -64,11 +64,11 @@ export async function openSession(parts: SessionDeps, signal: AbortSignal): Prom
   };
 }
 
-const connectionDeps = ({ apiUrl, appToken, told, queue, context }: SessionDeps): ConnectionDeps => ({
+const connectionDeps = ({ apiUrl, appToken, reading, queue, context }: SessionDeps): ConnectionDeps => ({
   apiUrl,
   appToken,
   context,
-  take: (payload, confirm) => queue.push({ inbound: inboundOf(payload, told), confirm }),
+  take: (payload, confirm) => queue.push({ inbound: inboundOf(payload, reading), confirm }),
 });
 
 /**
@@ -98,11 +98,11 @@ const HELLO_LIMIT_MS = 30_000;
 const PING_LIMIT_MS = 20_000;
 
 /** Resolves once the platform has said hello. Rejects as `WebApi`, and with REMOTE_*. */
-async function openConnection(parts: ConnectionDeps, signal: AbortSignal): Promise<Connection> {
+async function openConnection(deps: ConnectionDeps, signal: AbortSignal): Promise<Connection> {
   signal.throwIfAborted();
-  const { context } = parts;
+  const { context } = deps;
   const line = checkedLine(context);
-  const client = new QuietClient(clientOptions(parts, line, signal), parts.take);
+  const client = new QuietClient(clientOptions(deps, line, signal), deps.take);
   const greeted = client.start();
   const lost = Promise.withResolvers<SvcError>();
   client.on("disconnected", () => lost.resolve(line.why ?? over()));

@@ -1,7 +1,7 @@
 /** The calls that are going on, and for a while those that are over: a late answer must not ring the caller again. */
 import { SvcError } from "@svc/contract";
 import { createHash } from "node:crypto";
-import type { Asked, Place } from "./place.ts";
+import type { Asked, Progress } from "./progress.ts";
 import type { Person } from "./protocol.ts";
 import type { Spoken } from "./twiml.ts";
 
@@ -66,7 +66,7 @@ export class Calls {
 }
 
 // A call as this process knows it: what is to be said in it, and what the platform is doing. What the caller has heard is in the
-// `Place` of each webhook; this is what must be known between two of them.
+// `Progress` of each webhook; this is what must be known between two of them.
 
 /**
  * `holding`: nothing is said and no one is listened to, so that an update interrupts nothing. `busy`: something is said, or the
@@ -84,7 +84,7 @@ export class Call {
   /** Milliseconds since the epoch when the platform last told of it. */
   seenAtMs: number;
   /** Of the document that the platform has, or is about to get. */
-  place: Place;
+  progress: Progress;
   /** It ended before all parts of a message were said, at this time; those that are still to come are not wanted. */
   brokeOffMs: number | undefined;
   /** Sent to the platform, not yet answered. */
@@ -104,10 +104,10 @@ export class Call {
   #isStopped = false;
   readonly #endings: (() => void)[] = [];
 
-  constructor(about: Pick<Call, "sid" | "person" | "place" | "seenAtMs">) {
+  constructor(about: Pick<Call, "sid" | "person" | "progress" | "seenAtMs">) {
     this.sid = about.sid;
     this.person = about.person;
-    this.place = about.place;
+    this.progress = about.progress;
     this.seenAtMs = about.seenAtMs;
   }
 
@@ -122,13 +122,13 @@ export class Call {
   }
 
   /** A webhook of the call arrived: marks the text that it confirms as said. False: a later webhook came first. */
-  cameTo(place: Place, nowMs: number): boolean {
+  cameTo(progress: Progress, nowMs: number): boolean {
     this.seenAtMs = nowMs;
-    if (place.step < this.place.step) return false;
-    this.place = place;
-    const heard = this.#queue.find(({ tag }) => tag === place.said);
+    if (progress.step < this.progress.step) return false;
+    this.progress = progress;
+    const heard = this.#queue.find(({ tag }) => tag === progress.said);
     if (heard) this.wasSaid(heard);
-    else if (place.said !== undefined) this.#note(place.said);
+    else if (progress.said !== undefined) this.#note(progress.said);
     return true;
   }
 

@@ -10,15 +10,13 @@ import {
 } from "@svc/contract";
 import { fieldsOf, listOf, parseJson, unlessAborted } from "@svc/kit";
 import type { PlatformApi } from "./api.ts";
-import { type Call, type Calls, OVER, stopped, Utterance } from "./calls.ts";
+import { type Call, type Calls, type NewUtterance, OVER, Utterance, stopped } from "./calls.ts";
 import type { Config } from "./config.ts";
 import type { Dialogue } from "./dialogue.ts";
-import { replyOf, type Words, wordsOf } from "./message.ts";
-import { firstPlace } from "./place.ts";
-import { numberOf, PATHS, type Person } from "./protocol.ts";
+import { type Asked, CALL_SID, initialProgress } from "./progress.ts";
+import { PATHS, type Person, numberOf } from "./protocol.ts";
 import type { Speaker } from "./speaker.ts";
-import type { Spoken } from "./twiml.ts";
-import { CALL_SID } from "./webhook.ts";
+import { type Spoken, sayable } from "./twiml.ts";
 
 type Sender = (message: OutgoingMessage, prompt: Prompt | undefined, signal: AbortSignal) => Promise<Receipt>;
 
@@ -94,9 +92,9 @@ async function callOf(deps: LiveDeps, sid: string, person: Person, signal: Abort
   const { calls, clock } = deps;
   const known = calls.get(sid);
   if (known && (known.over !== undefined || clock.now() - known.seenAtMs < LATELY_MS)) return known;
-  // Before the first webhook of this process its place is not known: any that comes is newer.
-  const place = { ...firstPlace(clock.now()), step: 0 };
-  return asked(deps, known ?? calls.open({ sid, person, place, seenAtMs: clock.now() }), signal);
+  // Before the first webhook in this process the progress is unknown: any webhook is newer.
+  const progress = { ...initialProgress(clock.now()), step: 0 };
+  return asked(deps, known ?? calls.open({ sid, person, progress, seenAtMs: clock.now() }), signal);
 }
 
 /** The call that goes on with this person; undefined: none does. */
@@ -159,11 +157,11 @@ async function ring(
 ): Promise<string | undefined> {
   const nowMs = clock.now();
   const utterance = new Utterance(words);
-  const place = dialogue.placeAfter(firstPlace(nowMs), utterance, nowMs);
+  const progress = dialogue.progressAfter(initialProgress(nowMs), utterance, nowMs);
   const form = {
     To: number,
     From: config.from_number,
-    Twiml: dialogue.words(number, utterance, spoken, place),
+    Twiml: dialogue.words(number, utterance, spoken, progress),
     Timeout: config.ring_secs,
     TimeLimit: config.max_call_secs,
     StatusCallback: `${base}${PATHS.status}`,
@@ -176,7 +174,7 @@ async function ring(
     if (sid === undefined) return undefined;
     const person = { id: number, isKnown: true };
     // The platform may have told of it before it answered.
-    const call = calls.open({ sid, person, place, seenAtMs: nowMs });
+    const call = calls.open({ sid, person, progress, seenAtMs: nowMs });
     call.wasSaid(utterance);
     call.atEnd(() => speaker.drop(spoken));
     return sid;
@@ -315,14 +313,14 @@ async function sayInCall(deps: SayDeps, call: Call, words: Words, signal: AbortS
 async function push({ api, dialogue, clock }: SayDeps, call: Call, signal: AbortSignal): Promise<void> {
   const utterance = call.next;
   if (!utterance?.spoken || call.doing !== "holding" || call.pushing) return;
-  const after = dialogue.placeAfter(call.place, utterance, clock.now());
-  const place = { ...after, step: after.step + PUSHED_STEPS };
+  const after = dialogue.progressAfter(call.progress, utterance, clock.now());
+  const progress = { ...after, step: after.step + PUSHED_STEPS };
   call.pushing = utterance;
   try {
-    const twiml = dialogue.words(call.person.id, utterance, utterance.spoken, place);
+    const twiml = dialogue.words(call.person.id, utterance, utterance.spoken, progress);
     const taken = await api.updateCall(call.sid, { Twiml: twiml }, signal);
     if (taken === undefined) return call.end(OVER, clock.now());
-    call.place = place;
+    call.progress = progress;
     call.doing = "busy";
     call.wasSaid(utterance);
   } catch (error) {
@@ -338,4 +336,65 @@ function refuse(call: Call, utterance: Utterance, error: unknown): void {
   if (!isRefused) return void (call.doing = "unknown");
   call.remove(utterance);
   utterance.failed(error);
+}
+
+// A message as it is to be said: its words, whose answer it is, and what a key says to it.
+
+/**
+ * Of one message. A text is said by up to 4 500 characters of a URL, nine for one of most scripts, and an update takes 4 000
+ * characters of XML. https://www.twilio.com/docs/api/errors/13521, https://www.twilio.com/docs/api/errors/32018
+ */
+export const MAX_CHARS = 500;
+
+/** Core cuts a text at the end of a sentence: a part that is followed by another is hardly ever shorter. */
+const GOES_ON_CHARS = 300;
+
+interface Words extends NewUtterance {
+  /** The text to speak; blank if nothing is speakable. */
+  readonly text: string;
+}
+
+/** The call that a message answers something in. */
+interface Reply {
+  readonly call: string;
+  readonly turn: number;
+}
+
+export async function wordsOf(
+  { deliveryId, text, replyData }: OutgoingMessage,
+  { code_notice: codeNotice, keys_notice: keysNotice }: Config,
+  prompt?: Prompt,
+): Promise<Words> {
+  const { speakableOf } = await import("@svc/kit/markdown");
+  const turn = replyOf(replyData)?.turn;
+  const speakable = (part: string): string => speakableOf(part, { codeNotice, clean: sayable });
+  const plain = { deliveryId, turn, goesOn: text.length > GOES_ON_CHARS && !prompt, ask: prompt && askedBy(prompt) };
+  const question = prompt && plain.ask && questionOf(prompt, keysNotice, speakable);
+  return { ...plain, text: question ?? speakable(text) };
+}
+
+/** Undefined: no key can answer it. */
+function askedBy({ id, approve, reject }: Prompt): Asked | undefined {
+  const fits = (label: string): boolean => label.trim() !== "" && label.length <= MAX_LABEL_CHARS;
+  return fits(approve) && fits(reject) ? { prompt: id, approve, reject } : undefined;
+}
+
+/** Undefined where there is no room for it: then it is read out in words. */
+function questionOf(
+  { title, message, approve, reject }: Prompt,
+  keysNotice: string,
+  speakable: (text: string) => string,
+): string | undefined {
+  const keys = keysNotice.replaceAll("{approve}", approve).replaceAll("{reject}", reject);
+  const text = [title, speakable(message), keys].filter((part) => part.trim() !== "").join("\n");
+  return text.length <= MAX_CHARS ? text : undefined;
+}
+
+/** They stand in the URL that is called when a key is pressed. */
+const MAX_LABEL_CHARS = 20;
+
+function replyOf(data: Json | undefined): Reply | undefined {
+  const { call, turn } = fieldsOf(data);
+  if (typeof call !== "string" || !CALL_SID.test(call) || typeof turn !== "number") return undefined;
+  return { call, turn };
 }

@@ -23,12 +23,12 @@ const PHRASE_MS = 3_600_000;
 /** The old one may be on its way to someone's ear. */
 const PHRASE_KEPT_MS = PHRASE_MS + 1_200_000;
 
-type Surroundings = Pick<FeatureContext, "clock" | "log" | "speech">;
+type SpeakerDeps = Pick<FeatureContext, "clock" | "log" | "speech">;
 
 export function createSpeaker(
   config: Config,
-  { base, shelf }: { readonly base: string; readonly shelf: AudioShelf },
-  { clock, log, speech }: Surroundings,
+  { base, cache }: { readonly base: string; readonly cache: AudioCache },
+  { clock, log, speech }: SpeakerDeps,
 ): Speaker {
   const phrases = new Map<string, { readonly id: string; readonly madeMs: number }>();
   const usesService = (): boolean => config.speaker === "tts" || (config.speaker === "auto" && speech.canSpeak);
@@ -44,7 +44,7 @@ export function createSpeaker(
     const cancel = clock.after(LIMIT_MS, () => limit.abort(new SvcError("SPEECH_FAILED", "It took too long.")));
     try {
       const made = await speech.speak(text, AbortSignal.any([signal, limit.signal]));
-      return shelf.put(made, clock.now(), keptMs);
+      return cache.put(made, clock.now(), keptMs);
     } catch (error) {
       signal.throwIfAborted();
       const reason = error instanceof SvcError ? error.message : "unknown";
@@ -74,12 +74,12 @@ export function createSpeaker(
       return id === undefined ? { text } : { audioUrl: urlOf(id) };
     },
     drop(spoken) {
-      if ("audioUrl" in spoken) shelf.drop(spoken.audioUrl.slice(urlOf("").length));
+      if ("audioUrl" in spoken) cache.drop(spoken.audioUrl.slice(urlOf("").length));
     },
     phrase(text, nowMs) {
       if (text.trim() === "") return undefined;
       const made = phrases.get(text);
-      return made && usesService() && shelf.get(made.id, nowMs) ? { audioUrl: urlOf(made.id) } : { text };
+      return made && usesService() && cache.get(made.id, nowMs) ? { audioUrl: urlOf(made.id) } : { text };
     },
     makePhrases(signal) {
       making ??= makeMissing(signal)
@@ -100,7 +100,7 @@ interface Audio extends SpokenText {
   readonly untilMs: number;
 }
 
-export class AudioShelf {
+export class AudioCache {
   readonly #audio = new Map<string, Audio>();
   #bytes = 0;
 

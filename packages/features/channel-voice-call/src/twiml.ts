@@ -7,7 +7,7 @@
  *   ending      says something and hangs up
  */
 import type { Config } from "./config.ts";
-import { type Place, queryOf } from "./place.ts";
+import { type Progress, queryOf } from "./progress.ts";
 import { PATHS } from "./protocol.ts";
 
 /** Speech: text for the platform's voice, or the URL of an audio file. */
@@ -18,13 +18,13 @@ export interface Listening {
   /** Seconds of silence that are waited for. */
   readonly silenceSecs: number;
   /** Where it goes on in silence. */
-  readonly onSilence: Place;
+  readonly onSilence: Progress;
 }
 
 export interface Documents {
-  listening(place: Place, listening: Listening): string;
-  telling(spoken: Spoken, next: Place): string;
-  holding(next: Place, secs: number): string;
+  listening(progress: Progress, listening: Listening): string;
+  telling(spoken: Spoken, next: Progress): string;
+  holding(next: Progress, secs: number): string;
   ending(spoken: Spoken | undefined): string;
   readonly refusal: string;
   /** An empty document, for a request without a call. */
@@ -33,17 +33,18 @@ export interface Documents {
 
 /** `base`: the public URL of this service. */
 export function documents(config: Config, base: string): Documents {
-  const next = (place: Place): Xml => element("Redirect", { method: "POST" }, `${base}${PATHS.next}${queryOf(place)}`);
+  const next = (progress: Progress): Xml =>
+    element("Redirect", { method: "POST" }, `${base}${PATHS.next}${queryOf(progress)}`);
   const say = (spoken: Spoken): Xml =>
     "text" in spoken
       ? element("Say", { voice: config.voice, language: config.language }, spoken.text)
       : element("Play", {}, spoken.audioUrl);
   const hear = hearing(config, base);
   return {
-    listening: (place, { spoken, silenceSecs, onSilence }) =>
-      response(...hear(place, spoken && say(spoken), silenceSecs), next(onSilence)),
-    telling: (spoken, place) => response(say(spoken), next(place)),
-    holding: (place, secs) => response(element("Pause", { length: secs }), next(place)),
+    listening: (progress, { spoken, silenceSecs, onSilence }) =>
+      response(...hear(progress, spoken && say(spoken), silenceSecs), next(onSilence)),
+    telling: (spoken, progress) => response(say(spoken), next(progress)),
+    holding: (progress, secs) => response(element("Pause", { length: secs }), next(progress)),
     ending: (spoken) => response(...(spoken ? [say(spoken)] : []), element("Hangup", {})),
     refusal: response(element("Reject", {})),
     nothing: response(),
@@ -52,19 +53,19 @@ export function documents(config: Config, base: string): Documents {
 
 const response = (...verbs: readonly Xml[]): string => document(element("Response", {}, ...verbs));
 
-type Hearing = (place: Place, said: Xml | undefined, silenceSecs: number) => readonly Xml[];
+type Hearing = (progress: Progress, said: Xml | undefined, silenceSecs: number) => readonly Xml[];
 
 /** A recording is of what the caller says, up to a minute of it. */
 const MAX_RECORDING_SECS = 60;
 
 function hearing({ recognizer, language, speech_timeout_secs: endSecs }: Config, base: string): Hearing {
-  const action = (place: Place): string => `${base}${PATHS.speech}${queryOf(place)}`;
-  const gather: Hearing = (place, said, silenceSecs) => {
-    const byKey = place.ask !== undefined;
+  const action = (progress: Progress): string => `${base}${PATHS.speech}${queryOf(progress)}`;
+  const gather: Hearing = (progress, said, silenceSecs) => {
+    const byKey = progress.ask !== undefined;
     const byVoice = recognizer === "platform";
     const attributes = {
       input: byKey ? (byVoice ? "dtmf speech" : "dtmf") : "speech",
-      action: action(place),
+      action: action(progress),
       method: "POST",
       timeout: silenceSecs,
       ...(byKey && { numDigits: 1 }),
@@ -72,9 +73,9 @@ function hearing({ recognizer, language, speech_timeout_secs: endSecs }: Config,
     };
     return [element("Gather", attributes, ...(said ? [said] : []))];
   };
-  const record: Hearing = (place, said, silenceSecs) => {
+  const record: Hearing = (progress, said, silenceSecs) => {
     const attributes = {
-      action: action(place),
+      action: action(progress),
       method: "POST",
       timeout: endSecs === 0 ? silenceSecs : endSecs,
       maxLength: MAX_RECORDING_SECS,
@@ -84,7 +85,7 @@ function hearing({ recognizer, language, speech_timeout_secs: endSecs }: Config,
     };
     return [...(said ? [said] : []), element("Record", attributes)];
   };
-  return (place, ...rest) => (recognizer === "platform" || place.ask ? gather : record)(place, ...rest);
+  return (progress, ...rest) => (recognizer === "platform" || progress.ask ? gather : record)(progress, ...rest);
 }
 
 // XML 1.0 of elements, attributes and texts. Escaping keeps text from becoming an element.

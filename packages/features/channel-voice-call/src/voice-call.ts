@@ -5,13 +5,12 @@ import { type PlatformApi, platformApi } from "./api.ts";
 import { Calls, stopped } from "./calls.ts";
 import type { Config } from "./config.ts";
 import { dialogue } from "./dialogue.ts";
-import { MAX_CHARS } from "./message.ts";
+import { MAX_CHARS, asChannel, messageSender, placedCalls } from "./send.ts";
 import { CHANNEL, PATHS } from "./protocol.ts";
-import { asChannel, messageSender, placedCalls } from "./send.ts";
-import { AudioShelf, createSpeaker } from "./speaker.ts";
+import { AudioCache, createSpeaker } from "./speaker.ts";
 import { documents } from "./twiml.ts";
 import { RECORDING_SID, audioFiles, callStates, callersSpeech, incomingCalls, nextDocuments } from "./webhooks.ts";
-import { begunIn } from "./webhook.ts";
+import { begunIn } from "./progress.ts";
 
 export function create(context: FeatureContext<Config>): Contributions {
   const { config, log, clock, publicUrl } = context;
@@ -19,8 +18,8 @@ export function create(context: FeatureContext<Config>): Contributions {
   const base = known ?? "";
   const api = platformApi(config, context);
   const calls = new Calls();
-  const shelf = new AudioShelf();
-  const speaker = createSpeaker(config, { base, shelf }, context);
+  const cache = new AudioCache();
+  const speaker = createSpeaker(config, { base, cache }, context);
   const written = documents(config, base);
   const { allowed_numbers: allowed } = config;
   const talk = dialogue({
@@ -54,7 +53,7 @@ export function create(context: FeatureContext<Config>): Contributions {
       setup: (_, signal) => setUp(api, config, base, signal),
       onNotice: followUp({ config, base, api, makePhrases }),
     },
-    ingress: [incomingCalls(ways), nextDocuments(ways), callersSpeech(ways), callStates(ways), audioFiles(shelf)],
+    ingress: [incomingCalls(ways), nextDocuments(ways), callersSpeech(ways), callStates(ways), audioFiles(cache)],
     async register(signal) {
       signal.throwIfAborted();
       if (known === undefined) throw noAddress();

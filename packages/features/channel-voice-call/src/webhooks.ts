@@ -16,16 +16,15 @@ import { createHash, createHmac } from "node:crypto";
 import { type Call, type Calls, OVER } from "./calls.ts";
 import type { Config } from "./config.ts";
 import type { Dialogue } from "./dialogue.ts";
-import { firstPlace, queryOf } from "./place.ts";
+import { type Webhook, began, initialProgress, queryOf, twiml, webhookOf } from "./progress.ts";
 import { CHANNEL, type Form, PATHS, formOf } from "./protocol.ts";
-import type { AudioShelf } from "./speaker.ts";
+import type { AudioCache } from "./speaker.ts";
 import type { Documents } from "./twiml.ts";
-import { type Webhook, began, twiml, webhookOf } from "./webhook.ts";
 import { equalSecrets } from "@svc/kit";
 
 /** `/voice-call`: someone calls. */
-export function incomingCalls(parts: IngressDeps): Ingress {
-  const { config, base, documents } = parts;
+export function incomingCalls(deps: IngressDeps): Ingress {
+  const { config, base, documents } = deps;
   return {
     path: PATHS.incoming,
     methods: ["POST"],
@@ -33,20 +32,20 @@ export function incomingCalls(parts: IngressDeps): Ingress {
     verify: signatureCheck(config.auth_token, base),
     parse(request) {
       const webhook = webhookOf(request);
-      return webhook ? answered(parts, webhook) : { reply: twiml(documents.nothing) };
+      return webhook ? answered(deps, webhook) : { reply: twiml(documents.nothing) };
     },
   };
 }
 
-function answered(parts: IngressDeps, webhook: Webhook): Parsed {
-  const { config, calls, dialogue, documents, letsIn, log } = parts;
+function answered(deps: IngressDeps, webhook: Webhook): Parsed {
+  const { config, calls, dialogue, documents, letsIn, log } = deps;
   const { sid, person, nowMs } = webhook;
   if (!letsIn(person.id)) return { reply: twiml(documents.refusal) };
   if (config.verified_callers_only && !isVouchedFor(webhook.field("StirVerstat"))) {
     log.info("call refused: the caller's number is not verified", { call: sid });
     return { reply: twiml(documents.refusal) };
   }
-  const call = calls.open({ sid, person, place: firstPlace(nowMs), seenAtMs: nowMs });
+  const call = calls.open({ sid, person, progress: initialProgress(nowMs), seenAtMs: nowMs });
   return { notices: [began(sid)], reply: twiml(dialogue.greeting(call, nowMs)) };
 }
 
@@ -55,8 +54,8 @@ const isVouchedFor = (stir: string | undefined): boolean =>
   stir !== undefined && /^TN-Validation-Passed-[AB](?:-|$)/.test(stir);
 
 /** `/voice-call/speech`: the caller has said something, or pressed a key. */
-export function callersSpeech(parts: IngressDeps): Ingress {
-  const { config, base, documents, letsIn } = parts;
+export function callersSpeech(deps: IngressDeps): Ingress {
+  const { config, base, documents, letsIn } = deps;
   return {
     path: PATHS.speech,
     methods: ["POST"],
@@ -69,23 +68,23 @@ export function callersSpeech(parts: IngressDeps): Ingress {
       if (!webhook) return { reply: twiml(documents.nothing) };
       // Whom we called, and who is not on the list, was asked nothing.
       if (!letsIn(webhook.person.id)) return { reply: twiml(documents.ending(undefined)) };
-      return heardIn(parts, webhook);
+      return heardIn(deps, webhook);
     },
     ...(base !== undefined && { sample: (message) => sampleSpeech(message, config, base) }),
   };
 }
 
-function heardIn(parts: IngressDeps, webhook: Webhook): Parsed {
-  const { calls, dialogue, config } = parts;
-  const { sid, person, place, nowMs } = webhook;
-  const call = calls.open({ sid, person, place, seenAtMs: nowMs });
+function heardIn(deps: IngressDeps, webhook: Webhook): Parsed {
+  const { calls, dialogue, config } = deps;
+  const { sid, person, progress, nowMs } = webhook;
+  const call = calls.open({ sid, person, progress, seenAtMs: nowMs });
   const heard = heardOf(webhook, config.recognizer);
   const answer = (): string => {
     if (!heard) return dialogue.goOn(call, nowMs);
-    call.spoke(place.turn);
+    call.spoke(progress.turn);
     return dialogue.heard(call, nowMs);
   };
-  const reply = twiml(answerOnce(parts, call, webhook, { path: PATHS.speech, answer }));
+  const reply = twiml(answerOnce(deps, call, webhook, { path: PATHS.speech, answer }));
   return heard ? { inbound: [inboundOf(webhook, heard)], reply } : { reply };
 }
 
@@ -93,22 +92,25 @@ function heardIn(parts: IngressDeps, webhook: Webhook): Parsed {
  * The conversation is the caller's and goes on in the next call; who hides the number has one for each call. The call itself
  * is where the answer goes to.
  */
-function inboundOf({ sid, person, place, field }: Webhook, heard: Pick<Inbound, "text" | "media" | "choice">): Inbound {
+function inboundOf(
+  { sid, person, progress, field }: Webhook,
+  heard: Pick<Inbound, "text" | "media" | "choice">,
+): Inbound {
   const name = field("CallerName")?.slice(0, 100);
   return {
-    id: `${sid}.${place.turn}`,
+    id: `${sid}.${progress.turn}`,
     conversation: { channel: CHANNEL, id: person.id, ...(!person.isKnown && { thread: sid }) },
     sender: person.id,
     ...(name !== undefined && { senderName: name }),
     ...heard,
-    sentAtMs: place.atMs,
-    replyData: { call: sid, turn: place.turn },
+    sentAtMs: progress.atMs,
+    replyData: { call: sid, turn: progress.turn },
   };
 }
 
 /** `/voice-call/next`: the platform has finished its document, and requests the next one. */
-export function nextDocuments(parts: IngressDeps): Ingress {
-  const { config, base, documents } = parts;
+export function nextDocuments(deps: IngressDeps): Ingress {
+  const { config, base, documents } = deps;
   return {
     path: PATHS.next,
     methods: ["POST"],
@@ -116,24 +118,24 @@ export function nextDocuments(parts: IngressDeps): Ingress {
     verify: signatureCheck(config.auth_token, base),
     parse(request) {
       const webhook = webhookOf(request);
-      return { reply: twiml(webhook ? documentAfter(parts, webhook) : documents.nothing) };
+      return { reply: twiml(webhook ? documentAfter(deps, webhook) : documents.nothing) };
     },
   };
 }
 
-function documentAfter(parts: IngressDeps, webhook: Webhook): string {
-  const { calls, dialogue } = parts;
-  const { sid, person, place, nowMs } = webhook;
-  const call = calls.open({ sid, person, place, seenAtMs: nowMs });
-  return answerOnce(parts, call, webhook, { path: PATHS.next, answer: () => dialogue.goOn(call, nowMs) });
+function documentAfter(deps: IngressDeps, webhook: Webhook): string {
+  const { calls, dialogue } = deps;
+  const { sid, person, progress, nowMs } = webhook;
+  const call = calls.open({ sid, person, progress, seenAtMs: nowMs });
+  return answerOnce(deps, call, webhook, { path: PATHS.next, answer: () => dialogue.goOn(call, nowMs) });
 }
 
 /**
  * `/voice-call/status`: what became of a call. https://www.twilio.com/docs/voice/api/call-resource#statuscallback
  * Anyone who was called is a message of ours that was delivered, or was not.
  */
-export function callStates(parts: IngressDeps): Ingress {
-  const { config, base, documents } = parts;
+export function callStates(deps: IngressDeps): Ingress {
+  const { config, base, documents } = deps;
   return {
     path: PATHS.status,
     methods: ["POST"],
@@ -141,7 +143,7 @@ export function callStates(parts: IngressDeps): Ingress {
     verify: signatureCheck(config.auth_token, base),
     parse(request) {
       const webhook = webhookOf(request);
-      const updates = webhook ? updatesOf(parts, webhook) : [];
+      const updates = webhook ? updatesOf(deps, webhook) : [];
       return { updates, reply: twiml(documents.nothing) } satisfies Parsed;
     },
   };
@@ -185,17 +187,17 @@ function updatesOf({ calls, log }: IngressDeps, webhook: Webhook): DeliveryUpdat
 const answeredBy = ({ field }: Webhook): string | undefined => /^[a-z_]{1,40}$/.exec(field("AnsweredBy") ?? "")?.[0];
 
 /** `/voice-call/audio`: speech that the platform plays. Who knows the id was told it in a call. */
-export function audioFiles(shelf: AudioShelf): Ingress {
+export function audioFiles(cache: AudioCache): Ingress {
   return {
     path: PATHS.audio,
     methods: ["GET"],
     signed: true,
     verify({ query, receivedAtMs }) {
-      if (shelf.get(query.get("id") ?? "", receivedAtMs)) return { ok: true };
+      if (cache.get(query.get("id") ?? "", receivedAtMs)) return { ok: true };
       return { ok: false, code: "BAD_VERIFY_TOKEN", why: "there is no such audio, or not any more" };
     },
     parse({ query, receivedAtMs }) {
-      const audio = shelf.get(query.get("id") ?? "", receivedAtMs);
+      const audio = cache.get(query.get("id") ?? "", receivedAtMs);
       return {
         reply: { status: 200, contentType: audio?.mimeType ?? "audio/mpeg", body: audio?.bytes ?? new Uint8Array() },
       };
@@ -207,14 +209,14 @@ export function audioFiles(shelf: AudioShelf): Ingress {
 function answerOnce(
   { dialogue, documents }: Pick<IngressDeps, "dialogue" | "documents">,
   call: Call,
-  { place, nowMs }: Webhook,
+  { progress, nowMs }: Webhook,
   { path, answer }: { readonly path: string; readonly answer: () => string },
 ): string {
-  const at = `${path} ${place.step}`;
+  const at = `${path} ${progress.step}`;
   const told = call.documentOf(at);
   if (told !== undefined) return told;
   if (call.over !== undefined) return documents.ending(undefined);
-  if (!call.cameTo(place, nowMs)) return dialogue.late(call, nowMs);
+  if (!call.cameTo(progress, nowMs)) return dialogue.late(call, nowMs);
   const document = answer();
   call.toldAt(at, document);
   return document;
@@ -226,8 +228,8 @@ function answerOnce(
 type Heard = Pick<Inbound, "text" | "media" | "choice">;
 
 /** Undefined: nothing that could be answered. */
-function heardOf({ place, field }: Webhook, recognizer: Config["recognizer"]): Heard | undefined {
-  const { ask } = place;
+function heardOf({ progress, field }: Webhook, recognizer: Config["recognizer"]): Heard | undefined {
+  const { ask } = progress;
   const key = field("Digits");
   if (ask && (key === "1" || key === "2")) {
     const approved = key === "1";
@@ -259,11 +261,16 @@ const FEW_WORDS = 4;
 // Words of a caller as the platform would post them, for `svc webhook send` and tests.
 
 /** A number of the range for examples. */
-const ANYBODY = "+15550001111";
+const EXAMPLE_SENDER = "+15550001111";
 
 function sampleSpeech(message: SampleMessage, config: Config, base: string): SampleDelivery {
-  const { text, id, atMs, from = config.allowed_numbers.find((number) => number.trim() !== "*") ?? ANYBODY } = message;
-  const query = queryOf(firstPlace(atMs));
+  const {
+    text,
+    id,
+    atMs,
+    from = config.allowed_numbers.find((number) => number.trim() !== "*") ?? EXAMPLE_SENDER,
+  } = message;
+  const query = queryOf(initialProgress(atMs));
   const body = Buffer.from(
     new URLSearchParams({
       AccountSid: config.account_sid,

@@ -9,14 +9,14 @@ import { parseTwiml } from "@svc/testkit/platforms/voice-call/twiml";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import definition from "../src/index.ts";
-import { firstPlace, onward, placeOf, queryOf } from "../src/place.ts";
+import { initialProgress, nextProgress, progressOf, queryOf } from "../src/progress.ts";
 import { create } from "../src/voice-call.ts";
 import { ACCOUNT, NUMBER, PERSON, SECTION } from "./fixture.ts";
 
 const SID = "CA0123456789abcdef0123456789abcdef";
 const CALL = { AccountSid: ACCOUNT, ApiVersion: "2010-04-01", CallSid: SID, From: PERSON, To: NUMBER };
-const place = onward(firstPlace(1_000), 2_000, { said: "0123456789abcdef", hold: 2, quiet: 1 });
-const asked = onward(place, 3_000, { ask: { prompt: "ap-1", approve: "Yes & so", reject: "No" } });
+const progress = nextProgress(initialProgress(1_000), 2_000, { said: "0123456789abcdef", hold: 2, quiet: 1 });
+const asked = nextProgress(progress, 3_000, { ask: { prompt: "ap-1", approve: "Yes & so", reject: "No" } });
 
 const GENUINE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "/voice-call": {
@@ -72,7 +72,7 @@ function flawIn(ingress: ReturnType<typeof opened>["ingress"], path: string, que
 describe.each(Object.keys(GENUINE))("%s", (path) => {
   test("with each of its fields altered is sound", () => {
     const { ingress } = opened();
-    for (const query of ["", queryOf(place), queryOf(asked)]) {
+    for (const query of ["", queryOf(progress), queryOf(asked)]) {
       const flaws = everyAlteredForm(Object.entries(GENUINE[path]!)).map((body) => flawIn(ingress, path, query, body));
       expect(new Set(flaws)).toEqual(new Set([undefined]));
     }
@@ -121,7 +121,7 @@ test("how far a call has come is read as it was written", () => {
   });
   fc.assert(
     fc.property(any, (one) => {
-      expect(placeOf(new URLSearchParams(queryOf(one)), 7)).toEqual(one);
+      expect(progressOf(new URLSearchParams(queryOf(one)), 7)).toEqual(one);
     }),
   );
 });

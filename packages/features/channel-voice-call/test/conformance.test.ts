@@ -11,7 +11,7 @@ import { signedForm, voiceDelivery } from "@svc/testkit/platforms/voice-call/sig
 import { parseTwiml, type TwimlNode } from "@svc/testkit/platforms/voice-call/twiml";
 import { createHash } from "node:crypto";
 import definition from "../src/index.ts";
-import { firstPlace, queryOf } from "../src/place.ts";
+import { initialProgress, queryOf } from "../src/progress.ts";
 import { ACCOUNT, NUMBER, PERSON, SECTION, STRANGER, TOKEN } from "./fixture.ts";
 
 const root = `${import.meta.dirname}/..`;
@@ -55,9 +55,9 @@ const deliveries: DeliverySubject = {
   stranger: STRANGER,
   encoding: "form",
   message: (message, section) =>
-    spoken(message, section, queryOf(firstPlace(message.atMs)), { SpeechResult: message.text, Confidence: "0.9" }),
+    spoken(message, section, queryOf(initialProgress(message.atMs)), { SpeechResult: message.text, Confidence: "0.9" }),
   signed: (body, section, atMs) =>
-    signedForm({ authToken: tokenOf(section), base, path: PATH, query: queryOf(firstPlace(atMs)) }, body),
+    signedForm({ authToken: tokenOf(section), base, path: PATH, query: queryOf(initialProgress(atMs)) }, body),
   proves: "body",
   freshness: { by: "age" },
 };

@@ -2,7 +2,7 @@
 // its webhooks must get in.
 import { createEmulator, type Emulator } from "emulate";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { firstPlace, queryOf } from "../src/place.ts";
+import { initialProgress, queryOf } from "../src/progress.ts";
 import { ACCOUNT, fixture, type Fixture, never, NUMBER, PERSON, STRANGER, TOKEN } from "./fixture.ts";
 
 let at: Fixture;
@@ -83,8 +83,8 @@ describe("an emulator of the platform by others", () => {
     const [call] = await callsOf();
     const sid = String(call!["sid"]);
     const fields = { CallSid: sid, Direction: "inbound", From: PERSON, To: NUMBER };
-    const place = queryOf({ ...firstPlace(at.clock.now()), step: 2 });
-    await at.post(`/voice-call/speech${place}`, { ...fields, SpeechResult: "How are you?" });
+    const progress = queryOf({ ...initialProgress(at.clock.now()), step: 2 });
+    await at.post(`/voice-call/speech${progress}`, { ...fields, SpeechResult: "How are you?" });
     expect(await at.channel.send(at.answer("Very well."), never)).toEqual({});
   });
 });

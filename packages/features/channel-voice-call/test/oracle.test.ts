@@ -8,7 +8,7 @@ import twilio from "twilio";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { config } from "../src/config.ts";
-import { firstPlace, onward, type Place } from "../src/place.ts";
+import { initialProgress, nextProgress, type Progress } from "../src/progress.ts";
 import { formOf } from "../src/protocol.ts";
 import { isSigned, signatureOf } from "../src/webhooks.ts";
 import { documents } from "../src/twiml.ts";
@@ -80,7 +80,7 @@ describe("signatures", () => {
 describe("documents", () => {
   const base = "https://svc.example.org";
   const section = (more: object = {}) => v.parse(config, { ...SECTION, voice: "Polly.Joanna-Neural", ...more });
-  const place: Place = onward(firstPlace(1_000), 2_000, { said: "0123456789abcdef" });
+  const progress: Progress = nextProgress(initialProgress(1_000), 2_000, { said: "0123456789abcdef" });
   const text = 'Ann & Bob <said> "yes" – it’s fine\nand so on';
   const query = "?step=2&turn=1&began=1000&at=2000&said=0123456789abcdef";
   const say = { voice: "Polly.Joanna-Neural", language: "en-US" } as never;
@@ -88,10 +88,10 @@ describe("documents", () => {
   const cases: readonly (readonly [string, string, () => { toString(): string }])[] = [
     [
       "listening",
-      documents(section(), base).listening(place, {
+      documents(section(), base).listening(progress, {
         spoken: { text },
         silenceSecs: 5,
-        onSilence: { ...place, quiet: 1 },
+        onSilence: { ...progress, quiet: 1 },
       }),
       () => {
         const response = new twilio.twiml.VoiceResponse();
@@ -110,10 +110,10 @@ describe("documents", () => {
     ],
     [
       "recording",
-      documents(section({ recognizer: "transcription", speech_timeout_secs: 3 }), base).listening(place, {
+      documents(section({ recognizer: "transcription", speech_timeout_secs: 3 }), base).listening(progress, {
         spoken: undefined,
         silenceSecs: 5,
-        onSilence: place,
+        onSilence: progress,
       }),
       () => {
         const response = new twilio.twiml.VoiceResponse();
@@ -126,7 +126,7 @@ describe("documents", () => {
     ],
     [
       "telling",
-      documents(section(), base).telling({ audioUrl: `${base}/voice-call/audio?id=a&b=c` }, place),
+      documents(section(), base).telling({ audioUrl: `${base}/voice-call/audio?id=a&b=c` }, progress),
       () => {
         const response = new twilio.twiml.VoiceResponse();
         response.play(`${base}/voice-call/audio?id=a&b=c`);
@@ -136,7 +136,7 @@ describe("documents", () => {
     ],
     [
       "holding",
-      documents(section(), base).holding(place, 10),
+      documents(section(), base).holding(progress, 10),
       () => {
         const response = new twilio.twiml.VoiceResponse();
         response.pause({ length: 10 });

@@ -7,8 +7,8 @@ import * as fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { config } from "../src/config.ts";
-import { MAX_CHARS, wordsOf } from "../src/message.ts";
-import { firstPlace, onward } from "../src/place.ts";
+import { MAX_CHARS, wordsOf } from "../src/send.ts";
+import { initialProgress, nextProgress } from "../src/progress.ts";
 import { documents, sayable } from "../src/twiml.ts";
 import { SECTION } from "./fixture.ts";
 
@@ -115,7 +115,10 @@ describe("any text of a model's", () => {
   };
   const section = v.parse(config, worst);
   const written = documents(section, section.webhook_url!);
-  const place = onward(firstPlace(1_790_000_000_000), 1_790_000_000_000, { said: "0123456789abcdef", turn: 12_345 });
+  const progress = nextProgress(initialProgress(1_790_000_000_000), 1_790_000_000_000, {
+    said: "0123456789abcdef",
+    turn: 12_345,
+  });
   const textOf = (nodes: readonly TwimlNode[]): string =>
     nodes.map(({ name, text, children }) => (name === "Say" ? text : textOf(children))).join("");
   const shape = (nodes: readonly TwimlNode[]): string =>
@@ -128,7 +131,7 @@ describe("any text of a model's", () => {
         const words = await wordsOf(message, section);
         if (words.text === "") return;
         const spoken = { text: words.text };
-        const document = written.listening(place, { spoken, silenceSecs: 60, onSilence: { ...place, quiet: 1 } });
+        const document = written.listening(progress, { spoken, silenceSecs: 60, onSilence: { ...progress, quiet: 1 } });
         const verbs = parseTwiml(document);
         expect(shape(verbs)).toBe("Gather(Say) Redirect");
         expect(textOf(verbs)).toBe(words.text);
@@ -144,7 +147,11 @@ describe("any text of a model's", () => {
     async (text) => {
       const message = { conversation: { channel: "voice_call", id: "+1" }, text, deliveryId: "d" };
       const words = await wordsOf(message, section);
-      const document = written.listening(place, { spoken: { text: words.text }, silenceSecs: 60, onSilence: place });
+      const document = written.listening(progress, {
+        spoken: { text: words.text },
+        silenceSecs: 60,
+        onSilence: progress,
+      });
       parseTwiml(document);
       expect(document.length).toBeLessThanOrEqual(4000);
     },

@@ -3,7 +3,7 @@
 import { type SpokenText, SvcError } from "@svc/contract";
 import { fakeSpeech } from "@svc/testkit/fake-speech";
 import { describe, expect, test } from "vitest";
-import { AudioShelf } from "../src/speaker.ts";
+import { AudioCache } from "../src/speaker.ts";
 import { failure, fixture, never, PERSON } from "./fixture.ts";
 
 const GREETING = "Hello. How can I help you?";
@@ -154,25 +154,25 @@ describe("[tts]", () => {
 
 describe("the shelf of speech", () => {
   test("forgets what is old, and what was put there first when there is no room", () => {
-    const shelf = new AudioShelf();
-    const old = shelf.put(spoken(10), 0);
-    const young = shelf.put(spoken(10), 1_000_000);
-    expect([shelf.get(old, 1_199_999)?.bytes.length, shelf.get(old, 1_200_000)]).toEqual([10, undefined]);
+    const cache = new AudioCache();
+    const old = cache.put(spoken(10), 0);
+    const young = cache.put(spoken(10), 1_000_000);
+    expect([cache.get(old, 1_199_999)?.bytes.length, cache.get(old, 1_200_000)]).toEqual([10, undefined]);
     const [large, larger] = [
-      shelf.put(spoken(40 * 1_048_576), 1_300_000),
-      shelf.put(spoken(40 * 1_048_576), 1_300_000),
+      cache.put(spoken(40 * 1_048_576), 1_300_000),
+      cache.put(spoken(40 * 1_048_576), 1_300_000),
     ];
-    expect([old, young, large, larger].map((id) => shelf.get(id, 1_300_000) !== undefined)).toEqual([
+    expect([old, young, large, larger].map((id) => cache.get(id, 1_300_000) !== undefined)).toEqual([
       false,
       false,
       false,
       true,
     ]);
-    expect(shelf.count).toBe(1);
-    shelf.drop(larger);
-    shelf.drop(larger);
-    expect(shelf.count).toBe(0);
-    expect(new Set(Array.from({ length: 100 }, () => shelf.put(spoken(1), 0))).size).toBe(100);
+    expect(cache.count).toBe(1);
+    cache.drop(larger);
+    cache.drop(larger);
+    expect(cache.count).toBe(0);
+    expect(new Set(Array.from({ length: 100 }, () => cache.put(spoken(1), 0))).size).toBe(100);
   });
 });
 

@@ -27,13 +27,13 @@ export interface Api {
   forget(token: string): void;
 }
 
-type Surroundings = Pick<FeatureContext, "clock" | "fetch">;
+type ApiDeps = Pick<FeatureContext, "clock" | "fetch">;
 
 /** A token that ends on the way is refused. */
 const EARLY_MS = 120_000;
 const UPLOAD_MS = 120_000;
 
-export function apiOf(config: Pick<Config, "api_url" | "app_id" | "app_secret">, { clock, fetch }: Surroundings): Api {
+export function apiOf(config: Pick<Config, "api_url" | "app_id" | "app_secret">, { clock, fetch }: ApiDeps): Api {
   let known: { readonly token: string; readonly endsAtMs: number } | undefined;
   let asking: Promise<string> | undefined;
 

@@ -148,11 +148,11 @@ function parsed({ body }: RawRequest, key: string | undefined, reader: Reader): 
 const jsonReply = (body: Json) => ({ status: 200, contentType: "application/json", body: JSON.stringify(body) });
 
 /** An id that no account has. */
-const ANYBODY = `ou_${"0".repeat(32)}`;
+const EXAMPLE_SENDER = `ou_${"0".repeat(32)}`;
 
 /** For `svc webhook send`. */
 function sampleOf({ text, from, id, atMs }: SampleMessage, config: WebhookConfig): SampleDelivery {
-  const person = from ?? config.allowed_users.find((entry) => personId(entry) !== undefined) ?? ANYBODY;
+  const person = from ?? config.allowed_users.find((entry) => personId(entry) !== undefined) ?? EXAMPLE_SENDER;
   const [key, token] = [setSecret(config.encrypt_key), setSecret(config.verification_token)];
   const part = hash("sha256", id, "hex").slice(0, 32);
   const payload = {

@@ -70,7 +70,7 @@ export const create =
       async run(signal) {
         if (config.receive_mode === "webhook") return runChannel(account.check, log, signal);
         // The library is evaluated with the first connection.
-        const { runConnected } = await import("./run.ts");
+        const { runConnected } = await import("./websocket.ts");
         return runConnected({ context, reader, signIn: account.check }, signal);
       },
     };

@@ -13,8 +13,8 @@ import { readWorkchatFrame, workchatFrame } from "@svc/testkit/platforms/workcha
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { withNames } from "../src/content.ts";
-import { readFrame, writeFrame } from "../src/frames.ts";
+import { withNames } from "../src/events.ts";
+import { readFrame, writeFrame } from "../src/websocket.ts";
 import { localeOf } from "../src/language.ts";
 import { cardMarkdown } from "../src/markdown.ts";
 import { decrypted } from "../src/webhook.ts";

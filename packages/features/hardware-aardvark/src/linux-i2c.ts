@@ -223,12 +223,12 @@ class OpenBus {
   }
 }
 
-const NOBODY = new Set(["ENXIO", "EREMOTEIO", "ENODEV"]);
+const NO_ANSWER = new Set(["ENXIO", "EREMOTEIO", "ENODEV"]);
 
 const failure = (bus: string, address: number, why: string): SvcError =>
   new SvcError(
     "TOOL_FAILED",
-    `I2C ${hexByte(address)} on ${bus}: ${NOBODY.has(why) ? "nothing answers at this address" : why}.`,
+    `I2C ${hexByte(address)} on ${bus}: ${NO_ANSWER.has(why) ? "nothing answers at this address" : why}.`,
   );
 
 /** The system call, in a separate thread, because it waits for the bus. */

@@ -13,8 +13,8 @@ export default [
         config[key] === undefined ? [] : [{ key, feature: "probe" }],
       ),
     commands: {
-      "hardware discover": () => import("./command/hardware.ts"),
-      "hardware introspect": () => import("./command/hardware.ts"),
+      "hardware discover": () => import("./hardware-command.ts"),
+      "hardware introspect": () => import("./hardware-command.ts"),
     },
   }),
   defineFeature({
@@ -25,6 +25,6 @@ export default [
     section: "peripherals",
     config: peripheralsConfig,
     load: () => import("./peripherals.ts"),
-    commands: { peripheral: () => import("./command/peripheral.ts") },
+    commands: { peripheral: () => import("./peripheral-command.ts") },
   }),
 ];

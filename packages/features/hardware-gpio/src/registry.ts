@@ -10,24 +10,17 @@ import {
   type NativePins,
   RESERVED_BOARDS,
   type ReadPinOptions,
-  type UsbDevice,
 } from "@svc/kit/hardware";
-import { Aliases } from "./aliases.ts";
-import { type BoardConfig, bridgeOf } from "./config.ts";
+import { Aliases, type FindBoardsDeps, findBoards } from "./find-boards.ts";
+import { bridgeOf } from "./config.ts";
 import { BoardConnection, type Urgency } from "./connection.ts";
 import type { Dialect, Motors, Protocol } from "./dialect/dialect.ts";
-import { findBoards } from "./find-boards.ts";
 import { isPublicAddress } from "@svc/kit";
 import type { Link } from "./link/link.ts";
 
-export interface RegistryDeps {
-  /** Of `[[peripherals.boards]]`. */
-  readonly boards: readonly BoardConfig[];
-  /** Devices that are plugged in; undefined: they are not looked for. */
-  readonly scan: (() => Promise<readonly UsbDevice[]>) | undefined;
+export interface RegistryDeps extends FindBoardsDeps {
   readonly clock: Clock;
   readonly state: StateStore;
-  readonly capabilities: FeatureContext["capabilities"];
   readonly resolve: FeatureContext["resolve"];
 }
 

@@ -1,11 +1,11 @@
 /** Routes for the page and the command line. */
 import { type Clock, type Json, type Route, SvcError } from "@svc/contract";
 import * as v from "valibot";
-import type { CallLog } from "./call-log.ts";
+import type { CallLog } from "./tools.ts";
 import { type FlashDeps, flashPico } from "./pico-flash.ts";
 import type { BoardRegistry, ShownBoard } from "./registry.ts";
 import { BoardConnection } from "./connection.ts";
-import { isBoardPath } from "./link/serial-path.ts";
+import { isBoardPath } from "./link/link.ts";
 
 export const BOARDS_PATH = "/api/hardware/boards";
 export const INTROSPECT_PATH = "/api/hardware/introspect";

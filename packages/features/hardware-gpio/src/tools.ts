@@ -1,8 +1,7 @@
 /** The tools. Each says so where no board is connected. */
-import { SvcError, type Tool, defineTool, integer } from "@svc/contract";
+import { type Clock, SvcError, type Tool, defineTool, integer } from "@svc/contract";
 import type { Level } from "@svc/kit/hardware";
 import * as v from "valibot";
-import type { BoardCall, CallLog } from "./call-log.ts";
 import type { CodeRunner, Dialect } from "./dialect/dialect.ts";
 import { printable } from "./dialect/json-lines.ts";
 import { type FlashDeps, flashPico } from "./pico-flash.ts";
@@ -324,4 +323,60 @@ function demandDone(error: string, what: string): void {
       ?.replaceAll(/\p{Cc}/gu, " ")
       .slice(0, 200) ?? "";
   throw new SvcError("BOARD_FAILED", `${what} could not do this: ${reason}`);
+}
+
+// The last calls of tools that reached a board, with how they ended: for people who watch. In memory; the audit log has what was
+// approved.
+
+interface BoardCall {
+  readonly n: number;
+  /** Alias. */
+  readonly device: string;
+  readonly tool: string;
+  /** The effect, e.g. `GPIO 13 HIGH`. */
+  readonly call: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly state: "running" | "done" | "failed";
+  /** Why it failed. */
+  readonly code: string | undefined;
+}
+
+const MOST_KEPT = 50;
+
+export class CallLog {
+  readonly #clock: Clock;
+  readonly #calls = new Map<number, BoardCall>();
+  #count = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Resolves and rejects as `work` does. */
+  async run<T>(what: Pick<BoardCall, "device" | "tool" | "call">, work: () => Promise<T>): Promise<T> {
+    const call = { ...what, n: (this.#count += 1), at: this.#clock.now() };
+    this.#keep({ ...call, state: "running", code: undefined });
+    try {
+      const result = await work();
+      this.#keep({ ...call, state: "done", code: undefined });
+      return result;
+    } catch (error) {
+      this.#keep({ ...call, state: "failed", code: error instanceof SvcError ? error.code : "INTERNAL" });
+      throw error;
+    }
+  }
+
+  /** The newest first. */
+  list(): readonly BoardCall[] {
+    return [...this.#calls.values()].toSorted((a, b) => b.n - a.n);
+  }
+
+  #keep(call: BoardCall): void {
+    // One that was dropped while it ran stays dropped.
+    if (call.state !== "running" && !this.#calls.has(call.n)) return;
+    this.#calls.set(call.n, call);
+    const [oldest] = this.#calls.keys();
+    if (this.#calls.size > MOST_KEPT && oldest !== undefined) this.#calls.delete(oldest);
+  }
 }

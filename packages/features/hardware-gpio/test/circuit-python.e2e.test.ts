@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { ANALOG_READERS, PIN_READERS, PIN_WRITERS } from "../src/dialect/micropython-pins.ts";
+import { ANALOG_READERS, PIN_READERS, PIN_WRITERS } from "../src/dialect/micropython.ts";
 
 const MODULES = {
   digitalio: `

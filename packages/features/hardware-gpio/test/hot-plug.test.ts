@@ -8,7 +8,7 @@ import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import { memorySecrets } from "@svc/testkit/memory-secrets";
 import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { boardsFeature } from "../src/feature.ts";
+import { boardsFeature } from "../src/hardware.ts";
 import { registryOf } from "./registry.ts";
 
 let root: TemporaryHome;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isBoardPath, terminalAt } from "../src/link/serial-path.ts";
+import { isBoardPath, terminalAt } from "../src/link/link.ts";
 
 let folder: string;
 beforeAll(async () => {

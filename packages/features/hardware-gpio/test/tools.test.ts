@@ -6,10 +6,9 @@ import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import { startJsonBoard } from "@svc/testkit/platforms/json-board";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { afterAll, expect, test } from "vitest";
-import { CallLog } from "../src/call-log.ts";
+import { CallLog, toolsOf } from "../src/tools.ts";
 import type { CodeOutput, Dialect } from "../src/dialect/dialect.ts";
 import type { BoardRegistry } from "../src/registry.ts";
-import { toolsOf } from "../src/tools.ts";
 import { registryOf } from "./registry.ts";
 
 const done = (text = ""): CodeOutput => ({ output: Buffer.from(text), isCut: false, error: "" });

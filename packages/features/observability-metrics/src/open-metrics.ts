@@ -1,11 +1,9 @@
 /** The series of one service, and who fills them. Evaluated when the feature registers: prom-client takes its time to load. */
 import type { Exposition, FeatureContext, Observer } from "@svc/contract";
 import { Gauge, Registry } from "prom-client";
-import { openCounted } from "./series/counted.ts";
-import { openProcess } from "./series/process.ts";
-import { openReadings } from "./series/readings.ts";
-import { watchEvents } from "./watch/events.ts";
-import { watchWork } from "./watch/work.ts";
+import { openCounted } from "./series.ts";
+import { openProcess, openReadings } from "./readings.ts";
+import { watchEvents, watchWork } from "./watch.ts";
 import { setImmediate } from "node:timers/promises";
 
 export interface Metrics extends Required<Observer> {

@@ -4,8 +4,7 @@ import type { ClientId, SvcEvent, WorkKind } from "@svc/contract";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MAX_COMBINATIONS } from "../src/series/counted.ts";
-import { LabelValues, MAX_VALUES, OTHER } from "../src/series/label-values.ts";
+import { LabelValues, MAX_COMBINATIONS, MAX_VALUES, OTHER } from "../src/series.ts";
 import { openMetrics } from "./open-metrics.ts";
 
 /** As told apart from every name: whatever a person wrote has it. */

@@ -3,7 +3,7 @@ import * as conventions from "@opentelemetry/semantic-conventions/incubating";
 import { SpanKind } from "@opentelemetry/api";
 import { expect, test } from "vitest";
 import type { WorkKind, WorkResults } from "@svc/contract";
-import { SHAPES } from "../src/spans/span.ts";
+import { SHAPES } from "../src/span.ts";
 import { openFeature } from "./open.ts";
 import { FACTS, KINDS, RESULTS } from "./samples.ts";
 

@@ -8,9 +8,8 @@ import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { boardOf } from "../src/board.ts";
+import { boardOf, sbcOf } from "../src/sbc.ts";
 import definition from "../src/index.ts";
-import { sbcOf } from "../src/sbc.ts";
 
 featureConformance(definition, { root: `${import.meta.dirname}/..` });
 

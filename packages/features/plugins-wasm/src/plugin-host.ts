@@ -16,7 +16,7 @@ export interface PluginHostOptions {
 export class PluginHost {
   readonly #options: PluginHostOptions;
   /** By the plugin's name. */
-  readonly #lanes = new Map<string, Lane>();
+  readonly #queues = new Map<string, PluginQueue>();
   readonly #closing = new AbortController();
 
   constructor(options: PluginHostOptions) {
@@ -30,10 +30,10 @@ export class PluginHost {
   async call(plugin: InstalledPlugin, input: string, services: CallServices, signal: AbortSignal): Promise<string> {
     const either = AbortSignal.any([signal, this.#closing.signal]);
     either.throwIfAborted();
-    const lane = this.#laneOf(plugin);
-    if (!lane.isWarm) this.#makeRoom();
+    const queue = this.#queueOf(plugin);
+    if (!queue.isWarm) this.#stopIdle();
     const bytes = new TextEncoder().encode(input);
-    const output = await lane.inTurn(
+    const output = await queue.inTurn(
       () => this.#start(plugin, either),
       (process) => process.call(bytes, services, either),
       either,
@@ -44,20 +44,20 @@ export class PluginHost {
   /** Ends every process. Idempotent. */
   close(): void {
     this.#closing.abort(new SvcError("DRAINING"));
-    for (const lane of this.#lanes.values()) lane.end();
+    for (const queue of this.#queues.values()) queue.end();
   }
 
-  #laneOf({ name }: InstalledPlugin): Lane {
-    let lane = this.#lanes.get(name);
-    if (!lane) this.#lanes.set(name, (lane = new Lane(this.#options.clock)));
-    return lane;
+  #queueOf({ name }: InstalledPlugin): PluginQueue {
+    let queue = this.#queues.get(name);
+    if (!queue) this.#queues.set(name, (queue = new PluginQueue(this.#options.clock)));
+    return queue;
   }
 
   /** Ends the process that has waited longest for a call, where there are as many as there may be. Throws BUSY. */
-  #makeRoom(): void {
-    const warm = [...this.#lanes.values()].filter((lane) => lane.isWarm);
+  #stopIdle(): void {
+    const warm = [...this.#queues.values()].filter((queue) => queue.isWarm);
     if (warm.length < MOST_PROCESSES) return;
-    const idle = warm.filter((lane) => lane.idleSinceMs !== undefined);
+    const idle = warm.filter((queue) => queue.idleSinceMs !== undefined);
     const longest = idle.toSorted((one, other) => (one.idleSinceMs ?? 0) - (other.idleSinceMs ?? 0))[0];
     if (!longest) throw tooManyRun();
     longest.end();
@@ -82,7 +82,7 @@ export class PluginHost {
 const MOST_PROCESSES = 8;
 
 /** The calls of one plugin, one after the other, and the process that they share while there are some. */
-class Lane {
+class PluginQueue {
   readonly #clock: Clock;
   readonly #lock = new Semaphore(1);
   #calls = 0;

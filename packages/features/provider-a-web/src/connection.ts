@@ -5,8 +5,7 @@
 import { type FeatureContext, SvcError } from "@svc/contract";
 import type { AuthenticationCreds, BinaryNode, UserFacingSocketConfig, WASocket } from "baileys";
 import { pinnedAgent } from "./line.ts";
-import type { SessionStore } from "./session-store.ts";
-import { type SignalKeys, createSignalKeys } from "./signal-keys.ts";
+import { type SessionStore, type SignalKeys, createSignalKeys } from "./session-store.ts";
 
 export type Library = typeof import("baileys");
 

@@ -3,7 +3,7 @@ import type { Inbound, InboundMedia, MediaKind } from "@svc/contract";
 import type { proto as Proto } from "baileys";
 import type { Library, WebSection } from "./connection.ts";
 import { mediaRef } from "./media.ts";
-import type { StoredMessage } from "./signal-keys.ts";
+import type { StoredMessage } from "./session-store.ts";
 
 export interface Reader {
   readonly library: Library;

@@ -17,8 +17,7 @@ import {
   openConnection,
 } from "./connection.ts";
 import { numberIn, readMessage, userOf } from "./inbound.ts";
-import { openSessionStore, type SessionStore } from "./session-store.ts";
-import type { StoredMessage } from "./signal-keys.ts";
+import { type SessionStore, type StoredMessage, openSessionStore } from "./session-store.ts";
 
 export interface Session {
   /** Connects and stays so until it is stopped. Rejects with why the connection ended. */

@@ -1,11 +1,12 @@
-/** One process that reads one PDF: starts, feeds, limits and ends it. Its failure never affects the daemon. */
-import { type Clock, SvcError } from "@svc/contract";
+/** Reads PDFs, each in its own process: starts, feeds, limits and ends it. A failure there never affects the daemon. */
+import { type Clock, type FeatureContext, type SharedHandle, SvcError, type ToolContext } from "@svc/contract";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { parse } from "node:path";
 import type { Readable } from "node:stream";
 import * as v from "valibot";
 import {
+  type DocumentFacts,
   INFO_KEYS,
   MAX_INFO_CHARS,
   MAX_PAGE_CHARS,
@@ -26,7 +27,7 @@ export interface PdfProcessOptions {
  * The results for these pages, line by line. Iterator and process end together: a caller that stops iterating ends both.
  * Rejects with PDF_TOO_MUCH beyond a limit, TOOL_FAILED, what `pieces` rejects with, and the signal's reason.
  */
-export async function* tellPages(
+async function* tellPages(
   pieces: AsyncIterable<Uint8Array>,
   ranges: readonly PageRange[],
   options: PdfProcessOptions,
@@ -126,7 +127,7 @@ async function feed(
 const broken = (cause: unknown): SvcError =>
   new SvcError("TOOL_FAILED", "The process that reads PDFs can't be started, or ended without an answer.", { cause });
 
-/** What reading one PDF may take. */
+/** Limits of reading one PDF. */
 export interface Limits {
   /** Of the file. */
   readonly fileBytes: number;
@@ -191,7 +192,7 @@ const lineSchema = v.union([
   v.strictObject({ failed: v.picklist(["encrypted", "invalid", "too-much"]) }),
 ]);
 
-/** Bytes of memory and swap that a process has, as the kernel counts them; undefined: it has ended, or no one can tell. */
+/** Memory and swap of a process in bytes, as the kernel counts them; undefined if it has ended or the system can't tell. */
 async function memoryOf(pid: number): Promise<number | undefined> {
   if (process.platform === "win32") return undefined; // The process watches itself (text/inside-watch.ts).
   return process.platform === "linux" ? fromProc(pid) : fromPs(pid);
@@ -212,8 +213,8 @@ function fromPs(pid: number): Promise<number | undefined> {
   });
 }
 
-/** PDF_TOO_MUCH, with what there was too much of. */
-export const tooMuch = (what: "memory" | "time" | "text" | "file"): SvcError =>
+/** PDF_TOO_MUCH, naming the exceeded limit. */
+const tooMuch = (what: "memory" | "time" | "text" | "file"): SvcError =>
   new SvcError("PDF_TOO_MUCH", SENTENCES[what], {
     hint:
       what === "file"
@@ -228,13 +229,105 @@ const SENTENCES = {
   file: "The PDF is larger than 64 MiB, which is the most that is read.",
 } as const;
 
-export const notAPdf = (): SvcError => new SvcError("PDF_INVALID", "The file is no PDF: it does not begin as one.");
+const notAPdf = (): SvcError => new SvcError("PDF_INVALID", "The file is no PDF: it does not begin as one.");
 
-export function failed(failure: PdfFailure): SvcError {
+function failed(failure: PdfFailure): SvcError {
   if (failure === "too-much") return tooMuch("text");
   if (failure === "invalid")
     return new SvcError("PDF_INVALID", "The file is damaged, or cut off: no page of it can be found.");
   return new SvcError("PDF_ENCRYPTED", undefined, {
     hint: "Save a copy without a password, or ask its owner for one.",
   });
+}
+
+// The queue: a few PDFs at a time.
+
+export interface PageOfPdf {
+  readonly page: number;
+  /** Empty where it is missing: a scan, perhaps. */
+  readonly text: string;
+  /** Something is there that can't be read. */
+  readonly isDamaged: boolean;
+}
+
+/** Callbacks for the results; `page` returns whether to read the next page. */
+interface PageTaker {
+  document(facts: DocumentFacts): void;
+  page(page: PageOfPdf): boolean;
+}
+
+export interface PdfPages {
+  /** Rejects with PDF_*, with what the workspace rejects with, and with the signal's reason. */
+  read(
+    path: string,
+    ranges: readonly PageRange[],
+    taker: PageTaker,
+    context: Pick<ToolContext, "clientId" | "signal" | "workspace">,
+  ): Promise<void>;
+}
+
+export function pdfPages(
+  { child, clock, shared, perClient }: FeatureContext<unknown>,
+  limits: Limits = LIMITS,
+): PdfPages {
+  // One file at a time for one client, two for all: a client with hostile files holds up no other.
+  const own = perClient("reading", () => null);
+  const places = [shared("place-1", null), shared("place-2", null)];
+  return {
+    async read(path, ranges, taker, { clientId, signal, workspace }) {
+      signal.throwIfAborted();
+      const { bytes: first } = await workspace.read(path, HEAD_BYTES);
+      if (!Buffer.from(first).includes("%PDF-")) throw notAPdf();
+      const pieces = piecesOf(path, workspace, limits.fileBytes);
+      const read = async (): Promise<void> => {
+        const command = child("pdf-text");
+        for await (const line of tellPages(pieces, ranges, { command, clock, limits, signal })) {
+          if ("failed" in line) throw failed(line.failed);
+          if ("end" in line) return;
+          if ("document" in line) taker.document(line.document);
+          else if (!taker.page({ page: line.page, text: line.text, isDamaged: line.damaged === true })) return;
+        }
+      };
+      await own.of(clientId).write(() => inFreePlace(places, read, signal), signal);
+    },
+  };
+}
+
+/** Where readers look for the header: `%PDF-` may come after something else. */
+const HEAD_BYTES = 1024;
+const PIECE_BYTES = 1_048_576;
+
+async function* piecesOf(
+  path: string,
+  workspace: ToolContext["workspace"],
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
+  for (let offset = 0; ;) {
+    const { bytes, truncated } = await workspace.read(path, PIECE_BYTES, offset);
+    offset += bytes.byteLength;
+    if (offset > maxBytes || (offset === maxBytes && truncated)) throw tooMuch("file");
+    yield bytes;
+    if (!truncated || bytes.byteLength === 0) return;
+  }
+}
+
+/** Runs the work when a slot is free. */
+async function inFreePlace(
+  places: readonly SharedHandle<null>[],
+  work: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<null> {
+  let isTaken = false;
+  await new Promise<void>((resolve, reject) => {
+    for (const place of places) {
+      const once = async (): Promise<null> => {
+        if (isTaken) return null;
+        isTaken = true;
+        await work().then(resolve, reject);
+        return null;
+      };
+      place.write(once, signal).catch(reject);
+    }
+  });
+  return null;
 }

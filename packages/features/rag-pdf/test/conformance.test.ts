@@ -7,9 +7,8 @@ import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import definition from "../src/index.ts";
-import type { PdfPages } from "../src/pdf-pages.ts";
-import { pdfRead } from "../src/pdf-read.ts";
-import { create } from "../src/pdf.ts";
+import type { PdfPages } from "../src/pdf-process.ts";
+import { create, pdfRead } from "../src/pdf.ts";
 
 featureConformance(definition, { root: `${import.meta.dirname}/..` });
 

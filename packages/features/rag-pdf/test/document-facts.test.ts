@@ -1,6 +1,6 @@
 // Dates of PDFs are told as exactly as the file says them, and what is no date is not told at all.
 import { expect, test } from "vitest";
-import { isoDate, plain } from "../src/text/read-pdf.ts";
+import { isoDate, plain } from "../src/read-pdf.ts";
 
 test.each([
   ["D:20200501080000+02'00'", "2020-05-01T08:00:00+02:00"],

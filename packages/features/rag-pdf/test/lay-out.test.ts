@@ -1,6 +1,6 @@
 // Pieces with places come out in the order in which people read, whatever order they were written in.
 import { expect, test } from "vitest";
-import { layOut, type Piece } from "../src/text/lay-out.ts";
+import { layOut, type Piece } from "../src/lay-out.ts";
 
 /** A piece of ten units' height; each character is five wide. */
 const at = (left: number, baseline: number, text: string, more: Partial<Piece> = {}): Piece => ({

@@ -2,7 +2,7 @@
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { PageBudget } from "../src/pdf-read.ts";
+import { PageBudget } from "../src/pdf.ts";
 
 const text = fc.oneof(
   fc.string({ unit: "binary", maxLength: 800 }),

@@ -1,6 +1,6 @@
 // Pages as people write them: in order, each once, and nothing taken for pages that says none.
 import { expect, test } from "vitest";
-import { asRanges, pageRanges } from "../src/pdf-read.ts";
+import { asRanges, pageRanges } from "../src/pdf.ts";
 
 test.each([
   ["1", [[1, 1]]],

@@ -5,10 +5,8 @@ import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import { readFileSync } from "node:fs";
 import * as v from "valibot";
-import { type PdfPages, pdfPages } from "../src/pdf-pages.ts";
-import { LIMITS, type Limits } from "../src/pdf-process.ts";
-import { pdfRead } from "../src/pdf-read.ts";
-import { pdfReader } from "../src/pdf.ts";
+import { LIMITS, type Limits, type PdfPages, pdfPages } from "../src/pdf-process.ts";
+import { pdfRead, pdfReader } from "../src/pdf.ts";
 
 export const CHILD = `${import.meta.dirname}/child.ts`;
 export const fixture = (name: string): Uint8Array =>

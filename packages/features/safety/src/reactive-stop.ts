@@ -3,14 +3,14 @@ import type { StopCause } from "./causes.ts";
 import type { Limits } from "./config.ts";
 import { type Direction, inMetres, isTurn } from "./robot.ts";
 
-export interface Surroundings {
+export interface SensorState {
   readonly ahead: number | undefined;
   readonly isBumped: boolean;
 }
 
 export function reactiveStop(
   direction: Direction,
-  { ahead, isBumped }: Surroundings,
+  { ahead, isBumped }: SensorState,
   { minDistance }: Pick<Limits, "minDistance">,
 ): StopCause | undefined {
   if (isBumped) return { reason: "bump", layer: 3, message: "The robot bumped into something." };

@@ -112,7 +112,7 @@ export class Sensing {
     }
   }
 
-  /** Undefined: it was never read, or there is none. */
+  /** Undefined if the sensor is missing or was never read. */
   get isEmergencyStopPressed(): boolean | undefined {
     return this.#emergencyStop?.value;
   }

@@ -1,6 +1,6 @@
 /**
  * A robot in a simulated room, for people without one and for tests: two driven wheels, sensors with noise, and a motor board that stops
- * by itself when a command's life is over. The room moves on when somebody looks: nothing runs by itself.
+ * by itself when a command's life is over. The simulation advances when it is read: nothing runs by itself.
  */
 import type { Clock } from "@svc/contract";
 import type { Robot, Sensor, WheelSpeeds } from "./robot.ts";
@@ -199,7 +199,7 @@ export class SimulatedRobot implements Robot {
     this.#right.wanted = 0;
   }
 
-  /** Everything since somebody looked last. */
+  /** Simulates the time since the last reading. */
   #moveOn(): void {
     const now = this.#clock.monotonic();
     while (this.#atMs < now) {

@@ -4,7 +4,6 @@
  * A segment is the speech between two silences. Its beginning, or all of it, is searched for the wake word; then it is dispatched.
  */
 import type { VoiceState } from "@svc/contract";
-import { joined, rmsOf } from "./samples.ts";
 
 export const SAMPLE_RATE = 16_000;
 export const FRAME_SAMPLES = 480;
@@ -317,4 +316,24 @@ class NoiseFloor {
     this.#levels.push(this.#smoothed);
     if (this.#levels.length > this.#window) this.#levels.shift();
   }
+}
+
+// Samples of 16 bits.
+
+/** Loudness; 1 is the loudest. */
+function rmsOf(frame: Int16Array): number {
+  let sum = 0;
+  for (const sample of frame) sum += sample * sample;
+  return Math.sqrt(sum / Math.max(1, frame.length)) / 32_768;
+}
+
+/** One after the other. */
+function joined(frames: readonly Int16Array[]): Int16Array {
+  const all = new Int16Array(frames.reduce((sum, frame) => sum + frame.length, 0));
+  let at = 0;
+  for (const frame of frames) {
+    all.set(frame, at);
+    at += frame.length;
+  }
+  return all;
 }

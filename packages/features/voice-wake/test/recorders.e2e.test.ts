@@ -45,7 +45,7 @@ afterAll(() => {
 /** Prints how loud the loudest frame is that it hears, or what it throws. */
 const PROGRAM = `
 import { framesOf } from ${JSON.stringify(new URL("../src/programs.ts", import.meta.url))};
-import { rmsOf } from ${JSON.stringify(new URL("../src/samples.ts", import.meta.url))};
+import { rmsOf } from ${JSON.stringify(new URL("../src/engine.ts", import.meta.url))};
 const stop = new AbortController();
 const clock = { after: () => () => undefined };
 let loudest = 0;

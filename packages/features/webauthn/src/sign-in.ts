@@ -5,12 +5,9 @@
 import { type FeatureContext, type Json, type Route, type RouteCaller, SvcError } from "@svc/contract";
 import * as v from "valibot";
 import type { Ceremony, Challenges } from "./challenges.ts";
-import { ASSERTION, type Assertion, USER_ID } from "./fields.ts";
-import { REQUEST_OPTIONS, requestOptions } from "./options.ts";
-import { type Passkey, briefly, isUsable } from "./passkey.ts";
-import type { Which } from "./passkey-store.ts";
+import { ASSERTION, type Assertion, REQUEST_OPTIONS, USER_ID, requestOptions } from "./ceremony.ts";
+import { type Passkey, type Passkeys, type Which, briefly, isUsable } from "./passkeys.ts";
 import { parseJson } from "@svc/kit";
-import type { Passkeys } from "./passkeys.ts";
 import type { RelyingParty } from "./relying-party.ts";
 
 const START = v.object({ user_id: v.optional(USER_ID) });
@@ -174,7 +171,7 @@ export function clientDataOf(encoded: string): ClientData {
 
 /**
  * What the library leaves open, or says in words that quote what came: a ceremony of the other kind, another page, a page
- * in a frame of somebody else's. Throws PASSKEY_REFUSED.
+ * in a frame of another site. Throws PASSKEY_REFUSED.
  */
 export function checkClientData(
   { type, origin, crossOrigin, topOrigin }: ClientData,

@@ -5,9 +5,8 @@
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";
 import { decodeAttestationObject, isoBase64URL, parseAuthenticatorData } from "@simplewebauthn/server/helpers";
 import { SvcError } from "@svc/contract";
-import type { Assertion, Registration } from "./fields.ts";
-import { ALGORITHMS } from "./options.ts";
-import type { Passkey } from "./passkey.ts";
+import { ALGORITHMS, type Assertion, type Registration } from "./ceremony.ts";
+import type { Passkey } from "./passkeys.ts";
 
 export interface Expected {
   readonly challenge: string;
@@ -66,7 +65,7 @@ export async function verifiedAssertion(
       expectedOrigin: expected.origin,
       expectedRPID: expected.rpId,
       requireUserVerification: true,
-      // It would judge the counter before the signature: whoever knows an id could make a passkey look like a copy.
+      // The library checks the counter before the signature: anyone who knows an id could make a passkey look like a copy.
       credential: { id, publicKey: isoBase64URL.toBuffer(passkey.publicKey), counter: 0 },
     }),
   );

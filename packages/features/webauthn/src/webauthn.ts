@@ -10,13 +10,19 @@ import {
 import { Challenges, type UsedChallenges } from "./challenges.ts";
 import type { Config } from "./config.ts";
 import { type PasskeyDeps, authFinish, authStart, checkClientData, clientDataOf } from "./sign-in.ts";
-import { Passkeys } from "./passkeys.ts";
+import { PASSKEY, type Passkey, Passkeys, briefly, isUsable, shown } from "./passkeys.ts";
 import { relyingParty } from "./relying-party.ts";
 import { randomBytes } from "node:crypto";
 import * as v from "valibot";
-import { PASSKEY_NAME, REGISTRATION, type Registration, USER_ID, USER_NAME } from "./fields.ts";
-import { CREATION_OPTIONS, creationOptions } from "./options.ts";
-import { PASSKEY, type Passkey, briefly, isUsable, shown } from "./passkey.ts";
+import {
+  CREATION_OPTIONS,
+  PASSKEY_NAME,
+  REGISTRATION,
+  type Registration,
+  USER_ID,
+  USER_NAME,
+  creationOptions,
+} from "./ceremony.ts";
 
 export function create(context: FeatureContext<Config>): Contributions {
   const { config, publicUrl, clock, log } = context;
@@ -207,7 +213,7 @@ function removeCredential({ passkeys, log }: PasskeyDeps): Route {
       errors: ["PASSKEY_UNKNOWN", "PASSKEY_LAST", "STORE_FULL", "STORE_FAILED"],
     },
     async handle({ caller, params, query }) {
-      // Whoever finds a page open must not be able to shut its owner out.
+      // A person at an unlocked page must not be able to lock its owner out.
       const isPage = caller.kind === "device" && caller.proof !== "token";
       const which = whichOf(caller, params, query);
       await passkeys.remove(which, (others) => {

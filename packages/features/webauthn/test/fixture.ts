@@ -1,6 +1,6 @@
 /** The feature with fakes around it, asked as the gateway asks it, by people with authenticators in software. */
 import type { ClientId, Json, RouteCaller } from "@svc/contract";
-import { type CallRoute, device, routeDoor } from "@svc/testkit/conformance/auth-conformance";
+import { type CallRoute, device, routeCaller } from "@svc/testkit/conformance/auth-conformance";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { fakeFeatureContext, type FakeFeatureContext } from "@svc/testkit/feature-context";
 import { type ClientSecrets, memorySecrets, memorySecretsByClient } from "@svc/testkit/memory-secrets";
@@ -91,8 +91,8 @@ export async function openFixture(
   const context = fakeFeatureContext(config, { clock, secrets, secretsOf: own.of, pairedClient, publicUrl });
   const made = (await definition.load()).create(context);
   await made.register?.(new AbortController().signal);
-  const door = routeDoor(made);
-  const call: CallRoute = (asked) => door({ ...(origin !== null && { origin }), ...asked });
+  const callRoute = routeCaller(made);
+  const call: CallRoute = (asked) => callRoute({ ...(origin !== null && { origin }), ...asked });
   const post = async <T>(path: string, caller: RouteCaller, body: unknown): Promise<T> =>
     (await call({ path: `/api/webauthn/${path}`, caller, body })).body as T;
 

@@ -19,7 +19,7 @@ Scenarios; without --scenario all of them, in some minutes:
   kills          deliveries over all providers, SIGKILL at random instants, a tenth of the sends fail
   everyday       people write on the channels that poll or hold a connection, SIGKILL at random instants, connections end
   rooms          people write in Matrix rooms and in Lark and Feishu, SIGKILL at random instants, outages; needs dist/all/svc
-  relays         people write over three relays, of which one drops, one repeats itself and one forges, SIGKILL at random instants;
+  relays         people write over three relays: one drops, one repeats itself, one forges; SIGKILL at random instants;
                  needs dist/all/svc
   linked-device  people write to an account with a linked device, SIGKILL at random instants, connections end, the phone logs it
                  out; needs dist/all/svc

@@ -5,7 +5,7 @@ import { heard } from "../src/everyday/heard.ts";
 import type { Asked } from "../src/everyday/ledger.ts";
 import type { Written } from "../src/everyday/people.ts";
 import { judgeShown, type Shown } from "../src/everyday/shown.ts";
-import type { KeptDelivery, KeptMessage } from "../src/judge/database.ts";
+import type { StoredDelivery, StoredMessage } from "../src/judge/database.ts";
 import { answerTo } from "../src/fixture/model.ts";
 import { textOf } from "../src/plan/messages.ts";
 
@@ -17,24 +17,24 @@ const second: Written = { channel: "telegram", label: "t0-2", kind: "note", conv
 const answer = ({ kind, label }: Written): string => answerTo(kind, label, false);
 const BEGINNING = answer(first).slice(0, 100);
 
-const keptOf = (writings: readonly Written[]): KeptMessage[] =>
+const storedOf = (writings: readonly Written[]): StoredMessage[] =>
   writings.map((written, index) => ({
     n: index + 1,
     turnId: written.label,
     channel: written.channel,
     kind: "message",
-    lane: `["${written.channel}","${written.conversation}"]`,
+    queue: `["${written.channel}","${written.conversation}"]`,
     text: textOf(written),
     state: "done",
     error: null,
   }));
 
-const sentOf = (writings: readonly Written[]): KeptDelivery[] =>
+const sentOf = (writings: readonly Written[]): StoredDelivery[] =>
   writings.map((written, index) => ({
     n: index + 1,
     turnId: written.label,
     channel: written.channel,
-    lane: `["${written.channel}","${written.conversation}"]`,
+    queue: `["${written.channel}","${written.conversation}"]`,
     text: answer(written),
     state: "sent",
     error: null,
@@ -55,7 +55,7 @@ const asks = (text: string, more: Partial<Asked> = {}): Asked => ({
 
 interface Run {
   readonly writings?: readonly Written[];
-  readonly deliveries?: readonly KeptDelivery[];
+  readonly deliveries?: readonly StoredDelivery[];
   readonly shown: readonly Shown[];
   readonly asked: readonly Asked[];
 }
@@ -64,8 +64,8 @@ function judged(
   { writings = [first, second], deliveries = sentOf(writings), shown, asked }: Run,
   noted: readonly string[] = [],
 ): readonly string[] {
-  const kept = { messages: keptOf(writings), deliveries };
-  return judgeShown(kept, { writings, shown, asked, chatOf: () => "0", noted: new Set(noted) }).problems;
+  const stored = { messages: storedOf(writings), deliveries };
+  return judgeShown(stored, { writings, shown, asked, chatOf: () => "0", noted: new Set(noted) }).problems;
 }
 
 const [one, two] = [first, second].map(answer) as [string, string];
@@ -183,9 +183,9 @@ describe("what people see", () => {
 });
 
 describe("what was written", () => {
-  const messages = keptOf([first, second]);
+  const messages = storedOf([first, second]);
 
-  test.for<readonly [string, readonly KeptMessage[], readonly string[]]>([
+  test.for<readonly [string, readonly StoredMessage[], readonly string[]]>([
     ["kept once, in order", messages, []],
     ["lost", messages.slice(1), ["t0-1 was written and is not kept"]],
     [
@@ -194,8 +194,8 @@ describe("what was written", () => {
       ["t0-2 is kept 2 times", 'messages of ["telegram","t0"] were kept out of order'],
     ],
     ["out of order", messages.toReversed(), ['messages of ["telegram","t0"] were kept out of order']],
-  ])("%s", ([, kept, problems]) => {
-    expect(heard({ messages: kept }, [first, second])).toEqual(problems);
+  ])("%s", ([, stored, problems]) => {
+    expect(heard({ messages: stored }, [first, second])).toEqual(problems);
   });
 });
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { ACTS, PLAIN_ACTS } from "../src/governed/files.ts";
 import type { Posted } from "../src/governed/fixture.ts";
 import { judgeGoverned } from "../src/governed/judge.ts";
-import type { Kept } from "../src/governed/kept.ts";
+import type { StoredState } from "../src/governed/stored.ts";
 import type { Trigger } from "../src/governed/triggers.ts";
 
 const TRIGGERS: readonly Trigger[] = [
@@ -25,7 +25,7 @@ const call = (turnId: string, line: string, state = "finished") => ({ turnId, li
 const line = (kind: string, runId: string, stepId = "") => ({ kind, runId, stepId, count: 1 });
 
 /** As it should be: one of each kind, one of them ended by a no, one call of which nobody knows. */
-const RIGHT: Kept = {
+const RIGHT: StoredState = {
   runs: [
     { id: "r-0", label: "work-0", sop: "work", status: "completed" },
     { id: "r-1", label: "gated-1", sop: "gated", status: "cancelled" },
@@ -59,7 +59,7 @@ const POSTED: readonly Posted[] = [1, 2, 3, 4].map((approval) => ({ approval, li
 const LINES = "work-0/1\ngated-1/1\nplain-2/1\n";
 
 interface Wrong {
-  readonly kept?: Partial<Kept>;
+  readonly stored?: Partial<StoredState>;
   readonly posted?: readonly Posted[];
   readonly acknowledged?: ReadonlyMap<number, boolean>;
   readonly acts?: string;
@@ -67,7 +67,7 @@ interface Wrong {
 }
 
 function problemsOf({
-  kept,
+  stored,
   posted = POSTED,
   acknowledged,
   acts = LINES,
@@ -83,7 +83,7 @@ function problemsOf({
     writeFileSync(file, text);
   }
   const people = { acknowledged: new Map(acknowledged ?? [[1, true]]) };
-  return judgeGoverned({ ...RIGHT, ...kept }, TRIGGERS, { home: home.path, posted, people }).problems;
+  return judgeGoverned({ ...RIGHT, ...stored }, TRIGGERS, { home: home.path, posted, people }).problems;
 }
 
 test("what held is judged so, and what can't be known better is excused", () => {
@@ -96,23 +96,23 @@ const without = <Row>(rows: readonly Row[], index: number): Row[] => rows.toSpli
 const twice = <Row>(rows: readonly Row[], index: number): Row[] => [...rows, rows[index]!];
 
 const WRONGS: Readonly<Record<string, readonly [wrong: Wrong, told: RegExp]>> = {
-  "a run is lost": [{ kept: { runs: without(RIGHT.runs, 0) } }, /work-0 was kept and is there 0 times/],
-  "a run is begun twice": [{ kept: { runs: twice(RIGHT.runs, 0) } }, /work-0 was kept and is there 2 times/],
+  "a run is lost": [{ stored: { runs: without(RIGHT.runs, 0) } }, /work-0 was kept and is there 0 times/],
+  "a run is begun twice": [{ stored: { runs: twice(RIGHT.runs, 0) } }, /work-0 was kept and is there 2 times/],
   "a run does not end": [
-    { kept: { runs: [{ ...RIGHT.runs[0]!, status: null }, ...RIGHT.runs.slice(1)] } },
+    { stored: { runs: [{ ...RIGHT.runs[0]!, status: null }, ...RIGHT.runs.slice(1)] } },
     /work-0 is not ended/,
   ],
   "a no is passed over": [
-    { kept: { runs: RIGHT.runs.map((run) => ({ ...run, status: "completed" })) } },
+    { stored: { runs: RIGHT.runs.map((run) => ({ ...run, status: "completed" })) } },
     /gated-1 is completed/,
   ],
   "an end is written twice": [
-    { kept: { audit: RIGHT.audit.map((one) => ({ ...one, count: 2 })) } },
+    { stored: { audit: RIGHT.audit.map((one) => ({ ...one, count: 2 })) } },
     /has 2 of "sop-run-end r-0 "/,
   ],
-  "an answer is not written": [{ kept: { audit: without(RIGHT.audit, 7) } }, /has 0 of "approval-answer r-1 step-1"/],
+  "an answer is not written": [{ stored: { audit: without(RIGHT.audit, 7) } }, /has 0 of "approval-answer r-1 step-1"/],
   "a gate waits for ever": [
-    { kept: { approvals: [{ ...RIGHT.approvals[0]!, status: "waiting" }, ...RIGHT.approvals.slice(1)] } },
+    { stored: { approvals: [{ ...RIGHT.approvals[0]!, status: "waiting" }, ...RIGHT.approvals.slice(1)] } },
     /#1 is waiting/,
   ],
   "another answer counts than was said": [
@@ -124,7 +124,7 @@ const WRONGS: Readonly<Record<string, readonly [wrong: Wrong, told: RegExp]>> = 
     /#2: an answer that was acknowledged is lost/,
   ],
   "a question is asked by nobody": [
-    { kept: { approvals: RIGHT.approvals.map((one) => ({ ...one, questions: 0 })) } },
+    { stored: { approvals: RIGHT.approvals.map((one) => ({ ...one, questions: 0 })) } },
     /#1 was put into the outbox 0 times/,
   ],
   "a question is posted again for nothing": [
@@ -132,13 +132,13 @@ const WRONGS: Readonly<Record<string, readonly [wrong: Wrong, told: RegExp]>> = 
     /#1 was posted 2 times/,
   ],
   "a call acts twice": [{ acts: `${LINES}work-0/1\n` }, /step 1 of work-0 acted 2 times/],
-  "a call is made anew": [{ kept: { calls: twice(RIGHT.calls, 0) } }, /step 1 of work-0 called 2 times/],
+  "a call is made anew": [{ stored: { calls: twice(RIGHT.calls, 0) } }, /step 1 of work-0 called 2 times/],
   "a call is only said to be made": [{ acts: "" }, /step 1 of work-0 is noted as done and was not/],
-  "a step is left out": [{ kept: { calls: without(RIGHT.calls, 1) } }, /step 2 of work-0 was not done/],
+  "a step is left out": [{ stored: { calls: without(RIGHT.calls, 1) } }, /step 2 of work-0 was not done/],
   "a step acts after a no": [{ acts: `${LINES}gated-1/2\n` }, /step 2 of gated-1 acted and nobody noted it/],
   "the last of the plain steps acts twice": [{ again: "again\nagain\n" }, /has 2 lines of 1/],
-  "something stays behind": [{ kept: { leftOver: { steps: 2 } } }, /2 rows are left in steps/],
-  "the file is damaged": [{ kept: { integrity: ["row 1 missing"] } }, /integrity_check: row 1 missing/],
+  "something stays behind": [{ stored: { leftOver: { steps: 2 } } }, /2 rows are left in steps/],
+  "the file is damaged": [{ stored: { integrity: ["row 1 missing"] } }, /integrity_check: row 1 missing/],
 };
 
 test.each(Object.entries(WRONGS))("%s: it is told", (_name, [wrong, told]) => {

@@ -8,9 +8,9 @@ import { judgeAnswers } from "../src/judge/answers.ts";
 import { judgeArrivals } from "../src/judge/arrivals.ts";
 import { judgeOrder } from "../src/judge/order.ts";
 import { judgeReplies } from "../src/judge/replies.ts";
-import { CALLS, DELIVERIES, ENTRIES, KEPT, POSTINGS, type World, world, type Wrong } from "./world.ts";
+import { CALLS, DELIVERIES, ENTRIES, STORED, POSTINGS, type World, world, type Wrong } from "./world.ts";
 
-const [first, second] = KEPT;
+const [first, second] = STORED;
 const [answer, next] = DELIVERIES;
 const [sent, sentNext] = ENTRIES;
 const [posted, postedNext] = POSTINGS;
@@ -19,7 +19,7 @@ const [posted, postedNext] = POSTINGS;
 type Case = readonly [title: string, wrong: Wrong, problem: string];
 
 describe("arrivals", () => {
-  const judged = ({ kept, postings }: World) => judgeArrivals(kept, postings).problems;
+  const judged = ({ stored, postings }: World) => judgeArrivals(stored, postings).problems;
 
   test("kept once each is fine, and so is what was neither acknowledged nor kept", () => {
     expect(judged(world())).toEqual([]);
@@ -47,9 +47,9 @@ describe("arrivals", () => {
 });
 
 describe("answers", () => {
-  const judged = ({ kept }: World) => judgeAnswers(kept).problems;
-  const turn = { id: first.turnId, lane: first.lane };
-  const turnNext = { id: second.turnId, lane: second.lane };
+  const judged = ({ stored }: World) => judgeAnswers(stored).problems;
+  const turn = { id: first.turnId, queue: first.queue };
+  const turnNext = { id: second.turnId, queue: second.queue };
 
   test("one completed turn each", () => expect(judged(world())).toEqual([]));
 
@@ -76,8 +76,8 @@ describe("answers", () => {
 });
 
 describe("replies", () => {
-  const judged = ({ kept, ...fixture }: World) => judgeReplies(kept, fixture).problems;
-  const counted = ({ kept, ...fixture }: World) => judgeReplies(kept, fixture).facts;
+  const judged = ({ stored, ...fixture }: World) => judgeReplies(stored, fixture).problems;
+  const counted = ({ stored, ...fixture }: World) => judgeReplies(stored, fixture).facts;
   const TWICE = "out-1 arrived 2 times without an excuse";
 
   test("once each is fine, however often the platform failed before", () => {
@@ -112,9 +112,9 @@ describe("replies", () => {
       "out-2 is dead DELIVERY_FAILED",
     ],
     [
-      "to somebody else",
+      "to another person",
       { entries: [sent, { ...sentNext, to: "to a2" }] },
-      "one: an answer went to somebody else (a1-2)",
+      "one: an answer went to another person (a1-2)",
     ],
   ])("%s", ([, wrong, problem]) => {
     expect(judged(world(wrong))).toEqual([problem]);
@@ -130,8 +130,8 @@ describe("replies", () => {
 });
 
 describe("order", () => {
-  const judged = ({ kept, postings, ...fixture }: World) => judgeOrder(kept, fixture, postings).problems;
-  const turns = KEPT.map(({ turnId: id, lane }) => ({ id, lane })).toReversed();
+  const judged = ({ stored, postings, ...fixture }: World) => judgeOrder(stored, fixture, postings).problems;
+  const turns = STORED.map(({ turnId: id, queue }) => ({ id, queue })).toReversed();
 
   test("as they arrived is fine; what was posted side by side may arrive either way", () => {
     expect(judged(world())).toEqual([]);
@@ -143,7 +143,7 @@ describe("order", () => {
   });
 
   test.for<Case>([
-    ["turns", { turns }, `turns of ${first.lane} are out of order`],
+    ["turns", { turns }, `turns of ${first.queue} are out of order`],
     [
       "answers",
       {
@@ -153,13 +153,13 @@ describe("order", () => {
         ],
         entries: [sentNext, sent],
       },
-      `answers of ${first.lane} were written out of order`,
+      `answers of ${first.queue} were written out of order`,
     ],
     ["arrivals there", { entries: [sentNext, sent] }, "one: answers to to a1 arrived out of order"],
     [
       "arrivals here",
       { postings: [{ ...posted, begunAt: 5 }, postedNext] },
-      `messages of ${first.lane} were kept out of order`,
+      `messages of ${first.queue} were kept out of order`,
     ],
   ])("%s", ([, wrong, problem]) => {
     expect(judged(world(wrong))).toEqual([problem]);
@@ -170,11 +170,11 @@ describe("acts", () => {
   const [one, two] = CALLS;
   const unsure = [answer, { ...next, text: "Nobody knows about a1-2." }];
 
-  function judged(lines: string, { kept }: World, wasUnwritable = false): readonly string[] {
+  function judged(lines: string, { stored }: World, wasUnwritable = false): readonly string[] {
     using home = temporaryHome();
     mkdirSync(join(home.path, "workspace", "acts"), { recursive: true });
     writeFileSync(join(home.path, "workspace", "acts", "a1.txt"), lines);
-    return judgeActs(kept, { home: home.path, wasUnwritable }).problems;
+    return judgeActs(stored, { home: home.path, wasUnwritable }).problems;
   }
 
   test("each once is fine; one that was interrupted may have been done or not", () => {

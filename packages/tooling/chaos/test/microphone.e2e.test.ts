@@ -12,5 +12,5 @@ test("commands at a microphone, and kills while they are captured, transcribed, 
   if (report.missing) requireReal(context, report.missing);
   expect(report.problems.join("\n")).toBe("");
   expect(report.facts).toMatchObject({ commands: COMMANDS, kills: KILLS });
-  for (const what of ["said again", "said to somebody else"]) expect(report.facts[what]).toBeGreaterThan(0);
+  for (const what of ["said again", "said to another person"]) expect(report.facts[what]).toBeGreaterThan(0);
 });

@@ -2,19 +2,19 @@
 import type { Entry } from "../src/fixture/ledger.ts";
 import { actOf, answerTo, fileOf } from "../src/fixture/model.ts";
 import type { Posting, Postings } from "../src/fixture/poster.ts";
-import type { Kept, KeptCall, KeptDelivery, KeptMessage } from "../src/judge/database.ts";
+import type { StoredState, StoredCall, StoredDelivery, StoredMessage } from "../src/judge/database.ts";
 import { type Message, textOf } from "../src/plan/messages.ts";
 import type { Provider, Sending } from "../src/providers/provider.ts";
 
 const CHANNEL = "one";
-const LANE = '["one","a1"]';
+const QUEUE = '["one","a1"]';
 const MESSAGES: readonly Message[] = [
   { label: "a1-1", kind: "note", conversation: "a1" },
   { label: "a1-2", kind: "act", conversation: "a1" },
 ];
 
 export interface World {
-  readonly kept: Kept;
+  readonly stored: StoredState;
   readonly postings: Postings;
   readonly providers: readonly Provider[];
   readonly ledger: { readonly entries: readonly Entry[] };
@@ -23,11 +23,11 @@ export interface World {
 
 /** What differs from what should be. */
 export interface Wrong {
-  readonly messages?: readonly KeptMessage[];
-  readonly deliveries?: readonly KeptDelivery[];
-  readonly turns?: Kept["turns"];
-  readonly calls?: readonly KeptCall[];
-  readonly leftOver?: Kept["leftOver"];
+  readonly messages?: readonly StoredMessage[];
+  readonly deliveries?: readonly StoredDelivery[];
+  readonly turns?: StoredState["turns"];
+  readonly calls?: readonly StoredCall[];
+  readonly leftOver?: StoredState["leftOver"];
   readonly postings?: readonly Posting[];
   readonly entries?: readonly Entry[];
   readonly received?: readonly Sending[];
@@ -44,10 +44,10 @@ export function world(wrong: Wrong = {}): World {
     addressOf: (conversation: string) => `to ${conversation}`,
   } as unknown as Provider;
   return {
-    kept: {
-      messages: wrong.messages ?? KEPT,
+    stored: {
+      messages: wrong.messages ?? STORED,
       deliveries: wrong.deliveries ?? DELIVERIES,
-      turns: wrong.turns ?? KEPT.map(({ turnId }) => ({ id: turnId, lane: LANE })),
+      turns: wrong.turns ?? STORED.map(({ turnId }) => ({ id: turnId, queue: QUEUE })),
       calls: wrong.calls ?? CALLS,
       leftOver: wrong.leftOver ?? { steps: 0 },
       integrity: ["ok"],
@@ -61,26 +61,26 @@ export function world(wrong: Wrong = {}): World {
 
 const turnOf = ({ label }: Message): string => `turn of ${label}`;
 
-export const KEPT: readonly [KeptMessage, KeptMessage] = MESSAGES.map((message, index) => ({
+export const STORED: readonly [StoredMessage, StoredMessage] = MESSAGES.map((message, index) => ({
   n: index + 1,
   turnId: turnOf(message),
   channel: CHANNEL,
   kind: "message",
-  lane: LANE,
+  queue: QUEUE,
   text: textOf(message),
   state: "done",
   error: null,
-})) as unknown as [KeptMessage, KeptMessage];
+})) as unknown as [StoredMessage, StoredMessage];
 
-export const DELIVERIES: readonly [KeptDelivery, KeptDelivery] = MESSAGES.map((message, index) => ({
+export const DELIVERIES: readonly [StoredDelivery, StoredDelivery] = MESSAGES.map((message, index) => ({
   n: index + 1,
   turnId: turnOf(message),
   channel: CHANNEL,
-  lane: LANE,
+  queue: QUEUE,
   text: answerTo(message.kind, message.label, false),
   state: "sent",
   error: null,
-})) as unknown as [KeptDelivery, KeptDelivery];
+})) as unknown as [StoredDelivery, StoredDelivery];
 
 export const ENTRIES: readonly [Entry, Entry] = DELIVERIES.map(({ text }, index) => ({
   channel: CHANNEL,
@@ -91,12 +91,12 @@ export const ENTRIES: readonly [Entry, Entry] = DELIVERIES.map(({ text }, index)
   atMs: index,
 })) as unknown as [Entry, Entry];
 
-export const CALLS: readonly [KeptCall, KeptCall] = [1, 2].map((number) => ({
+export const CALLS: readonly [StoredCall, StoredCall] = [1, 2].map((number) => ({
   turnId: turnOf(MESSAGES[1]!),
   tool: "file_write",
   input: JSON.stringify({ path: fileOf("a1-2"), content: `${actOf("a1-2", number)}\n`, mode: "append" }),
   state: "finished",
-})) as unknown as [KeptCall, KeptCall];
+})) as unknown as [StoredCall, StoredCall];
 
 export const POSTINGS: readonly [Posting, Posting] = MESSAGES.map((message, n) => ({
   delivery: { n, channel: CHANNEL, messages: [message] },

@@ -38,7 +38,7 @@ const FIXTURE = {
   `,
 };
 
-const DOORS = [
+const ENDPOINTS = [
   "| Where | Who |",
   "| --- | --- |",
   "| `POST /webhook` | a device |",
@@ -48,18 +48,22 @@ const DOORS = [
   "| the control socket | the owner |",
 ];
 
-interface Deps {
-  readonly doors?: readonly string[];
+interface PageOptions {
+  readonly endpoints?: readonly string[];
   readonly threats?: readonly string[];
   readonly after?: string;
 }
 
-const page = ({ doors = DOORS, threats = [`- Guessing. \`${TESTS} › alone\``], after = "" }: Deps): string =>
+const page = ({
+  endpoints = ENDPOINTS,
+  threats = [`- Guessing. \`${TESTS} › alone\``],
+  after = "",
+}: PageOptions): string =>
   [
     "# Security",
     "<!-- endpoints -->",
     "",
-    ...doors,
+    ...endpoints,
     "",
     "<!-- /endpoints -->",
     "<!-- threats -->",
@@ -72,8 +76,8 @@ const page = ({ doors = DOORS, threats = [`- Guessing. \`${TESTS} › alone\``],
     after,
   ].join("\n");
 
-const found = (parts: Deps, fixture: Readonly<Record<string, string>> = FIXTURE): string[] =>
-  judge(securityPage, { ...fixture, "docs/security.md": page(parts) });
+const found = (options: PageOptions, fixture: Readonly<Record<string, string>> = FIXTURE): string[] =>
+  judge(securityPage, { ...fixture, "docs/security.md": page(options) });
 
 /** The line of the first threat. */
 const LINE = 17;
@@ -103,16 +107,16 @@ describe("the table of doors", () => {
     ["/api/keys/try", "@svc/keys", 5],
     ["/assets/{file}", "core", 3],
   ])("has to have %s of %s", (path, owner, row) => {
-    const doors = DOORS.map((line, at) => (at === row ? line.replace(path, "").replace("``", "") : line));
-    expect(found({ doors })).toContain(`docs/security.md:4 The table has no row for ${path} of ${owner}.`);
+    const endpoints = ENDPOINTS.map((line, at) => (at === row ? line.replace(path, "").replace("``", "") : line));
+    expect(found({ endpoints })).toContain(`docs/security.md:4 The table has no row for ${path} of ${owner}.`);
   });
 
   test("has none that nobody serves; a path in another cell counts for nothing", () => {
-    expect(found({ doors: [...DOORS, "| `GET /admin` | nobody |"] })).toEqual([
+    expect(found({ endpoints: [...ENDPOINTS, "| `GET /admin` | nobody |"] })).toEqual([
       "docs/security.md:11 No route serves /admin.",
     ]);
-    const moved = DOORS.map((line) => line.replace("| `/x` | a platform |", "| a platform | `/x` |"));
-    expect(found({ doors: moved })).toEqual(["docs/security.md:4 The table has no row for /x of @svc/channel-x."]);
+    const moved = ENDPOINTS.map((line) => line.replace("| `/x` | a platform |", "| a platform | `/x` |"));
+    expect(found({ endpoints: moved })).toEqual(["docs/security.md:4 The table has no row for /x of @svc/channel-x."]);
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * Packages that a library uses where somebody has installed them, and does without elsewhere. They are not installed: that is
+ * Packages that a library uses if they are installed, and does without otherwise. They are not installed: that is
  * decided here, once, or every process would look for them beside the binary and take whatever lies there.
  */
 import type { Plugin } from "esbuild";

@@ -1,4 +1,4 @@
-/** A profile's `[budget]`: what is larger is an error of the build, told before anybody ships it. */
+/** A profile's `[budget]`: a larger binary is an error of the build. */
 import { SvcError } from "@svc/contract";
 import type { BuildRecord } from "./build-record.ts";
 import type { Budget } from "./profile.ts";

@@ -44,7 +44,7 @@ export interface BuildRecord {
   readonly inputs: InputHashes;
 }
 
-/** The record in `dir`, or undefined when there is none that can be read. */
+/** The record in `dir`, or undefined if it is missing or unreadable. */
 export function readBuildRecord(dir: string): BuildRecord | undefined {
   try {
     return JSON.parse(readFileSync(join(dir, "build.json"), "utf8")) as BuildRecord;

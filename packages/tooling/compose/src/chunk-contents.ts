@@ -1,4 +1,4 @@
-/** What each chunk of a bundle holds: whoever knows which chunks a process evaluated knows which libraries it paid for. */
+/** The contents of each chunk of a bundle. With the chunks that a process evaluated, they tell which libraries it loaded. */
 import type { Metafile } from "esbuild";
 import { basename } from "node:path";
 import type { FeaturePackage } from "./manifest.ts";

@@ -31,7 +31,7 @@ export async function makeBinary(
     executable: base,
     output,
     disableExperimentalSEAWarning: true,
-    // Else NODE_OPTIONS=--require would run anybody's code inside the service.
+    // Otherwise NODE_OPTIONS=--require could run any code inside the service.
     execArgvExtension: "none",
     execArgv: RUNTIME_FLAGS,
     assets: { ...Object.fromEntries(chunks.map((chunk) => [chunk, chunk])), ...assets },

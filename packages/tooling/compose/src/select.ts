@@ -70,7 +70,7 @@ export function resolveProfile(catalogue: Catalogue, request: Request): Selectio
     added: added.sort(),
     removed: removed.sort(),
     skipped: skipped.sort(),
-    // It was set for what the profile has: whoever adds to that decides what it may weigh.
+    // The budget fits the profile's own features: a build with more has none.
     budget: added.length > 0 ? {} : budget,
     notes,
   };

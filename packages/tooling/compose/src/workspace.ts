@@ -38,8 +38,8 @@ export function packageDirs(dir: string): string[] {
 }
 
 /**
- * Writes by rename, and only when the content differs: a reader never sees half a file, a watcher sees no change where
- * there is none.
+ * Writes by rename, and only when the content differs: a reader never sees half a file, and a watcher sees only real
+ * changes.
  */
 export function writeIfChanged(file: string, content: string): boolean {
   try {

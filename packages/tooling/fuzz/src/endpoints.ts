@@ -114,11 +114,11 @@ const thereOf = (endpoint: Endpoint, { there }: Victim): Endpoint => ({
 /** The same for every run: it seeds the attacks. */
 export const nameOf = ({ method, path, name }: Endpoint): string => `${method} ${name ?? path}`;
 
-const NOBODY = "some-id-0";
+const UNKNOWN_SESSION = "some-id-0";
 
 /** Each conversation route gets an existing conversation of its own: deleting one must not affect the other routes. */
 async function withSession(endpoint: Endpoint, { daemon, credentials }: Victim): Promise<Endpoint> {
-  if (!endpoint.path.startsWith(`/api/sessions/${NOBODY}`)) return endpoint;
+  if (!endpoint.path.startsWith(`/api/sessions/${UNKNOWN_SESSION}`)) return endpoint;
   const { token, webhookSecret } = credentials;
   const named = `for-${endpoint.method}-${endpoint.path.replace(/\W/g, "-")}`;
   const headers = { "X-Webhook-Secret": webhookSecret, "X-Session-Id": named };
@@ -128,7 +128,7 @@ async function withSession(endpoint: Endpoint, { daemon, credentials }: Victim):
   const found = Array.isArray(sessions) ? sessions.find((one) => field(one, "session_id") === named) : undefined;
   const id = field(found, "id");
   return typeof id === "string"
-    ? { ...endpoint, path: endpoint.path.replace(NOBODY, encodeURIComponent(id)) }
+    ? { ...endpoint, path: endpoint.path.replace(UNKNOWN_SESSION, encodeURIComponent(id)) }
     : endpoint;
 }
 
@@ -143,7 +143,7 @@ export function fromDocument(document: unknown): Endpoint[] {
         const schema = field(operation, "requestBody", "content", "application/json", "schema");
         return {
           method: method.toUpperCase(),
-          path: path.replace(/\{[^}]*\}/g, NOBODY),
+          path: path.replace(/\{[^}]*\}/g, UNKNOWN_SESSION),
           name: path,
           ...(schema !== undefined && { body: jsonOfSchema(schema, document) }),
         };

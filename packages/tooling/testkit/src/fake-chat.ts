@@ -49,9 +49,9 @@ export interface FakeChat {
   mood: (message: OutgoingMessage) => void | Promise<void>;
   /** The same before it takes an edit. */
   editMood: (edit: FakeEdit, signal: AbortSignal) => void | Promise<void>;
-  /** Somebody writes. Throws before the feature is made. */
+  /** A person writes. Throws before the feature is made. */
   say(text: string, more?: Partial<Inbound>): Promise<readonly Kept[]>;
-  /** Somebody presses a button of the question that was posted last. */
+  /** A person presses a button of the question that was posted last. */
   press(approved: boolean, more?: Partial<Inbound>): Promise<readonly Kept[]>;
 }
 

@@ -48,7 +48,7 @@ export interface PushServer extends AsyncDisposable {
   /** `https://localhost:<port>` */
   readonly url: string;
   readonly port: number;
-  /** Its certificate, PEM: whoever sends must trust it. */
+  /** Its certificate, PEM: the sender must trust it. */
   readonly cert: string;
   readonly pushed: {
     readonly path: string;

@@ -76,27 +76,27 @@ const BROKEN: [fake: string, make: Make, rule: string][] = [
   [
     "a record that is async",
     but({ record: (async () => undefined) as never }),
-    "record takes every event, and returns nothing that anybody would wait for",
+    "record takes every event, and returns nothing to wait for",
   ],
   [
     "a record that knows a few events",
     but({ record: (event) => void (event as { owner: string }).owner.length }),
-    "record takes every event, and returns nothing that anybody would wait for",
+    "record takes every event, and returns nothing to wait for",
   ],
   [
     "an end that is async",
     but({ begin: () => ({ end: (async () => undefined) as never }) }),
-    "begin takes every kind of work, and its end returns nothing that anybody would wait for",
+    "begin takes every kind of work, and its end returns nothing to wait for",
   ],
   [
     "a watch without an end",
     but({ begin: () => ({}) as never }),
-    "begin takes every kind of work, and its end returns nothing that anybody would wait for",
+    "begin takes every kind of work, and its end returns nothing to wait for",
   ],
   [
     "a begin that knows a few kinds",
     but({ begin: ({ facts }) => (void (facts as { agent: string }).agent.length, undefined) }),
-    "begin takes every kind of work, and its end returns nothing that anybody would wait for",
+    "begin takes every kind of work, and its end returns nothing to wait for",
   ],
   [
     "an encoder that throws at half a character",

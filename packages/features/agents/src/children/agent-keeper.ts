@@ -1,9 +1,9 @@
 /**
- * `svc __agent-keeper <mark>`: waits until svc is gone, however it ended, then kills the child agents that it had. It is told groups of
+ * `svc __agent-keeper <mark>`: waits until svc is gone, however it ended, then kills the child agents that it had. It reads groups of
  * processes on its input, a line each: `+<pid>` one that began, `-<pid>` one that ended.
  */
 import { createInterface } from "node:readline";
-import { killGroup, killMarked } from "../keeper/marked-processes.ts";
+import { killGroup, killMarked } from "../keeper.ts";
 
 export async function run([mark]: readonly string[]): Promise<number | undefined> {
   if (mark === undefined || !/^agents-[0-9a-f]{12}-[0-9]+-$/.test(mark)) return 64;

@@ -21,7 +21,7 @@ import { DurableFactory, type Persistence, proveHooks, type Schema } from "./dur
 import type { RecordChange } from "./durable-records.ts";
 import { learnLibrary } from "./library.ts";
 import { type Change, SealedFile, type SealedFileOptions } from "./sealed-file.ts";
-import { fromBytes, keyBytes, toBytes } from "./values.ts";
+import { fromBytes, keyBytes, toBytes } from "./durable-records.ts";
 
 export interface CryptoStoreOptions extends SealedFileOptions {
   /**

@@ -4,8 +4,7 @@ import { SvcError } from "@svc/contract";
 import type { UsbDevice } from "@svc/kit/hardware";
 import koffi from "koffi";
 import { printable } from "../dialect/json-lines.ts";
-import { Incoming, type Link, lost } from "./link.ts";
-import { terminalAt } from "./serial-path.ts";
+import { Incoming, type Link, lost, terminalAt } from "./link.ts";
 
 const READ_BYTES = 4096;
 

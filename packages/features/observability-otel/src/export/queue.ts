@@ -1,5 +1,5 @@
 /**
- * Spans on their way to the collector: a bounded queue that is sent off in batches, one after the other, and never by whoever
+ * Spans on their way to the collector: a bounded queue that is sent off in batches, one after the other, and never by the code that
  * ends a span. A collector that fails is left alone for longer and longer, and as long as it asks for; what does not fit
  * into the queue meanwhile is dropped and counted.
  */
@@ -106,7 +106,7 @@ export class SpanQueue {
     return this.flush();
   }
 
-  /** Soon when a batch is full, else DELAY_MS after its first span; never at once, as whoever ends a span does not wait. */
+  /** Soon when a batch is full, else DELAY_MS after its first span; never at once, so that the code that ends a span does not wait. */
   #schedule(): void {
     if (this.#sending !== undefined || this.#closing !== undefined || this.#queue.length === 0) return;
     const isSoon = this.#queue.length >= BATCH.spans || this.#characters >= BATCH.characters;

@@ -138,12 +138,12 @@ export interface CheckDeps extends Pick<FeatureCommandContext, "child" | "signal
 }
 
 /** Throws PLUGIN_INVALID, and the signal's reason. */
-async function checkPackage({ manifest, wasm }: PluginPackage, parts: CheckDeps): Promise<void> {
+async function checkPackage({ manifest, wasm }: PluginPackage, deps: CheckDeps): Promise<void> {
   checkModule(wasm, { memoryMb: manifest.limits.memory_mb });
   await using scratch = await makeScratch({ prefix: "svc-plugin-" });
   const file = join(scratch.path, "module.wasm");
   await writeFile(file, wasm, { mode: 0o600 });
-  await validated(file, parts);
+  await validated(file, deps);
 }
 
 async function validated(file: string, { child, clock, signal }: CheckDeps): Promise<void> {

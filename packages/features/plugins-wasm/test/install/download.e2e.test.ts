@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hashOf, readPlugins } from "../../src/installed.ts";
-import { plugin, type Surroundings } from "./fixture.ts";
+import { plugin, type CommandSetup } from "./fixture.ts";
 import { archiveOf, entry, sampleEntries, sampleWasm } from "./sample.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -41,8 +41,8 @@ const sends =
   (body: Uint8Array): Answer =>
   (_, response) =>
     response.writeHead(200, { "content-length": body.byteLength }).end(body);
-const install = (url: string, surroundings: Omit<Surroundings, "home"> = { answers: [] }) =>
-  plugin(["install", url], { home: home.path, ...surroundings });
+const install = (url: string, setup: Omit<CommandSetup, "home"> = { answers: [] }) =>
+  plugin(["install", url], { home: home.path, ...setup });
 const left = (): string[] => (existsSync(join(home.path, "plugins")) ? readdirSync(join(home.path, "plugins")) : []);
 
 test("an archive is fetched, with a bar, shown, agreed to and installed", async () => {

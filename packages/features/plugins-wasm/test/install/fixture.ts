@@ -5,7 +5,7 @@ import { captureLogger } from "@svc/testkit/capture-logger";
 import { run } from "../../src/command/plugin.ts";
 import type { PluginsConfig } from "../../src/index.ts";
 
-export interface Surroundings {
+export interface CommandSetup {
   readonly home: string;
   /** What the person at the terminal says to each question; undefined: there is no terminal. */
   readonly answers?: readonly (boolean | (() => Promise<boolean>))[];
@@ -30,8 +30,8 @@ export interface Ran {
   readonly progress: readonly (number | undefined)[];
 }
 
-export async function plugin(args: readonly string[], surroundings: Surroundings): Promise<Ran> {
-  const { home, answers, isEnabled = true, options = {}, signal = new AbortController().signal } = surroundings;
+export async function plugin(args: readonly string[], setup: CommandSetup): Promise<Ran> {
+  const { home, answers, isEnabled = true, options = {}, signal = new AbortController().signal } = setup;
   const printed: string[] = [];
   const asked: string[] = [];
   const progress: (number | undefined)[] = [];
@@ -60,9 +60,9 @@ export async function plugin(args: readonly string[], surroundings: Surroundings
       createGuardedFetch({
         allowPrivate: [],
         exempt: /^https?:\/\/(?:localhost|127\.|\[::1\])/.test(url) ? [url] : [],
-        lookup: async (name) => [surroundings.addresses?.[name] ?? "127.0.0.1"],
+        lookup: async (name) => [setup.addresses?.[name] ?? "127.0.0.1"],
         log,
-        clock: surroundings.clock ?? CLOCK,
+        clock: setup.clock ?? CLOCK,
       })(url, fetchOptions),
     child: (name) => [
       process.execPath,
@@ -70,8 +70,8 @@ export async function plugin(args: readonly string[], surroundings: Surroundings
       CHILD,
       new URL(`../../src/children/${name}.ts`, import.meta.url).href,
     ],
-    runningTools: async () => surroundings.runningTools,
-    clock: surroundings.clock ?? CLOCK,
+    runningTools: async () => setup.runningTools,
+    clock: setup.clock ?? CLOCK,
     enable: async () => void (enabled = true),
     ask: () => Promise.reject(new SvcError("NOT_RUNNING")),
     editConfig: async () => {},
@@ -100,7 +100,7 @@ export async function plugin(args: readonly string[], surroundings: Surroundings
 /** What `svc __<name>` does. */
 const CHILD = `const [module, ...args] = process.argv.slice(1); import(module).then((m) => m.run(args)).then((code) => (process.exitCode = code));`;
 
-function optionsOf(options: NonNullable<Surroundings["options"]>): CommandOptions {
+function optionsOf(options: NonNullable<CommandSetup["options"]>): CommandOptions {
   return {
     text: (name) => (typeof options[name] === "string" ? options[name] : undefined),
     texts: (name) => (Array.isArray(options[name]) ? options[name] : []),

@@ -16,7 +16,7 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hashOf, readPlugins } from "../../src/installed.ts";
-import { plugin, type Surroundings } from "./fixture.ts";
+import { plugin, type CommandSetup } from "./fixture.ts";
 import { type Sample, sampleWasm, writeSample } from "./sample.ts";
 
 let home: TemporaryHome;
@@ -28,8 +28,8 @@ beforeEach(() => {
 afterEach(() => home.remove());
 
 const HASH = hashOf(sampleWasm());
-const install = (surroundings: Omit<Surroundings, "home"> = {}, from = source) =>
-  plugin(["install", from], { home: home.path, ...surroundings });
+const install = (setup: Omit<CommandSetup, "home"> = {}, from = source) =>
+  plugin(["install", from], { home: home.path, ...setup });
 const installed = async (): Promise<string[]> => {
   const { plugins, problems } = await readPlugins(join(home.path, "plugins"), captureLogger());
   return [...plugins.map(({ name, version }) => `${name} ${version}`), ...problems.map(({ code }) => code)];
@@ -134,8 +134,8 @@ describe("one that is there already", () => {
     writeSample(source, { hosts: ["a.example"], version: "1.5.0" });
     await install({ answers: [true] });
   });
-  const again = (sample: Sample, surroundings: Omit<Surroundings, "home">, from = source) =>
-    install(surroundings, writeSample(from, sample));
+  const again = (sample: Sample, setup: Omit<CommandSetup, "home">, from = source) =>
+    install(setup, writeSample(from, sample));
 
   test("the same again: nothing to agree to, nothing changes", async () => {
     const before = left();

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hashOf, readPlugins } from "../../src/installed.ts";
-import { plugin, type Surroundings } from "./fixture.ts";
+import { plugin, type CommandSetup } from "./fixture.ts";
 import { sampleWasm, writeSample } from "./sample.ts";
 
 let home: TemporaryHome;
@@ -17,8 +17,8 @@ beforeEach(() => {
 afterEach(() => home.remove());
 
 const HASH = hashOf(sampleWasm());
-const install = (surroundings: Omit<Surroundings, "home"> = {}, from = source) =>
-  plugin(["install", from], { home: home.path, ...surroundings });
+const install = (setup: Omit<CommandSetup, "home"> = {}, from = source) =>
+  plugin(["install", from], { home: home.path, ...setup });
 const installed = async (): Promise<string[]> => {
   const { plugins, problems } = await readPlugins(join(home.path, "plugins"), captureLogger());
   return [...plugins.map(({ name, version }) => `${name} ${version}`), ...problems.map(({ code }) => code)];
@@ -34,8 +34,8 @@ describe("remove", () => {
     writeSample(source);
     await install({ answers: [true] });
   });
-  const remove = (name: string, surroundings: Omit<Surroundings, "home"> = {}) =>
-    plugin(["remove", name], { home: home.path, ...surroundings });
+  const remove = (name: string, setup: Omit<CommandSetup, "home"> = {}) =>
+    plugin(["remove", name], { home: home.path, ...setup });
 
   test("asks, and yes removes all of it", async () => {
     expect(await remove("weather", { answers: [false] })).toMatchObject({
@@ -87,8 +87,8 @@ describe("list and info", () => {
       plugins: [{ name: "weather", tool: "plugin_weather", sha256: HASH, allowed_hosts: ["a.example"] }],
       problems: [{ folder: join(home.path, "plugins/stray"), code: "PLUGIN_CHANGED" }],
     });
-    const running = async (surroundings: Omit<Surroundings, "home">): Promise<unknown> => {
-      const info = await plugin(["info", "weather"], { home: home.path, ...surroundings, options: { json: true } });
+    const running = async (setup: Omit<CommandSetup, "home">): Promise<unknown> => {
+      const info = await plugin(["info", "weather"], { home: home.path, ...setup, options: { json: true } });
       return (JSON.parse(info.printed) as { running: unknown }).running;
     };
     expect(await running({ runningTools: ["plugin_weather"] })).toBe("yes");

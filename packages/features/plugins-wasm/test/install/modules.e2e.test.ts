@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { SvcError } from "@svc/contract";
 import { type TemporaryHome, temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { plugin, type Surroundings } from "./fixture.ts";
+import { plugin, type CommandSetup } from "./fixture.ts";
 import { wasmOf, writeSample } from "./sample.ts";
 
 let home: TemporaryHome;
@@ -16,8 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => home.remove());
 
-const install = (surroundings: Omit<Surroundings, "home">) =>
-  plugin(["install", source], { home: home.path, ...surroundings });
+const install = (setup: Omit<CommandSetup, "home">) => plugin(["install", source], { home: home.path, ...setup });
 const isAnythingLeft = (): boolean => existsSync(join(home.path, "plugins"));
 
 describe("a module that may not run here is not asked about", () => {

@@ -5,7 +5,7 @@
 import { fstatSync } from "node:fs";
 import { setPriority } from "node:os";
 import { LIFELINE_FD, MAX_MEMORY_BYTES, type PagesRequest, type PdfLine } from "../protocol.ts";
-import { watchFromInside, withoutTheWorld } from "../text/inside.ts";
+import { Worker } from "node:worker_threads";
 
 const NO_USE = 64;
 
@@ -17,7 +17,7 @@ export async function run(args: readonly string[]): Promise<number | undefined> 
   makeWay();
   withoutTheWorld(globalThis, console);
   const { request, bytes } = await input();
-  const { readPdf } = await import("../text/read-pdf.ts");
+  const { readPdf } = await import("../read-pdf.ts");
   for await (const line of readPdf(bytes, request)) await tell(line);
   return 0;
 }
@@ -56,3 +56,42 @@ const tell = (line: PdfLine): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.write(`${JSON.stringify(line)}\n`, (error) => (error ? reject(error) : resolve()));
   });
+
+// A thread that ends the process: when anyone who started it is gone, and when it takes too much memory. Reading is synchronous, so
+// that nothing on the main thread would be told in time; a parent that was killed watches nothing from outside.
+
+const INTERVAL_MS = 25;
+
+function watchFromInside(lifeline: number, maxBytes: number): void {
+  const thread = new Worker(WATCH, {
+    eval: true,
+    env: {},
+    workerData: { lifeline, maxBytes, intervalMs: INTERVAL_MS },
+    resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 },
+  });
+  thread.once("error", endNow);
+  thread.unref();
+}
+
+// As text: in the binary, a thread can't load a file.
+const WATCH = `
+const { Socket } = require("node:net");
+const { workerData: { lifeline, maxBytes, intervalMs } } = require("node:worker_threads");
+const endNow = () => process.kill(process.pid, "SIGKILL");
+new Socket({ fd: lifeline, readable: true, writable: false }).on("error", endNow).on("close", endNow).resume();
+setInterval(() => process.memoryUsage.rss() > maxBytes && endNow(), intervalMs);
+`;
+
+const endNow = (): void => void process.kill(process.pid, "SIGKILL");
+
+/**
+ * pdf.js can fetch fonts, CMaps and WebAssembly modules by URL. Here it has no fetch function; it gets allowed files passed in
+ * (cmaps.ts).
+ */
+function withoutTheWorld(world: object, console: Console): void {
+  for (const name of ["fetch", "WebSocket", "EventSource", "XMLHttpRequest", "WebAssembly", "Worker", "navigator"]) {
+    Object.defineProperty(world, name, { value: undefined, configurable: true, writable: true });
+  }
+  // Its warnings quote the file, and the output is for lines of JSON.
+  for (const name of ["log", "info", "warn", "error", "debug", "trace"] as const) console[name] = () => undefined;
+}

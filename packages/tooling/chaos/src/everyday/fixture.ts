@@ -72,12 +72,12 @@ export async function openEverydayFixture(options: EverydayFixtureOptions): Prom
     failingReads,
   });
   for (const [index, platform] of platforms.entries()) ledger.watch(platform, seededRandom(seed + 100 + index));
-  const kept = stack.move();
-  const dispose = (): Promise<void> => kept.disposeAsync();
+  const stored = stack.move();
+  const dispose = (): Promise<void> => stored.disposeAsync();
   return { home: own.path, platforms, ledger, happenings, lives, modelProblems, [Symbol.asyncDispose]: dispose };
 }
 
-/** Told again it is told at once: what is being answered at one kill after the other is given up, as what may be the reason. */
+/** A repeated message is delivered at once: a message that is being answered at each kill would be quarantined as the cause. */
 function pauseOnce(random: () => number): (label: string) => Promise<void> {
   const begun = new Set<string>();
   return async (label) => {

@@ -18,25 +18,25 @@ export async function judgeEveryday(
 ): Promise<Judgement> {
   const { home, lives, ledger, platforms, modelProblems } = fixture;
   await lives.end();
-  const kept = readDatabase(home);
+  const stored = readDatabase(home);
   const clock = { monotonic: () => performance.now() };
   const { problems } = await checkDatabase(databaseOf(home), { quick: false, clock });
   const { asked } = ledger;
   const chat = (one: Written): string => chatOf(platforms, one);
   const options = { writings, shown: shownIn(platforms), asked, chatOf: chat, noted };
   const parts = [
-    judgeAnswers(kept),
-    judgeActs(kept, { home, wasUnwritable: false }),
-    judgeOrder(kept, { providers: [], ledger: { entries: [] } }, new Map()),
-    judgeShown(kept, options),
+    judgeAnswers(stored),
+    judgeActs(stored, { home, wasUnwritable: false }),
+    judgeOrder(stored, { providers: [], ledger: { entries: [] } }, new Map()),
+    judgeShown(stored, options),
   ];
   return {
     problems: [
       ...lives.problems,
-      ...heard(kept, writings),
+      ...heard(stored, writings),
       ...parts.flatMap((part) => part.problems),
       ...modelProblems,
-      ...kept.integrity.filter((line) => line !== "ok").map((line) => `integrity_check: ${line}`),
+      ...stored.integrity.filter((line) => line !== "ok").map((line) => `integrity_check: ${line}`),
       ...problems.map((problem) => `database: ${problem}`),
     ],
     facts: {
@@ -48,7 +48,7 @@ export async function judgeEveryday(
       "of both failed": asked.filter(({ fate }) => fate === "failed").length,
       "of both done, and the answer lost": asked.filter(({ fate }) => fate === "lost").length,
       "other requests that failed": ledger.failedReads,
-      integrity_check: kept.integrity.join("; "),
+      integrity_check: stored.integrity.join("; "),
     },
   };
 }

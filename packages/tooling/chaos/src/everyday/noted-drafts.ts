@@ -1,4 +1,4 @@
-/** The beginnings of answers of which the disk knows what the platform calls them: whoever comes back has to go on with them. */
+/** Drafts whose platform id is on disk: the next life must continue them. */
 import { DatabaseSync } from "node:sqlite";
 import { databaseOf } from "../judge/database.ts";
 import { labelIn } from "../plan/messages.ts";

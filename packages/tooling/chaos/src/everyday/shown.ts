@@ -4,7 +4,7 @@
  * that. Where the platform takes an idempotency key there is no excuse.
  */
 import { labelIn, numberIn } from "../plan/messages.ts";
-import type { Kept, KeptDelivery } from "../judge/database.ts";
+import type { StoredState, StoredDelivery } from "../judge/database.ts";
 import type { Judgement } from "../judge/judgement.ts";
 import type { EverydayChannel } from "./asking.ts";
 import type { Asked } from "./ledger.ts";
@@ -35,11 +35,11 @@ const BY_KEY: ReadonlySet<string> = new Set<EverydayChannel>(["discord"]);
 /** Share of the answers. */
 const MOST_GIVEN_UP = 0.02;
 
-export function judgeShown(kept: Pick<Kept, "messages" | "deliveries">, options: ShownOptions): Judgement {
+export function judgeShown(stored: Pick<StoredState, "messages" | "deliveries">, options: ShownOptions): Judgement {
   const { writings, shown, asked, chatOf, noted } = options;
   const problems: string[] = [];
   const counts = { lost: 0, killed: 0, beginnings: 0, byKey: 0, givenUp: 0, drafted: 0, goneOn: 0 };
-  const rowsOf = rowsByLabel(kept);
+  const rowsOf = rowsByLabel(stored);
   const taken = asked.filter(({ fate }) => fate !== "failed");
   const excuses = excusesIn(taken, noted);
   const takenOf = Map.groupBy(taken, ({ text }) => labelIn(text) ?? "");
@@ -90,7 +90,10 @@ export function judgeShown(kept: Pick<Kept, "messages" | "deliveries">, options:
   };
 }
 
-function rowsByLabel({ messages, deliveries }: Pick<Kept, "messages" | "deliveries">): Map<string, KeptDelivery[]> {
+function rowsByLabel({
+  messages,
+  deliveries,
+}: Pick<StoredState, "messages" | "deliveries">): Map<string, StoredDelivery[]> {
   const labels = new Map(messages.map(({ turnId, text }) => [turnId, labelIn(text) ?? ""]));
   return Map.groupBy(deliveries, ({ turnId }) => labels.get(turnId ?? "") ?? "");
 }
@@ -101,8 +104,8 @@ type Excuse = "lost" | "killed";
 function excusesIn(taken: readonly Asked[], noted: ShownOptions["noted"]): Map<Asked, Excuse> {
   const excuses = new Map<Asked, Excuse>();
   // What follows in a chat, an edit too, follows what is noted: only the last that a life asked for there may be unnoted.
-  for (const lane of Map.groupBy(taken, ({ chat, life }) => `${life} ${chat}`).values()) {
-    const last = lane.at(-1)!;
+  for (const queue of Map.groupBy(taken, ({ chat, life }) => `${life} ${chat}`).values()) {
+    const last = queue.at(-1)!;
     if (!noted.has(`${last.life} ${labelIn(last.text)}`)) excuses.set(last, "killed");
   }
   for (const entry of taken) if (entry.fate === "lost") excuses.set(entry, "lost");

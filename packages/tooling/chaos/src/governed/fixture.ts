@@ -62,8 +62,8 @@ export async function openGovernedFixture(binary: string | undefined): Promise<G
     note(posted, request, lives);
     return "takes";
   };
-  const kept = stack.move();
-  return { home: own.path, lives, posted, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  const stored = stack.move();
+  return { home: own.path, lives, posted, [Symbol.asyncDispose]: () => stored.disposeAsync() };
 }
 
 function note(posted: Posted[], request: PlatformRequest, lives: Lives): void {

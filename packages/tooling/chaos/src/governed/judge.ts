@@ -4,46 +4,50 @@ import { join } from "node:path";
 import type { Judgement } from "../judge/judgement.ts";
 import { ACTS, PLAIN_ACTS, STEPS } from "./files.ts";
 import type { GovernedFixture, Posted } from "./fixture.ts";
-import type { Kept, KeptApproval, KeptRun } from "./kept.ts";
+import type { StoredState, StoredApproval, StoredRun } from "./stored.ts";
 import { actOf } from "./model.ts";
 import type { People } from "./people.ts";
 import type { Trigger } from "./triggers.ts";
 
 export type Witness = Pick<GovernedFixture, "home" | "posted"> & { readonly people: Pick<People, "acknowledged"> };
 
-export function judgeGoverned(kept: Kept, triggers: readonly Trigger[], { home, posted, people }: Witness): Judgement {
-  const rejected = new Set(kept.approvals.filter(({ status }) => status === "rejected").map(({ runId }) => runId));
+export function judgeGoverned(
+  stored: StoredState,
+  triggers: readonly Trigger[],
+  { home, posted, people }: Witness,
+): Judgement {
+  const rejected = new Set(stored.approvals.filter(({ status }) => status === "rejected").map(({ runId }) => runId));
   const parts = [
-    startedOnce(kept, triggers),
-    kept.runs.flatMap((run) => ended(run, rejected)),
-    kept.approvals.flatMap((approval) => answered(approval, people)),
-    writtenOnce(kept),
-    actedOnce(kept, home),
+    startedOnce(stored, triggers),
+    stored.runs.flatMap((run) => ended(run, rejected)),
+    stored.approvals.flatMap((approval) => answered(approval, people)),
+    writtenOnce(stored),
+    actedOnce(stored, home),
     askedOnce(posted),
-    Object.entries(kept.leftOver).flatMap(([table, count]) =>
+    Object.entries(stored.leftOver).flatMap(([table, count]) =>
       count > 0 ? [`${count} rows are left in ${table}`] : [],
     ),
-    kept.integrity.filter((line) => line !== "ok").map((line) => `integrity_check: ${line}`),
+    stored.integrity.filter((line) => line !== "ok").map((line) => `integrity_check: ${line}`),
   ];
-  const cutOff = kept.calls.filter(({ state }) => state === "started" || state === "interrupted");
+  const cutOff = stored.calls.filter(({ state }) => state === "started" || state === "interrupted");
   return {
     problems: parts.flat(),
     facts: {
-      runs: kept.runs.length,
+      runs: stored.runs.length,
       "of them cancelled by a no": rejected.size,
-      approvals: kept.approvals.length,
-      "answered in the chat": kept.approvals.filter(({ via }) => via === "chat").length,
+      approvals: stored.approvals.length,
+      "answered in the chat": stored.approvals.filter(({ via }) => via === "chat").length,
       "questions posted twice: killed between accepted and commit":
         posted.length - new Set(posted.map(({ approval }) => approval)).size,
-      "acting calls": kept.calls.length,
+      "acting calls": stored.calls.length,
       "of them cut off": cutOff.length,
-      "asked about, as nobody knows": kept.approvals.filter(({ stepId }) => stepId.endsWith("-interrupted")).length,
-      integrity_check: kept.integrity.join("; "),
+      "asked about, as nobody knows": stored.approvals.filter(({ stepId }) => stepId.endsWith("-interrupted")).length,
+      integrity_check: stored.integrity.join("; "),
     },
   };
 }
 
-function startedOnce({ runs, approvals }: Kept, triggers: readonly Trigger[]): string[] {
+function startedOnce({ runs, approvals }: StoredState, triggers: readonly Trigger[]): string[] {
   const runsByLabel = Map.groupBy(runs, ({ label }) => label);
   const asked = Map.groupBy(approvals, ({ runId }) => runId);
   const counts = triggers.map(
@@ -58,16 +62,19 @@ function startedOnce({ runs, approvals }: Kept, triggers: readonly Trigger[]): s
   ];
 }
 
-function ended({ id, label, status }: KeptRun, rejected: ReadonlySet<string>): string[] {
+function ended({ id, label, status }: StoredRun, rejected: ReadonlySet<string>): string[] {
   const expected = rejected.has(id) ? "cancelled" : "completed";
   return status === expected ? [] : [`${label} is ${status ?? "not ended"}, not ${expected}`];
 }
 
 /**
- * Whoever was told that his answer counts was told the truth. Where very much waits to be sent, a program outside is told that
+ * An answer that was acknowledged must count. If very many messages wait, a program outside is told that
  * its channel is skipped.
  */
-function answered({ n, origin, status, via, questions }: KeptApproval, { acknowledged }: Witness["people"]): string[] {
+function answered(
+  { n, origin, status, via, questions }: StoredApproval,
+  { acknowledged }: Witness["people"],
+): string[] {
   const said = acknowledged.get(n);
   const is = status === "approved";
   return [
@@ -82,7 +89,7 @@ function answered({ n, origin, status, via, questions }: KeptApproval, { acknowl
 }
 
 /** One line each: a run's start and end, a question and its answer. */
-function writtenOnce({ runs, approvals, audit }: Kept): string[] {
+function writtenOnce({ runs, approvals, audit }: StoredState): string[] {
   const left = new Map(audit.map(({ kind, runId, stepId, count }) => [[kind, runId, stepId].join(" "), count]));
   const due = [
     ...runs.flatMap(({ id }) => [`sop-run-start ${id} `, `sop-run-end ${id} `]),
@@ -100,7 +107,7 @@ function writtenOnce({ runs, approvals, audit }: Kept): string[] {
 }
 
 /** Of each step that was let through exactly one call; what it was to leave behind is there once, if it is known to be done. */
-function actedOnce({ runs, calls }: Kept, home: string): string[] {
+function actedOnce({ runs, calls }: StoredState, home: string): string[] {
   const problems: string[] = [];
   const byTurn = Map.groupBy(calls, ({ turnId }) => turnId);
   const lines = linesOf(home, ACTS);

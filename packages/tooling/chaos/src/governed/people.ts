@@ -77,6 +77,6 @@ export class People {
   }
 }
 
-/** The same whoever answers, and however often. */
+/** The same for each person and each repetition. */
 const isApproved = ({ message, step_id: stepId }: Waiting): boolean =>
   stepId.endsWith("-interrupted") || crc32(`${labelOf(message)} ${stepId}`) % REJECTED !== 0;

@@ -1,4 +1,4 @@
-/** What starts procedures, each as often as it takes until it is told that it is kept. */
+/** Triggers of procedures. Each is repeated until it is acknowledged as stored. */
 import type { Lives } from "../fixture/lives.ts";
 import { sleep } from "../fixture/sleep.ts";
 import { type Kind, KINDS, pathOf } from "./files.ts";
@@ -26,7 +26,7 @@ export async function pull(lives: Lives, token: string, { kind, label }: Trigger
   for (let attempt = 1; ; attempt += 1) {
     await lives.up();
     const status = await (kind === "ask" ? ask(lives, label) : start(lives, token, kind, label));
-    // The answer to the first attempt got lost, and somebody has said yes or no since.
+    // The answer to the first attempt got lost, and a person has approved or rejected since.
     const isKept = status === 200 || status === 202 || (kind === "ask" && status === 409 && attempt > 1);
     if (isKept) return undefined;
     if (!AGAIN.has(status)) return `${label} was answered ${status}`;

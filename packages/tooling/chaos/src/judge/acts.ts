@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { actOf, ACTS } from "../fixture/model.ts";
 import { askedIn } from "../plan/messages.ts";
-import type { Kept, KeptCall } from "./database.ts";
+import type { StoredState, StoredCall } from "./database.ts";
 import type { Judgement } from "./judgement.ts";
 
 export interface ActsOptions {
@@ -12,7 +12,10 @@ export interface ActsOptions {
   readonly wasUnwritable: boolean;
 }
 
-export function judgeActs({ messages, calls, deliveries }: Kept, { home, wasUnwritable }: ActsOptions): Judgement {
+export function judgeActs(
+  { messages, calls, deliveries }: StoredState,
+  { home, wasUnwritable }: ActsOptions,
+): Judgement {
   const problems: string[] = [];
   const written = linesOf(join(home, "workspace", "acts"));
   const callsByTurn = Map.groupBy(calls, ({ turnId }) => turnId);
@@ -53,7 +56,7 @@ export function judgeActs({ messages, calls, deliveries }: Kept, { home, wasUnwr
   };
 }
 
-const lineOf = ({ input }: KeptCall): string => (JSON.parse(input) as { content: string }).content.trim();
+const lineOf = ({ input }: StoredCall): string => (JSON.parse(input) as { content: string }).content.trim();
 
 /** How often each is there. */
 function linesOf(folder: string): Map<string, number> {

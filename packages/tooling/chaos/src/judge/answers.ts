@@ -1,10 +1,10 @@
 /** What is kept has exactly one turn, which was completed, and that turn's answer is what the model said. */
 import { answerTo } from "../fixture/model.ts";
 import { askedIn } from "../plan/messages.ts";
-import type { Kept, KeptDelivery, KeptMessage } from "./database.ts";
+import type { StoredState, StoredDelivery, StoredMessage } from "./database.ts";
 import type { Judgement } from "./judgement.ts";
 
-export function judgeAnswers({ messages, deliveries, turns, leftOver }: Kept): Judgement {
+export function judgeAnswers({ messages, deliveries, turns, leftOver }: StoredState): Judgement {
   const problems: string[] = [];
   const turnsById = Map.groupBy(turns, ({ id }) => id);
   const saidByTurn = Map.groupBy(deliveries, ({ turnId }) => turnId ?? "");
@@ -28,7 +28,7 @@ export function judgeAnswers({ messages, deliveries, turns, leftOver }: Kept): J
 }
 
 /** White space at the cuts between parts is dropped. */
-function isAnswered({ text }: KeptMessage, said: readonly KeptDelivery[]): boolean {
+function isAnswered({ text }: StoredMessage, said: readonly StoredDelivery[]): boolean {
   const asked = askedIn(text);
   if (!asked) return false;
   const answer = said.map((part) => part.text).join(" ");

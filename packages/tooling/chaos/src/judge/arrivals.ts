@@ -1,13 +1,13 @@
 /** What was acknowledged is kept, once; what was not may be, and then once too, with all that came in the same delivery. */
 import type { Posting, Postings } from "../fixture/poster.ts";
 import { labelIn } from "../plan/messages.ts";
-import type { Kept } from "./database.ts";
+import type { StoredState } from "./database.ts";
 import type { Judgement } from "./judgement.ts";
 
 /** No answer; done; busy or the disk is full; what a proxy would say. Anything else is a mistake about a genuine delivery. */
 const EXPECTED: ReadonlySet<number> = new Set([0, 200, 429, 503]);
 
-export function judgeArrivals({ messages }: Pick<Kept, "messages">, postings: Postings): Judgement {
+export function judgeArrivals({ messages }: Pick<StoredState, "messages">, postings: Postings): Judgement {
   const problems: string[] = [];
   const times = new Map<string, number>();
   for (const { kind, text, n } of messages) {
@@ -46,13 +46,13 @@ const byChannel = (postings: readonly Posting[]): string => {
 
 function problemsOf({ delivery, acknowledgedAt, statuses }: Posting, times: ReadonlyMap<string, number>): string[] {
   const { messages } = delivery;
-  const kept = messages.map(({ label }) => times.get(label) ?? 0);
+  const stored = messages.map(({ label }) => times.get(label) ?? 0);
   const problems = messages.flatMap(({ label }, index) =>
-    kept[index]! > 1 ? [`${label} is kept ${kept[index]} times`] : [],
+    stored[index]! > 1 ? [`${label} is kept ${stored[index]} times`] : [],
   );
   const { label } = messages[0]!;
-  if (acknowledgedAt !== undefined && kept.includes(0)) problems.push(`${label} was answered 200 and is not kept`);
-  if (new Set(kept.map((count) => count > 0)).size > 1)
+  if (acknowledgedAt !== undefined && stored.includes(0)) problems.push(`${label} was answered 200 and is not kept`);
+  if (new Set(stored.map((count) => count > 0)).size > 1)
     problems.push(`of the delivery with ${label} only a part is kept`);
   const odd = statuses.find((status) => !EXPECTED.has(status));
   if (odd !== undefined) problems.push(`${label} was answered ${odd}`);

@@ -2,50 +2,50 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-export interface KeptMessage {
+export interface StoredMessage {
   readonly n: number;
   readonly turnId: string;
   readonly channel: string;
   readonly kind: string;
-  readonly lane: string;
+  readonly queue: string;
   readonly text: string;
   /** Null while it waits. */
   readonly state: string | null;
   readonly error: string | null;
 }
 
-export interface KeptDelivery {
+export interface StoredDelivery {
   readonly n: number;
   readonly turnId: string | null;
   readonly channel: string;
-  readonly lane: string;
+  readonly queue: string;
   readonly text: string;
   /** Null while it waits. */
   readonly state: string | null;
   readonly error: string | null;
 }
 
-export interface KeptTurn {
+export interface StoredTurn {
   readonly id: string;
   /** Name of its session. */
-  readonly lane: string;
+  readonly queue: string;
 }
 
-export interface KeptCall {
+export interface StoredCall {
   readonly turnId: string;
   readonly tool: string;
   readonly input: string;
   readonly state: string;
 }
 
-export interface Kept {
+export interface StoredState {
   /** In the order of arrival. */
-  readonly messages: readonly KeptMessage[];
+  readonly messages: readonly StoredMessage[];
   /** In the order in which they were written. */
-  readonly deliveries: readonly KeptDelivery[];
+  readonly deliveries: readonly StoredDelivery[];
   /** In the order in which they ended. */
-  readonly turns: readonly KeptTurn[];
-  readonly calls: readonly KeptCall[];
+  readonly turns: readonly StoredTurn[];
+  readonly calls: readonly StoredCall[];
   /** What nothing is left of when all is over: rows by table. */
   readonly leftOver: Readonly<Record<string, number>>;
   /** What SQLite says of itself. */
@@ -54,17 +54,18 @@ export interface Kept {
 
 export const databaseOf = (home: string): string => join(home, "state", "svc.db");
 
-export function readDatabase(home: string): Kept {
+export function readDatabase(home: string): StoredState {
   using db = new DatabaseSync(databaseOf(home), { readOnly: true });
   const all = <Row>(sql: string): Row[] => db.prepare(sql).all() as Row[];
   return {
     messages:
-      all(`SELECT m.n, turn_id AS turnId, m.channel, kind, lane, coalesce(json_extract(body, '$.text'), '') AS text,
+      all(`SELECT m.n, turn_id AS turnId, m.channel, kind, lane AS queue, coalesce(json_extract(body, '$.text'), '') AS text,
         e.state, coalesce(e.error, o.error) AS error
       FROM inbox AS m LEFT JOIN inbox_ended AS e USING (n) LEFT JOIN inbox_open AS o USING (n) ORDER BY m.n`),
-    deliveries: all(`SELECT m.n, turn_id AS turnId, m.channel, lane, text, e.state, coalesce(e.error, o.error) AS error
+    deliveries:
+      all(`SELECT m.n, turn_id AS turnId, m.channel, lane AS queue, text, e.state, coalesce(e.error, o.error) AS error
       FROM outbox AS m LEFT JOIN outbox_ended AS e USING (n) LEFT JOIN outbox_open AS o USING (n) ORDER BY m.n`),
-    turns: all(`SELECT t.id, s.name AS lane FROM turns AS t JOIN sessions AS s ON s.n = t.session ORDER BY t.n`),
+    turns: all(`SELECT t.id, s.name AS queue FROM turns AS t JOIN sessions AS s ON s.n = t.session ORDER BY t.n`),
     calls: all(`SELECT turn_id AS turnId, tool, input, state FROM tool_calls ORDER BY started_at`),
     leftOver: Object.fromEntries(
       ["inbox_open", "outbox_open", "inbox_lost", "steps"].map((table) => [

@@ -14,24 +14,24 @@ import { judgeReplies } from "./replies.ts";
 export async function judge(fixture: Fixture, postings: Postings, { wasUnwritable = false } = {}): Promise<Judgement> {
   const { home, lives, modelProblems } = fixture;
   await lives.end();
-  const kept = readDatabase(home);
+  const stored = readDatabase(home);
   const clock = { monotonic: () => performance.now() };
   const { problems } = await checkDatabase(databaseOf(home), { quick: false, clock });
   const parts = [
-    judgeArrivals(kept, postings),
-    judgeAnswers(kept),
-    judgeActs(kept, { home, wasUnwritable }),
-    judgeReplies(kept, fixture),
-    judgeOrder(kept, fixture, postings),
+    judgeArrivals(stored, postings),
+    judgeAnswers(stored),
+    judgeActs(stored, { home, wasUnwritable }),
+    judgeReplies(stored, fixture),
+    judgeOrder(stored, fixture, postings),
   ];
   return {
     problems: [
       ...lives.problems,
       ...parts.flatMap((part) => part.problems),
       ...modelProblems,
-      ...kept.integrity.filter((line) => line !== "ok").map((line) => `integrity_check: ${line}`),
+      ...stored.integrity.filter((line) => line !== "ok").map((line) => `integrity_check: ${line}`),
       ...problems.map((problem) => `database: ${problem}`),
     ],
-    facts: { ...Object.assign({}, ...parts.map(({ facts }) => facts)), integrity_check: kept.integrity.join("; ") },
+    facts: { ...Object.assign({}, ...parts.map(({ facts }) => facts)), integrity_check: stored.integrity.join("; ") },
   };
 }

@@ -3,7 +3,7 @@ import type { Noted } from "../fixture/ledger.ts";
 import type { Postings } from "../fixture/poster.ts";
 import { labelIn } from "../plan/messages.ts";
 import type { Provider } from "../providers/provider.ts";
-import type { Kept, KeptMessage } from "./database.ts";
+import type { StoredState, StoredMessage } from "./database.ts";
 import type { Judgement } from "./judgement.ts";
 
 export interface OrderOptions {
@@ -11,20 +11,20 @@ export interface OrderOptions {
   readonly ledger: Noted;
 }
 
-export function judgeOrder(kept: Kept, { ledger, providers }: OrderOptions, postings: Postings): Judgement {
-  const messages = kept.messages.filter(({ kind }) => kind === "message");
+export function judgeOrder(stored: StoredState, { ledger, providers }: OrderOptions, postings: Postings): Judgement {
+  const messages = stored.messages.filter(({ kind }) => kind === "message");
   const arrivals = new Map(messages.map(({ turnId, n }) => [turnId, n]));
   const problems: string[] = [];
-  const turns = Map.groupBy(kept.turns, ({ lane }) => lane);
-  for (const [lane, all] of turns) {
-    if (!isAscending(all.map(({ id }) => arrivals.get(id) ?? 0))) problems.push(`turns of ${lane} are out of order`);
+  const turns = Map.groupBy(stored.turns, ({ queue }) => queue);
+  for (const [queue, all] of turns) {
+    if (!isAscending(all.map(({ id }) => arrivals.get(id) ?? 0))) problems.push(`turns of ${queue} are out of order`);
   }
-  for (const [lane, all] of Map.groupBy(kept.deliveries, ({ lane }) => lane)) {
+  for (const [queue, all] of Map.groupBy(stored.deliveries, ({ queue }) => queue)) {
     const order = all.map(({ turnId }) => arrivals.get(turnId ?? "") ?? 0);
-    if (!isAscending(order)) problems.push(`answers of ${lane} were written out of order`);
+    if (!isAscending(order)) problems.push(`answers of ${queue} were written out of order`);
   }
   for (const { channel } of providers) {
-    const numbers = new Map(kept.deliveries.filter((one) => one.channel === channel).map(({ text, n }) => [text, n]));
+    const numbers = new Map(stored.deliveries.filter((one) => one.channel === channel).map(({ text, n }) => [text, n]));
     const taken = ledger.entries.filter((entry) => entry.channel === channel && entry.fate !== "failed");
     for (const [to, all] of Map.groupBy(taken, (entry) => entry.to)) {
       const order = all.map(({ text }) => numbers.get(text) ?? 0);
@@ -38,19 +38,19 @@ const isAscending = (numbers: readonly number[]): boolean =>
   numbers.every((number, index) => index === 0 || numbers[index - 1]! <= number);
 
 /** What was acknowledged before another was posted comes before it. */
-function overtaken(messages: readonly KeptMessage[], postings: Postings): string[] {
+function overtaken(messages: readonly StoredMessage[], postings: Postings): string[] {
   const postingOf = new Map(
     [...postings.values()].flatMap((posting) =>
       posting.delivery.messages.map(({ label }) => [label, posting] as const),
     ),
   );
-  return [...Map.groupBy(messages, ({ lane }) => lane)].flatMap(([lane, all]) => {
+  return [...Map.groupBy(messages, ({ queue }) => queue)].flatMap(([queue, all]) => {
     // Of those that come later the first to be acknowledged.
     let earliest = Infinity;
     for (const { text } of all.toReversed()) {
       const posting = postingOf.get(labelIn(text) ?? "");
       if (!posting) continue;
-      if (posting.begunAt > earliest) return [`messages of ${lane} were kept out of order`];
+      if (posting.begunAt > earliest) return [`messages of ${queue} were kept out of order`];
       earliest = Math.min(earliest, posting.acknowledgedAt ?? Infinity);
     }
     return [];

@@ -7,7 +7,7 @@ import type { Entry, Noted } from "../fixture/ledger.ts";
 import type { Lives } from "../fixture/lives.ts";
 import { conversationIn, labelIn } from "../plan/messages.ts";
 import type { Provider } from "../providers/provider.ts";
-import type { Kept, KeptDelivery } from "./database.ts";
+import type { StoredState, StoredDelivery } from "./database.ts";
 import type { Judgement } from "./judgement.ts";
 
 export interface RepliesOptions {
@@ -16,7 +16,7 @@ export interface RepliesOptions {
   readonly lives: Pick<Lives, "endedAtMs">;
 }
 
-export function judgeReplies({ deliveries }: Pick<Kept, "deliveries">, fixture: RepliesOptions): Judgement {
+export function judgeReplies({ deliveries }: Pick<StoredState, "deliveries">, fixture: RepliesOptions): Judgement {
   const { providers, ledger, lives } = fixture;
   const counts = { lost: 0, killed: 0, absorbed: 0, longestMs: 0 };
   const problems: string[] = [];
@@ -67,9 +67,9 @@ type Excuse = "lost" | "killed";
 /** Why what the platform took here may be sent again. */
 function excusesIn(taken: readonly Entry[]): Map<Entry, Excuse> {
   const excuses = new Map<Entry, Excuse>();
-  // A lane sends the next one when the last one is noted: only the last that a life sent in a lane may be unnoted.
-  for (const lane of Map.groupBy(taken, ({ to, life }) => `${life} ${to}`).values())
-    excuses.set(lane.at(-1)!, "killed");
+  // A queue sends the next one after the last one was recorded, so only the last message that a life sent in a queue may be unrecorded.
+  for (const queue of Map.groupBy(taken, ({ to, life }) => `${life} ${to}`).values())
+    excuses.set(queue.at(-1)!, "killed");
   for (const entry of taken) if (entry.fate === "lost") excuses.set(entry, "lost");
   return excuses;
 }
@@ -79,10 +79,10 @@ const misdirected = (provider: Provider): string[] =>
   provider.received().flatMap(({ to, text }) => {
     const label = labelIn(text);
     const isRight = label !== undefined && provider.addressOf(conversationIn(label)) === to;
-    return isRight ? [] : [`${provider.channel}: an answer went to somebody else (${label ?? "without a label"})`];
+    return isRight ? [] : [`${provider.channel}: an answer went to another person (${label ?? "without a label"})`];
   });
 
-function unknownIn({ channel }: Provider, own: readonly KeptDelivery[], taken: readonly Entry[]): string[] {
+function unknownIn({ channel }: Provider, own: readonly StoredDelivery[], taken: readonly Entry[]): string[] {
   const known = new Set(own.map(({ text }) => text));
   const problems = taken.flatMap(({ text }) =>
     known.has(text) ? [] : [`${channel}: something was sent that is not kept`],

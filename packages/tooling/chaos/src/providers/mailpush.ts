@@ -14,7 +14,7 @@ export async function openMailpush(): Promise<Provider> {
   const addressOf = (conversation: string): string => `person${numberOf(conversation)}@example.org`;
   /** By conversation: the thread that its first mail began. */
   const threads = new Map<string, string>();
-  /** By label. A mail arrives once, however often it is told of. */
+  /** By label. A mail arrives once, however often it is announced. */
   const pushes = new Map<string, MailpushNotification>();
   const pushOf = (message: Message): MailpushNotification => {
     const { label, conversation } = message;

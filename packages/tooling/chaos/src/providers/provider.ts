@@ -3,7 +3,7 @@ import type { SampleDelivery } from "@svc/contract";
 import type { FakePlatform, PlatformRequest } from "@svc/testkit/platforms/base";
 import type { Message, Writer } from "../plan/messages.ts";
 
-/** What a request asks the platform to tell somebody. */
+/** The message of a request, and its recipient. */
 export interface Sending {
   /** As the platform knows them. */
   readonly to: string;

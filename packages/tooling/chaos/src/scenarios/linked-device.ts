@@ -175,7 +175,7 @@ async function openWorld(binary: string) {
   let token: string | undefined;
   let output = "";
   stack.defer(async () => running?.close());
-  const kept = stack.move();
+  const stored = stack.move();
 
   const end = async (how: "kill" | "stop"): Promise<void> => {
     await (how === "kill" ? running!.kill9() : running!.stop());
@@ -223,7 +223,7 @@ async function openWorld(binary: string) {
     channels: async () => JSON.stringify(await ask("/api/channels")),
     conversations: async () => ((await ask("/api/sessions")) as { sessions: unknown[] }).sessions.length,
     output: () => output + (running?.output() ?? ""),
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => stored.disposeAsync(),
   };
 }
 

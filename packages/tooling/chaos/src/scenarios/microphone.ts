@@ -23,7 +23,7 @@ type Moment = (typeof MOMENTS)[number];
 
 const LONGEST_DELAY_MS = 25;
 const LONGEST_WAIT_MS = 60_000;
-/** Shares of the commands that come after a pause, and of what is said to somebody else. */
+/** Shares of commands after a pause, and of speech to another person. */
 const AFTER_A_PAUSE = 0.4;
 const TALK = 0.2;
 
@@ -39,17 +39,17 @@ export async function microphone(options: ScenarioOptions): Promise<Report> {
   await world.begin();
   const killedAt = new Set(Array.from({ length: kills }, (_, at) => Math.floor(((at + 0.5) * messages) / kills)));
   const problems: string[] = [];
-  const facts = { kills: 0, "said again": 0, "said to somebody else": 0 };
+  const facts = { kills: 0, "said again": 0, "said to another person": 0 };
   const counts = Object.fromEntries(MOMENTS.map((moment) => [moment, 0])) as Record<Moment, number>;
   for (let number = 0; number < messages && problems.length === 0; number += 1) {
     if (random() < TALK) {
-      facts["said to somebody else"] += 1;
+      facts["said to another person"] += 1;
       await world.speak(wordsOf(1_000 + number));
     }
     const hasPause = random() < AFTER_A_PAUSE;
     const moment = MOMENTS[Math.floor(random() * MOMENTS.length)]!;
     const killed = killedAt.has(number) ? world.killAt(moment, random() * LONGEST_DELAY_MS) : undefined;
-    const isKept = (): boolean => world.kept().includes(commandOf(number));
+    const isKept = (): boolean => world.stored().includes(commandOf(number));
     if (hasPause) {
       await world.speak(["computer"]);
       await world.speak(wordsOf(number), isKept);
@@ -93,8 +93,8 @@ export async function microphone(options: ScenarioOptions): Promise<Report> {
 }
 
 function judge(home: string, messages: number): string[] {
-  const { messages: kept, turns } = readDatabase(home);
-  const times = Map.groupBy(kept, ({ text }) => text);
+  const { messages: stored, turns } = readDatabase(home);
+  const times = Map.groupBy(stored, ({ text }) => text);
   const problems: string[] = [];
   for (let number = 0; number < messages; number += 1) {
     const count = times.get(commandOf(number))?.length ?? 0;
@@ -102,8 +102,8 @@ function judge(home: string, messages: number): string[] {
     times.delete(commandOf(number));
   }
   for (const other of times.keys()) problems.push(`"${other}" was dispatched and nobody said it`);
-  for (const { text, state } of kept) if (state !== "done") problems.push(`"${text}" ended as ${state}`);
-  if (turns.length !== kept.length) problems.push(`${kept.length} messages have ${turns.length} turns`);
+  for (const { text, state } of stored) if (state !== "done") problems.push(`"${text}" ended as ${state}`);
+  if (turns.length !== stored.length) problems.push(`${stored.length} messages have ${turns.length} turns`);
   return problems;
 }
 
@@ -191,7 +191,7 @@ async function openWorld(binary: string) {
         if (running === undefined) return;
       }
     },
-    kept: () => readDatabase(home.path).messages.map(({ text }) => text),
+    stored: () => readDatabase(home.path).messages.map(({ text }) => text),
     transcriptions: () => listener.answered,
     output: () => output + (running?.output() ?? ""),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

@@ -54,6 +54,6 @@ export async function outage(options: ScenarioOptions): Promise<Report> {
 /** The first of each conversation; the others wait behind it. */
 async function haveFailed(view: InboxView): Promise<boolean> {
   const waiting = await view.waitingFor(DOWN);
-  const lanes = Map.groupBy(waiting, ({ conversation }) => conversation?.id);
-  return [...lanes.values()].every((lane) => lane.some(({ attempts }) => attempts >= FAILED_ATTEMPTS));
+  const queues = Map.groupBy(waiting, ({ conversation }) => conversation?.id);
+  return [...queues.values()].every((queue) => queue.some(({ attempts }) => attempts >= FAILED_ATTEMPTS));
 }

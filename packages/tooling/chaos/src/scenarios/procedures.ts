@@ -4,7 +4,7 @@ import { checkDatabase } from "@svc/store";
 import { seededRandom } from "@svc/testkit/platforms/seeded-random";
 import { openGovernedFixture } from "../governed/fixture.ts";
 import { judgeGoverned } from "../governed/judge.ts";
-import { readKept } from "../governed/kept.ts";
+import { readStoredState } from "../governed/stored.ts";
 import { People } from "../governed/people.ts";
 import { pull, triggersOf } from "../governed/triggers.ts";
 import { Release } from "../fixture/release.ts";
@@ -56,12 +56,12 @@ export async function procedures(options: ScenarioOptions): Promise<Report> {
   people.end();
   await answering;
   await lives.end();
-  const kept = readKept(home);
+  const stored = readStoredState(home);
   const { problems: damage } = await checkDatabase(databaseOf(home), {
     quick: false,
     clock: { monotonic: () => performance.now() },
   });
-  const judged = judgeGoverned(kept, triggers, { ...fixture, people });
+  const judged = judgeGoverned(stored, triggers, { ...fixture, people });
   const report = {
     scenario: "procedures",
     seed,

@@ -99,7 +99,7 @@ function judge(written: readonly Written[], shown: ReturnType<World["shown"]>): 
   for (const { label, from, protocol } of written) {
     const found = answers.get(answerTo(label)) ?? [];
     if (found.length !== 1) problems.push(`${label} is answered ${found.length} times`);
-    if (found.some(({ to }) => to !== from.pubkey)) problems.push(`${label} is answered to somebody else`);
+    if (found.some(({ to }) => to !== from.pubkey)) problems.push(`${label} is answered to another person`);
     if (found.some((one) => one.protocol !== protocol)) problems.push(`${label} is answered by another protocol`);
     answers.delete(answerTo(label));
   }
@@ -172,7 +172,7 @@ async function openWorld(seed: number, binary: string) {
   let lives = 0;
   let output = "";
   stack.defer(async () => running?.close());
-  const kept = stack.move();
+  const stored = stack.move();
 
   const end = async (how: "kill" | "stop"): Promise<void> => {
     await (how === "kill" ? running!.kill9() : running!.stop());
@@ -217,7 +217,7 @@ async function openWorld(seed: number, binary: string) {
       "events altered": counts.altered,
       "forged messages": counts.forged,
     }),
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => stored.disposeAsync(),
   };
 }
 

@@ -136,7 +136,7 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
   let lives = 0;
   let past = "";
   stack.defer(async () => running?.close());
-  const kept = stack.move();
+  const stored = stack.move();
 
   const writeOne = async ({ label, place }: Written): Promise<void> => {
     const message = { id: label, from: CALLER, text: label, atMs: Date.now() };
@@ -174,10 +174,10 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
     },
     // In each place in its order, in all of them at once.
     async write(messages) {
-      const lanes = Map.groupBy(messages, ({ place }) => place);
+      const queues = Map.groupBy(messages, ({ place }) => place);
       await Promise.all(
-        [...lanes.values()].map(async (lane) => {
-          for (const one of lane) await writeOne(one);
+        [...queues.values()].map(async (queue) => {
+          for (const one of queue) await writeOne(one);
         }),
       );
     },
@@ -208,7 +208,7 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
       "events handed over again": counts.repeated,
       "keys that came late": counts.lateKeys,
     }),
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => stored.disposeAsync(),
   };
 }
 

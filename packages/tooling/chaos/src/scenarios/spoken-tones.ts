@@ -1,4 +1,4 @@
-/** Words as tones, of which each has a pitch of its own, and a service that tells them apart by it. */
+/** Words as tones of different pitch, and a transcription service that recognises them. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";

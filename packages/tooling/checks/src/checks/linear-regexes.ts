@@ -93,7 +93,7 @@ const MADE: readonly Made[] = [
     like: '/"data"\\s*:\\s*"/',
   },
   {
-    file: "packages/features/channel-provider-a/src/prompts.ts",
+    file: "packages/features/channel-provider-a/src/delivery.ts",
     made: "`^${ID_START}([a-z0-9-]{1,32}):(yes|no)$`",
     like: "/^svc-prompt:([a-z0-9-]{1,32}):(yes|no)$/",
   },

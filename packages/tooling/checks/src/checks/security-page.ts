@@ -19,10 +19,10 @@ export const securityPage: Check = {
     if (text === undefined) return [{ file: PAGE, message: "The page is missing.", fix: "Write it." }];
     const lines = markdownLines(text).filter(({ fence }) => fence === undefined);
     const tests = testsOf(workspace);
-    const doors = between(lines, "endpoints");
+    const endpoints = between(lines, "endpoints");
     const threats = between(lines, "threats");
     return [
-      ...(doors === undefined ? [marksMissing("endpoints")] : wrongDoors(doors, workspace)),
+      ...(endpoints === undefined ? [marksMissing("endpoints")] : wrongEndpoints(endpoints, workspace)),
       ...(threats === undefined ? [marksMissing("threats")] : unproven(threats)),
       ...lines.flatMap((line) => wrongReferences(line, tests)),
     ];
@@ -53,7 +53,7 @@ function between(lines: readonly Line[], name: string): Line[] | undefined {
 const spansIn = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, span = ""]) => span);
 
 /** The first cell of each row has the paths, with or without a method. */
-function wrongDoors(rows: readonly Line[], workspace: Workspace): Finding[] {
+function wrongEndpoints(rows: readonly Line[], workspace: Workspace): Finding[] {
   const named = rows.flatMap(({ text, line }) =>
     spansIn(text.split("|")[1] ?? "").flatMap((span) => {
       const path = /^(?:[A-Z]+ )?(\/\S*)$/.exec(span)?.[1];
@@ -62,7 +62,7 @@ function wrongDoors(rows: readonly Line[], workspace: Workspace): Finding[] {
   );
   const known = publicPaths(workspace);
   const missing = [...known].filter(
-    ([path, from]) => !named.some((door) => door.path === path) && isInProfile(from, workspace),
+    ([path, from]) => !named.some((endpoint) => endpoint.path === path) && isInProfile(from, workspace),
   );
   return [
     ...missing.map(([path, from]) =>

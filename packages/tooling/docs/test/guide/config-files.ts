@@ -8,14 +8,14 @@ import { requireReal } from "@svc/testkit/require-real";
 import { selfSigned } from "@svc/testkit/self-signed";
 import type { TestContext } from "vitest";
 
-interface Surroundings {
+interface CheckedFile {
   /** For files of the check. */
   readonly folder: string;
   readonly context: TestContext;
 }
 
 /** Resolves with what the program has against it. */
-type FileCheck = (text: string, surroundings: Surroundings) => string | undefined | Promise<string | undefined>;
+type FileCheck = (text: string, place: CheckedFile) => string | undefined | Promise<string | undefined>;
 
 /** By the language of the block. */
 export const CONFIG_FILES: Readonly<Record<string, FileCheck>> = {

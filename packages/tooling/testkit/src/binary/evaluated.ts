@@ -9,7 +9,7 @@ import { binaryPath } from "./spawn-binary.ts";
 export interface Evaluated {
   /** Ids of features that were loaded. */
   readonly features: ReadonlySet<string>;
-  /** Names of npm packages of which any code was evaluated. */
+  /** Names of npm packages whose code was evaluated. */
   readonly packages: ReadonlySet<string>;
   /** Of the chunks, in bytes of the bundle. */
   readonly bytes: number;

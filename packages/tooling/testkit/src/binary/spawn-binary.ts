@@ -3,12 +3,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** `SVC_BINARY`, else dist/minimal/svc of this checkout. Throws when there is none. */
+/** `SVC_BINARY`, else dist/minimal/svc of this checkout. Throws if the file is missing. */
 export function binaryPath(env: Readonly<Record<string, string | undefined>> = process.env): string {
   return existing(env["SVC_BINARY"] ?? built("minimal"), "minimal");
 }
 
-/** `SVC_BINARY_ALL`, else dist/all/svc of this checkout: everything there is. Throws when there is none. */
+/** `SVC_BINARY_ALL`, else dist/all/svc of this checkout: every feature. Throws if the file is missing. */
 export const fullestBinaryPath = (env: Readonly<Record<string, string | undefined>> = process.env): string =>
   existing(env["SVC_BINARY_ALL"] ?? built("all"), "all");
 

@@ -65,7 +65,7 @@ export async function startBinary(options: StartOptions = {}): Promise<RunningBi
   const { output, exited, waitFor } = watch(child);
 
   const stop = (signal: NodeJS.Signals = "SIGTERM") => {
-    // Our own child, by its handle: never a process id that may be somebody else's by now.
+    // Our own child, by its handle: never by a process id, which another process may have by now.
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
     return exited;
   };

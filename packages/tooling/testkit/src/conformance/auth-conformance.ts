@@ -10,7 +10,7 @@ import { routeChecks } from "./auth/route-checks.ts";
 import { signInChecks } from "./auth/sign-in-checks.ts";
 import type { AuthBench, AuthSubject } from "./auth/subject.ts";
 
-export { type CallRoute, device, type RouteCall, routeDoor } from "./auth/door.ts";
+export { type CallRoute, device, type RouteCall, routeCaller } from "./auth/route-caller.ts";
 export type { AuthSubject, Ceremony } from "./auth/subject.ts";
 
 export function authConformance<Person>(definition: FeatureDefinition, subject: AuthSubject<Person>): void {

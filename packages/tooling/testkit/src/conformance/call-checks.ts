@@ -1,6 +1,6 @@
 /**
- * Execution takes the fast path: what registration asked of the world, to validate a credential say, no call asks again. It is
- * told by the requests: none of those that `register` sent is among those that a tool's call sends.
+ * Execution takes the fast path: a call repeats no request of the registration, such as one that validates a credential. The suite
+ * compares the requests: a tool's call sends none of those that `register` sent.
  */
 import type { FeatureDefinition, FetchOptions } from "@svc/contract";
 import { type Check, demand, outcomeOf, told } from "../check.ts";

@@ -1,7 +1,7 @@
 /**
  * Finds an object that two separately made object graphs both hold and that something could change. It looks wherever a program
  * could: into properties of every kind, what getters give, the entries of collections, and the properties of functions. What is
- * out of reach of any program is looked into by whoever can (`Hidden`).
+ * out of reach of any program is inspected by the suite's own means (`Hidden`).
  */
 
 import type { Contributions } from "@svc/contract";

@@ -2,7 +2,7 @@
  * Preloaded (`node --import`) into the child process that constructs a feature: once armed, every call that does I/O,
  * starts a timer, reads the environment or writes to the terminal is recorded with the line that made it, and fails.
  *
- * The module loader reads files too. It is told apart by the frame that called: code that runs while a module is being
+ * The module loader reads files too. The calling frame tells it apart: code that runs while a module is being
  * evaluated has the loader further down its stack, only for its own reads is the loader the nearest caller.
  */
 import { createRequire, syncBuiltinESMExports } from "node:module";

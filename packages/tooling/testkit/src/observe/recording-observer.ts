@@ -1,6 +1,6 @@
 /**
- * An observer that keeps everything it is told: events in order, and work as the tree that a trace would draw. What it gives
- * out as `traceparent` is well formed and the same in every run, and what it is told against the contract throws.
+ * An observer that records everything: events in order, and work as the tree that a trace would draw. What it gives
+ * out as `traceparent` is well formed and the same in every run, and a call that breaks the contract throws.
  */
 import {
   isTraceparent,
@@ -36,7 +36,7 @@ export interface RecordingObserver extends Observer {
 }
 
 export interface RecordingOptions {
-  /** Gives out `traceparent`s, as whoever draws traces does; one that only counts gives none. Default: true. */
+  /** Gives out `traceparent`s, as a tracing backend does; a counting one gives none. Default: true. */
   readonly traces?: boolean;
   /** Wants what was said. Default: false. */
   readonly content?: boolean;

@@ -58,7 +58,7 @@ export async function startPlatform(
   };
 
   const server = createServer((incoming, response) => {
-    // Whoever is asking may be gone; a handler that throws is a mistake of the fake, which a 500 shows.
+    // The client may be gone. A handler that throws is a mistake of the fake, which a 500 shows.
     void answer(incoming, response).catch((error: unknown) => {
       if (!response.headersSent) send(response, { status: 500, json: { fake: String(error) } });
       response.destroy();

@@ -1,4 +1,4 @@
-/** Posts deliveries as a platform does: again until it is told 200, sometimes twice, and not always in order. */
+/** Posts deliveries as a platform does: again until it gets a 200, sometimes twice, and not always in order. */
 import type { SampleDelivery } from "@svc/contract";
 import { Agent, request } from "node:http";
 import { shuffled } from "./seeded-random.ts";

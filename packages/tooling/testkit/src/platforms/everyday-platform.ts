@@ -1,4 +1,4 @@
-/** A platform of a channel that people use every day, met in the same way whichever it is: somebody writes there, and one looks. */
+/** A platform of a channel that people use every day, behind one interface: a person writes, and the test reads. */
 import type { FakePlatform } from "./base.ts";
 
 export interface Seen {

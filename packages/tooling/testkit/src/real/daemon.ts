@@ -7,7 +7,7 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-/** Resolves once somebody listens on all of these ports of loopback. Throws what `logs` says when it ends before that. */
+/** Resolves once all of these ports of loopback are listening. Throws what `logs` says when it ends before that. */
 export async function startDaemon(
   command: string,
   args: readonly string[],

@@ -3,7 +3,7 @@ import { SvcError } from "@svc/contract";
 import { polling } from "./polling.ts";
 import { type Broken, inSend, without } from "./spoil.ts";
 
-const SOUND = "what somebody writes is received, sound, and can be answered where it came from";
+const SOUND = "what a person writes is received, sound, and can be answered where it came from";
 const ORDER = "messages are received in their order; a stranger's and our own are not";
 const KEPT = "what can't be kept is handed over again, and what follows stays behind it";
 const CONFIRMED = "a message is confirmed to the platform once it is on disk: what a kill cuts off comes again";

@@ -9,7 +9,7 @@ const ABORT = "edit ends at once when it is aborted, before or on the way";
 const UNFINISHED = "an answer that breaks off anywhere is taken, as a message and as an edit";
 const LONG = "an edit takes as long a text as a message";
 const INTERVAL = "intervalMs is a time, and never less than draft_update_interval_ms";
-const MODE = "stream_mode says which drafts there are, and off that there are none";
+const MODE = "stream_mode selects the drafts, and off turns them off";
 const MARKS = "a mark is made and taken back, or that fails with a code, and ends at once when it is aborted";
 
 const refuse = (): never => {

@@ -5,7 +5,7 @@ import { everyAlteration } from "../channel/hostile-json.ts";
 import { ANN, BEN, demandRefused, newWorld, openFixture, STRANGER } from "./open.ts";
 import type { AuthBench } from "./subject.ts";
 
-/** Of strangers, before somebody ends what they began before them. */
+/** Sign-ins that strangers begin before the suite ends its own. */
 const FLOOD = 10_000;
 
 export const keepingChecks = (bench: AuthBench): Check[] => {
@@ -54,7 +54,7 @@ export const keepingChecks = (bench: AuthBench): Check[] => {
       },
     },
     {
-      name: "no altered answer makes anybody somebody else, and none is a fault of ours",
+      name: "no altered answer signs in another person, and none is an internal error",
       async run() {
         const fixture = await openFixture(bench, true);
         const [ann, ben] = [person(), person()];
@@ -68,7 +68,7 @@ export const keepingChecks = (bench: AuthBench): Check[] => {
           const outcome = await outcomeOf(() => fixture.send(signIn, altered, STRANGER));
           const what = JSON.stringify(altered).slice(0, 500);
           demand(outcome.kind !== "hung", `never answered: ${what}`);
-          if (outcome.kind === "resolved") demand(outcome.value.signIn === "client-ann", `somebody else: ${what}`);
+          if (outcome.kind === "resolved") demand(outcome.value.signIn === "client-ann", `another person: ${what}`);
           else demand(outcome.error instanceof SvcError, `${told(outcome.error)} for ${what}`);
         }
       },

@@ -14,7 +14,7 @@ import { demand, outcomeOf, told } from "../../check.ts";
 import { fakeClock, type FakeClock } from "../../fake-clock.ts";
 import { fakeFeatureContext } from "../../feature-context.ts";
 import { memorySecrets, memorySecretsByClient } from "../../memory-secrets.ts";
-import { device, routeDoor } from "./door.ts";
+import { device, routeCaller } from "./route-caller.ts";
 import type { AuthBench, Ceremony } from "./subject.ts";
 
 /** What lasts over a restart. */
@@ -80,7 +80,7 @@ export async function openFixture(
   const context = fakeFeatureContext(section, { clock, secrets, secretsOf, state, pairedClient, publicUrl });
   const made = (await definition.load()).create(context);
   await made.register?.(new AbortController().signal);
-  const call = routeDoor(made);
+  const call = routeCaller(made);
   const answers: string[] = [];
   const send = async (path: string, body: unknown, caller: RouteCaller): Promise<RouteResult> => {
     const result = await call({ path, body, caller, ...(origin !== undefined && { origin }) });

@@ -1,4 +1,4 @@
-/** Whom a proof makes somebody: the one who enrolled, once, in time, and nobody else. */
+/** A proof signs in the person who enrolled: once, in time, and no one else. */
 import type { ClientId, RouteCaller } from "@svc/contract";
 import { type Check, demand } from "../../check.ts";
 import { ANN, BEN, demandRefused, newWorld, openFixture, STRANGER } from "./open.ts";
@@ -21,7 +21,7 @@ export const signInChecks = (bench: AuthBench): Check[] => {
 
   return [
     {
-      name: "a stranger who proves to be somebody is signed in as that device",
+      name: "a stranger with a proof is signed in as its device",
       async run() {
         const { fixture, ann, ben } = await twoEnrolled();
         for (const [who, caller] of [
@@ -50,12 +50,12 @@ export const signInChecks = (bench: AuthBench): Check[] => {
       },
     },
     {
-      name: "somebody who has not enrolled is refused",
+      name: "a person who has not enrolled is refused",
       async run() {
         const { fixture } = await twoEnrolled();
         const other = person();
         await (await openFixture(bench, true)).through(enrol, other, ANN);
-        await demandRefused(() => fixture.through(signIn, other, STRANGER), "a proof of somebody unknown");
+        await demandRefused(() => fixture.through(signIn, other, STRANGER), "a proof of an unknown person");
       },
     },
     {

@@ -1,4 +1,4 @@
-/** What a package of kind `auth` hands to its suite: how somebody enrols with it, and how they sign in. */
+/** What a package of kind `auth` hands to its suite: how a person enrols with it, and how they sign in. */
 import type { FeatureDefinition, Json } from "@svc/contract";
 import type { Section } from "../channel/subject.ts";
 
@@ -13,7 +13,7 @@ export interface AuthSubject<Person = unknown> {
   readonly publicUrl?: string;
   /** `Origin` of the requests. */
   readonly origin?: string;
-  /** Somebody new, with whatever they sign in with. */
+  /** A new person, with the credential that they sign in with. */
   readonly person: () => Person;
   readonly enrol: Ceremony<Person>;
   readonly signIn: Ceremony<Person>;

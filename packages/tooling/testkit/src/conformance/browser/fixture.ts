@@ -21,7 +21,7 @@ import { temporaryHome } from "../../temporary-home.ts";
 import type { BrowserBench } from "./subject.ts";
 
 /** What the tool tells, as a check reads it. */
-export interface Told {
+export interface BrowserResult {
   readonly action: string;
   readonly backend: string;
   readonly url: string;
@@ -48,7 +48,7 @@ export interface Fixture extends AsyncDisposable {
   /** Absolute path of `$SVC_HOME`. */
   readonly home: string;
   /** A call that must succeed. */
-  call(input: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<Told>;
+  call(input: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<BrowserResult>;
   /** A call that must be refused with an SvcError, which it resolves with. */
   refusal(input: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<SvcError>;
   /** The ref (`@e3`) of the first element whose line in a new snapshot has all these words. */
@@ -90,7 +90,7 @@ export async function browserFixture(
     made,
     workspace,
     home: home.path,
-    call: async (input, options) => (await run(input, options)) as unknown as Told,
+    call: async (input, options) => (await run(input, options)) as unknown as BrowserResult,
     async refusal(input, options) {
       const outcome = await outcomeOf(() => run(input, options), LONGEST_CALL_MS);
       demand(outcome.kind === "rejected", `${String(input["action"])} ${outcome.kind}, and should be refused`);

@@ -57,7 +57,7 @@ export const sessionChecks = (bench: BrowserBench): BrowserCheck[] => [
     needs: ["click"],
     async run() {
       await using fixture = await browserFixture(bench);
-      // Its button comes after a while, and is clicked if somebody still waits for it then.
+      // Its button appears after a while, and is clicked if the call still waits then.
       await fixture.call({ action: "open", url: fixture.sites.url("/late") });
       const stop = new AbortController();
       const click = outcomeOf(() => fixture.call({ action: "click", target: "#late" }, { signal: stop.signal }));

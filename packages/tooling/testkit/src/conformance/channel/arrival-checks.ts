@@ -17,7 +17,7 @@ export function arrivalChecks(bench: Bench): Check[] {
     run: () => withService(bench, run),
   });
   return [
-    check("what somebody writes is received, sound, and can be answered where it came from", async (service) => {
+    check("what a person writes is received, sound, and can be answered where it came from", async (service) => {
       const { opened } = await service.connected();
       const one = service.inbox.kept.at(-1)!;
       const flaw = flawOf({ inbound: [one] }, opened.id);
@@ -72,7 +72,7 @@ export function arrivalChecks(bench: Bench): Check[] {
         const expected = await service.write(2);
         const isOffered = () => service.inbox.offers > before || process.over !== undefined;
         demand(await until(service.clock, isOffered, bench.promptMs), "nothing is received");
-        // Whoever confirms too early has done so by then.
+        // A channel that confirms too early has done so by then.
         await afterAWhile();
         await service.leaveBehind();
         const stopped = process.stop();

@@ -2,7 +2,7 @@
 import { SvcError } from "@svc/contract";
 import { demand, outcomeOf, told } from "../../check.ts";
 import type { FakeClock } from "../../fake-clock.ts";
-import { type Bench, open, type OpenChannel, type Surroundings } from "./open.ts";
+import { type Bench, open, type OpenChannel, type ContextOverrides } from "./open.ts";
 import type { ChannelPlatform, Section } from "./subject.ts";
 
 export interface Process {
@@ -22,11 +22,11 @@ export async function startProcess(
   bench: Bench,
   platform: ChannelPlatform,
   section: Section,
-  surroundings: Surroundings & { readonly clock: FakeClock },
+  overrides: ContextOverrides & { readonly clock: FakeClock },
 ): Promise<Process> {
-  const opened = await open(bench, platform, section, surroundings);
+  const opened = await open(bench, platform, section, overrides);
   const { made } = opened;
-  const { clock } = surroundings;
+  const { clock } = overrides;
   const ending = new AbortController();
   const failures: unknown[] = [];
   let over: string | undefined;

@@ -22,13 +22,13 @@ export interface ArrivalService {
   start(): Promise<Process>;
   /** As it, once it takes what is written. */
   connected(): Promise<Process>;
-  /** Writes until that is received: whoever loses what is written while nobody is connected may lose the first ones. */
+  /** Writes until a message is received: a platform may lose messages while the channel is not connected. */
   greet(process: Process): Promise<void>;
   /** The person writes so many messages; resolves with their numbers. */
   write(count?: number, as?: "person" | "stranger" | "own"): Promise<number[]>;
   /** Demands that these messages are on disk, and that nothing else came after the greetings. */
   receives(process: Process, numbers: readonly number[]): Promise<void>;
-  /** The disk is as it is now for whoever starts next; what `process` still writes is lost, as after a kill. */
+  /** The disk is as it is now for the next start; what `process` still writes is lost, as after a kill. */
   leaveBehind(): Promise<void>;
 }
 

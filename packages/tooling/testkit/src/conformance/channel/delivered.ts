@@ -7,7 +7,7 @@ import type { ChannelSubject, DeliverySubject, PlatformMessage } from "./subject
 export const NOW_MS = Date.UTC(2026, 0, 1, 12);
 
 /** What checks of one ingress have in hand. */
-export interface Door {
+export interface Endpoint {
   readonly opened: OpenChannel;
   readonly ingress: Ingress;
   readonly deliveries: DeliverySubject;
@@ -19,7 +19,7 @@ export interface Door {
   parsed(delivery: SampleDelivery, atMs?: number): Parsed;
 }
 
-export function doorOf(opened: OpenChannel, subject: ChannelSubject): Door {
+export function endpointOf(opened: OpenChannel, subject: ChannelSubject): Endpoint {
   const { deliveries } = subject;
   if (deliveries === undefined) throw new Error("the channel has an ingress, and its tests hand in no deliveries");
   const ingress = ingressOf(opened, subject);

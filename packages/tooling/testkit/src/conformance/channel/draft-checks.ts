@@ -111,7 +111,7 @@ export function draftChecks(bench: Bench): Check[] {
         demandTime(channel.drafts?.intervalMs(message().conversation), 90_000),
       );
     }),
-    check("stream_mode says which drafts there are, and off that there are none", async () => {
+    check("stream_mode selects the drafts, and off turns them off", async () => {
       for (const mode of MODES) {
         await withKeys(bench, { stream_mode: mode }, ({ channel }) =>
           demand(channel.drafts?.mode === mode, `stream_mode is ${mode}, and drafts are ${channel.drafts?.mode}`),

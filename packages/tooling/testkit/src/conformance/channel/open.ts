@@ -43,7 +43,7 @@ export interface OpenChannel {
 }
 
 /** What it is handed, where that outlives it. */
-export type Surroundings = Partial<Pick<FeatureContext, "clock" | "state" | "secrets" | "receive">>;
+export type ContextOverrides = Partial<Pick<FeatureContext, "clock" | "state" | "secrets" | "receive">>;
 
 export const benchOf = (
   definition: FeatureDefinition,
@@ -77,7 +77,7 @@ export async function open(
   { definition, subject }: Bench,
   platform: ChannelPlatform,
   section: Section,
-  given: Surroundings = {},
+  given: ContextOverrides = {},
 ): Promise<OpenChannel> {
   const log = captureLogger();
   const { clock = fakeClock() } = given;

@@ -1,7 +1,7 @@
 /** Questions with buttons: posted as a message is sent, answered by a press, or by words where there is no room for buttons. */
 import type { Channel, Inbound, Prompt, Prompts } from "@svc/contract";
 import { type Check, demand } from "../../check.ts";
-import { countOf, doorOf, NOW_MS } from "./delivered.ts";
+import { countOf, endpointOf, NOW_MS } from "./delivered.ts";
 import {
   endsSoundly,
   endsWhenAborted,
@@ -129,15 +129,15 @@ const pressCheck = (bench: Bench, pressed: NonNullable<PromptSubject["pressed"]>
       const prompts = promptsOf(opened.channel);
       const message = opened.message(WORDS);
       await worksOut(opened, "post", () => prompts.post(message, PROMPT, NEVER), bench.promptMs);
-      const door = doorOf(opened, bench.subject);
-      const { person, stranger } = door.deliveries;
+      const endpoint = endpointOf(opened, bench.subject);
+      const { person, stranger } = endpoint.deliveries;
       for (const approved of [true, false]) {
         const press = { id: `press-${approved}`, atMs: NOW_MS, approved };
-        const parsed = door.parsed(pressed(opened.platform as never, { ...press, from: person }, opened.section));
+        const parsed = endpoint.parsed(pressed(opened.platform as never, { ...press, from: person }, opened.section));
         demand(countOf(parsed) === 1, `there are ${countOf(parsed)} messages in a press on a button`);
         demandAnswer(parsed.inbound?.[0], approved);
         const forged = pressed(opened.platform as never, { ...press, from: stranger }, opened.section);
-        demand(countOf(door.parsed(forged)) === 0, "a stranger's press is heard");
+        demand(countOf(endpoint.parsed(forged)) === 0, "a stranger's press is heard");
       }
     }),
 });

@@ -1,7 +1,7 @@
 /** `svc webhook send`: a delivery of our own making, as good as the platform's. And the paths that the manifest names. */
 import { type Check, demand } from "../../check.ts";
 import { manifestOf } from "../manifest.ts";
-import { countOf, demandGenuine, demandRefused, doorOf, idsOf, NOW_MS, rawOf } from "./delivered.ts";
+import { countOf, demandGenuine, demandRefused, endpointOf, idsOf, NOW_MS, rawOf } from "./delivered.ts";
 import { type Bench, withChannel } from "./open.ts";
 import { demandNoSecret, withOtherSecrets } from "./secrets.ts";
 
@@ -14,7 +14,7 @@ export function sampleChecks(bench: Bench): Check[] {
       name: "sample makes a delivery that verify takes and that carries the text",
       run: () =>
         withChannel(bench, async (opened) => {
-          const { ingress, deliveries } = doorOf(opened, subject);
+          const { ingress, deliveries } = endpointOf(opened, subject);
           const { sample } = ingress;
           demand(sample !== undefined, "there is no sample(): svc webhook send can't try the set-up");
           const made = (more: { id?: string; from?: string } = {}) =>
@@ -30,7 +30,7 @@ export function sampleChecks(bench: Bench): Check[] {
           if (deliveries.notifies === true) return;
           demand(parsed.inbound?.[0]?.text === TEXT, "its text is another");
           const fromPerson = ingress.parse(made({ from: deliveries.person }));
-          demand(countOf(fromPerson) === 1, "from somebody who may write it is not heard");
+          demand(countOf(fromPerson) === 1, "the message of an allowed sender is dropped");
           demand(countOf(ingress.parse(made({ from: deliveries.stranger }))) === 0, "from a stranger it is heard");
           demandNoSecret(opened.secrets, "the body of a sample", Buffer.from(made().body).toString());
         }),
@@ -39,14 +39,15 @@ export function sampleChecks(bench: Bench): Check[] {
       name: "a sample made with other secrets is refused",
       async run() {
         let stolen: ReturnType<typeof rawOf> | undefined;
-        const make = async (opened: Parameters<typeof doorOf>[0]) => {
-          const { ingress } = doorOf(opened, subject);
+        const make = async (opened: Parameters<typeof endpointOf>[0]) => {
+          const { ingress } = endpointOf(opened, subject);
           const sample = ingress.sample?.({ text: TEXT, id: "sample-1", atMs: NOW_MS });
           stolen = sample && rawOf(sample, NOW_MS, ingress.path);
         };
         await withChannel(bench, make, (section) => withOtherSecrets(definition, section));
         await withChannel(bench, async (opened) => {
-          if (stolen) demandRefused(doorOf(opened, subject).ingress.verify(stolen), "a sample made with other secrets");
+          if (stolen)
+            demandRefused(endpointOf(opened, subject).ingress.verify(stolen), "a sample made with other secrets");
         });
       },
     },

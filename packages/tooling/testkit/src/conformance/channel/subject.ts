@@ -52,7 +52,7 @@ export interface ChannelPlatform {
 
 export interface PlatformSent {
   readonly text: string;
-  /** Labels, in order; undefined, or none, where there are none. */
+  /** Labels, in order; undefined or empty without buttons. */
   readonly buttons?: readonly string[] | undefined;
 }
 
@@ -62,11 +62,11 @@ export interface ArrivalSubject<Platform = ChannelPlatform> {
   readonly person: string;
   /** May not. */
   readonly stranger: string;
-  /** Somebody writes. Resolves once the platform has it, whether or not the channel is connected. */
+  /** A person writes. Resolves once the platform has it, whether or not the channel is connected. */
   readonly write: (platform: Platform, message: PlatformMessage) => void | Promise<void>;
   /** We ourselves, as the platform repeats it to us; for platforms that do. */
   readonly writeOwn?: (platform: Platform, message: PlatformMessage) => void | Promise<void>;
-  /** Somebody presses a button of the question that was posted last; for channels with `prompts`. */
+  /** A person presses a button of the question that was posted last; for channels with `prompts`. */
   readonly press?: (platform: Platform, press: ButtonPress) => void | Promise<void>;
   /** Ends every connection, as a restart of the platform does. It takes new ones. */
   readonly disconnect: (platform: Platform) => void | Promise<void>;
@@ -103,7 +103,7 @@ export interface DeliverySubject {
   readonly signed: (body: Uint8Array, section: Section, atMs: number) => SampleDelivery;
   /** One that we wrote ourselves, as the platform repeats it to us; for platforms that do. */
   readonly own?: (message: PlatformMessage, section: Section) => SampleDelivery;
-  /** How bodies are written: as JSON, or as `application/x-www-form-urlencoded`, of which any text is one. Default: json. */
+  /** How bodies are written: as JSON, or as `application/x-www-form-urlencoded`, where any text is valid. Default: json. */
   readonly encoding?: "json" | "form";
   /** What a delivery proves. `body`: that nothing of it was changed. `sender`: only who posted it (a token). */
   readonly proves: "body" | "sender";

@@ -2,64 +2,66 @@
 import type { SampleDelivery } from "@svc/contract";
 import * as fc from "fast-check";
 import { type Check, demand } from "../../check.ts";
-import { demandGenuine, demandRefused, type Door, doorOf, NOW_MS, rawOf, stateOf } from "./delivered.ts";
+import { demandGenuine, demandRefused, type Endpoint, endpointOf, NOW_MS, rawOf, stateOf } from "./delivered.ts";
 import { holds } from "./hostile-json.ts";
 import { type Bench, withChannel } from "./open.ts";
 import { demandNoSecret, withOtherSecrets, withoutSecrets } from "./secrets.ts";
 
 export function verifyChecks(bench: Bench): Check[] {
   const { definition, subject } = bench;
-  const check = (name: string, run: (door: Door) => void): Check => ({
+  const check = (name: string, run: (endpoint: Endpoint) => void): Check => ({
     name,
-    run: () => withChannel(bench, async (opened) => run(doorOf(opened, subject))),
+    run: () => withChannel(bench, async (opened) => run(endpointOf(opened, subject))),
   });
   return [
-    check("a genuine delivery is taken", (door) => {
-      demandGenuine(door.verdict(door.genuine()), "a genuine delivery");
-      demand(door.ingress.signed, "`signed` is false although every secret is set");
+    check("a genuine delivery is taken", (endpoint) => {
+      demandGenuine(endpoint.verdict(endpoint.genuine()), "a genuine delivery");
+      demand(endpoint.ingress.signed, "`signed` is false although every secret is set");
     }),
-    check("a forged one is not: other secrets, nothing that proves anything, half of it", (door) => {
-      const { section } = door.opened;
+    check("a forged one is not: other secrets, nothing that proves anything, half of it", (endpoint) => {
+      const { section } = endpoint.opened;
       const others = withOtherSecrets(definition, section);
-      const { person, message } = door.deliveries;
+      const { person, message } = endpoint.deliveries;
       const forged = message({ id: "message-1", text: "Hello", from: person, atMs: NOW_MS }, others);
-      demandRefused(door.verdict(forged), "a delivery signed with other secrets");
-      const genuine = door.genuine();
-      demandRefused(door.verdict({ ...genuine, query: "", headers: {} }), "a delivery without headers and query");
+      demandRefused(endpoint.verdict(forged), "a delivery signed with other secrets");
+      const genuine = endpoint.genuine();
+      demandRefused(endpoint.verdict({ ...genuine, query: "", headers: {} }), "a delivery without headers and query");
       for (const [what, part] of proofsOf(genuine, forged)) {
         for (const text of [part.slice(0, -1), `${part}0`, "", " ", part.slice(part.length / 2)]) {
-          demandRefused(door.verdict(replaced(genuine, what, text)), `a delivery with another ${what}`);
+          demandRefused(endpoint.verdict(replaced(genuine, what, text)), `a delivery with another ${what}`);
         }
       }
     }),
-    check("one that was changed on the way is not, where a delivery proves its body", (door) => {
-      if (door.deliveries.proves !== "body") return;
-      const genuine = door.genuine();
-      demandGenuine(door.verdict(genuine), "a genuine delivery");
+    check("one that was changed on the way is not, where a delivery proves its body", (endpoint) => {
+      if (endpoint.deliveries.proves !== "body") return;
+      const genuine = endpoint.genuine();
+      demandGenuine(endpoint.verdict(genuine), "a genuine delivery");
       holds(
         fc.property(fc.nat(genuine.body.length - 1), fc.integer({ min: 1, max: 255 }), (at, bits) => {
           const body = Uint8Array.from(genuine.body);
           body[at] = (body[at] as number) ^ bits;
-          if (door.deliveries.encoding === "form" && fieldsIn(body) === fieldsIn(genuine.body)) return;
-          demandRefused(door.verdict({ ...genuine, body }), "a delivery with a changed byte");
+          if (endpoint.deliveries.encoding === "form" && fieldsIn(body) === fieldsIn(genuine.body)) return;
+          demandRefused(endpoint.verdict({ ...genuine, body }), "a delivery with a changed byte");
         }),
         50,
       );
       const longer = Buffer.concat([genuine.body, Buffer.from(" ")]);
-      demandRefused(door.verdict({ ...genuine, body: longer }), "a delivery with a byte more");
-      demandRefused(door.verdict({ ...genuine, body: genuine.body.subarray(1) }), "a delivery with a byte less");
-      demandRefused(door.verdict({ ...genuine, body: new Uint8Array() }), "a delivery without a body");
+      demandRefused(endpoint.verdict({ ...genuine, body: longer }), "a delivery with a byte more");
+      demandRefused(endpoint.verdict({ ...genuine, body: genuine.body.subarray(1) }), "a delivery with a byte less");
+      demandRefused(endpoint.verdict({ ...genuine, body: new Uint8Array() }), "a delivery without a body");
     }),
-    check("a stale one is refused, or told by its age, or by what may be used once", (door) => checkFreshness(door)),
-    check("verify says the same each time, and changes nothing", (door) => {
-      const request = rawOf(door.genuine(), NOW_MS);
+    check("a stale one is refused, or told by its age, or by what may be used once", (endpoint) =>
+      checkFreshness(endpoint),
+    ),
+    check("verify says the same each time, and changes nothing", (endpoint) => {
+      const request = rawOf(endpoint.genuine(), NOW_MS);
       const before = stateOf(request);
-      const first = JSON.stringify(door.ingress.verify(request));
-      demand(JSON.stringify(door.ingress.verify(request)) === first, "the second time it says something else");
+      const first = JSON.stringify(endpoint.ingress.verify(request));
+      demand(JSON.stringify(endpoint.ingress.verify(request)) === first, "the second time it says something else");
       demand(stateOf(request) === before, "it changes the request");
     }),
-    check("verify refuses whatever a stranger sends, and tells the log nothing of it", (door) => {
-      const names = Object.keys(door.genuine().headers).map((name) => name.toLowerCase());
+    check("verify refuses whatever a stranger sends, and tells the log nothing of it", (endpoint) => {
+      const names = Object.keys(endpoint.genuine().headers).map((name) => name.toLowerCase());
       const odd = fc.constantFrom(
         "%%%%%%%%",
         "sha256=",
@@ -73,11 +75,11 @@ export function verifyChecks(bench: Bench): Check[] {
       holds(
         fc.property(headers, text, fc.uint8Array({ maxLength: 200 }), (given, value, body) => {
           const query = `?${new URLSearchParams({ token: value, "hub.verify_token": value }).toString()}`;
-          const verdict = door.verdict({ method: "POST", query, headers: given, body });
+          const verdict = endpoint.verdict({ method: "POST", query, headers: given, body });
           demandRefused(verdict, "random bytes");
           const quoted = [...Object.values(given), value].some((one) => verdict.why.includes(one));
           demand(verdict.why.trim() !== "" && !quoted, "`why` is blank, or quotes what was received");
-          demandNoSecret(door.opened.secrets, "`why`", verdict.why);
+          demandNoSecret(endpoint.opened.secrets, "`why`", verdict.why);
         }),
         100,
       );
@@ -88,7 +90,7 @@ export function verifyChecks(bench: Bench): Check[] {
         withChannel(
           bench,
           async (opened) => {
-            const { ingress, genuine, verdict } = doorOf(opened, subject);
+            const { ingress, genuine, verdict } = endpointOf(opened, subject);
             const stripped = { ...genuine(), query: "", headers: {} };
             demand(!ingress.signed || !verdict(stripped).ok, "`signed` is true, and it takes what nobody signed");
           },
@@ -102,23 +104,23 @@ export function verifyChecks(bench: Bench): Check[] {
 const fieldsIn = (body: Uint8Array): string =>
   JSON.stringify([...new URLSearchParams(Buffer.from(body).toString("utf8"))]);
 
-function checkFreshness(door: Door): void {
-  const { freshness } = door.deliveries;
+function checkFreshness(endpoint: Endpoint): void {
+  const { freshness } = endpoint.deliveries;
   if (freshness.by === "timestamp") {
     for (const sign of [-1, 1]) {
-      const edge = door.genuine({ atMs: NOW_MS + sign * freshness.windowMs });
-      demandGenuine(door.verdict(edge), "a delivery at the edge of the window");
-      const beyond = door.genuine({ atMs: NOW_MS + sign * (freshness.windowMs + 1000) });
-      demandRefused(door.verdict(beyond), `a delivery from too ${sign < 0 ? "long ago" : "far ahead"}`);
+      const edge = endpoint.genuine({ atMs: NOW_MS + sign * freshness.windowMs });
+      demandGenuine(endpoint.verdict(edge), "a delivery at the edge of the window");
+      const beyond = endpoint.genuine({ atMs: NOW_MS + sign * (freshness.windowMs + 1000) });
+      demandRefused(endpoint.verdict(beyond), `a delivery from too ${sign < 0 ? "long ago" : "far ahead"}`);
     }
   } else if (freshness.by === "age") {
-    demand((door.ingress.maxAgeMs ?? 0) > 0, "maxAgeMs is not set");
-    const [message] = door.parsed(door.genuine()).inbound ?? [];
+    demand((endpoint.ingress.maxAgeMs ?? 0) > 0, "maxAgeMs is not set");
+    const [message] = endpoint.parsed(endpoint.genuine()).inbound ?? [];
     demand(message?.sentAtMs === NOW_MS, "sentAtMs is not when the message was written, so nobody can tell its age");
   } else if (freshness.by === "once") {
-    const [one, again, another] = [door.genuine(), door.genuine(), door.genuine({ id: "message-2" })];
+    const [one, again, another] = [endpoint.genuine(), endpoint.genuine(), endpoint.genuine({ id: "message-2" })];
     const onceOf = (delivery: SampleDelivery): string | undefined => {
-      const verdict = door.verdict(delivery);
+      const verdict = endpoint.verdict(delivery);
       demandGenuine(verdict, "a genuine delivery");
       return verdict.once;
     };

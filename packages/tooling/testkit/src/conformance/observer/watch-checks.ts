@@ -8,7 +8,7 @@ const PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 const usual: Name = (kind) => `some_${kind}`;
 
-/** Names that trip whoever keeps them as keys, measures them, or writes them down. */
+/** Names that break code which uses them as keys, measures them, or writes them. */
 const HOSTILE: readonly string[] = [
   "",
   "__proto__",
@@ -24,7 +24,7 @@ export const watchChecks = (definition: FeatureDefinition, subject: ObserverSubj
     run: () => opened(definition, subject, () => undefined),
   },
   {
-    name: "record takes every event, and returns nothing that anybody would wait for",
+    name: "record takes every event, and returns nothing to wait for",
     run: () =>
       opened(definition, subject, ({ observer }) => {
         for (const event of Object.values(eventSamples(usual))) {
@@ -34,7 +34,7 @@ export const watchChecks = (definition: FeatureDefinition, subject: ObserverSubj
       }),
   },
   {
-    name: "begin takes every kind of work, and its end returns nothing that anybody would wait for",
+    name: "begin takes every kind of work, and its end returns nothing to wait for",
     run: () =>
       opened(definition, subject, ({ observer }) => {
         for (const [kind, watch] of Object.entries(beginAll(observer, workSamples(usual)))) {

@@ -58,7 +58,7 @@ export function escapeChecks(bench: SandboxBench): Check[] {
       args: (world) => [world.home, world.outside, world.keys, world.workspace],
       gotThrough: seen,
     }),
-    own("no namespace of one's own can be made: the kernel gives whoever makes one its capabilities", {
+    own("no new namespace can be made: the kernel gives its creator capabilities in it", {
       script: `syscall(${UNSHARE}, $_) == 0 and print "made: $_\\n" for 0x10000000, 0x10020000, 0x50000000`,
       gotThrough: ({ result }) => /made: /.test(result.stdout),
       // Some systems refuse it to everybody.

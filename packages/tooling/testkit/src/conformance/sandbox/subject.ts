@@ -14,13 +14,13 @@ export interface SandboxSubject {
   readonly ownSystem?: boolean;
   /** Limits that it can't hold on this machine, by whom commands run as. Its probe has to say so too. Default: none. */
   readonly unenforced?: (who: Who) => readonly SandboxLimit[];
-  /** Whom it can run commands as. Default: the daemon's user, and with root somebody else too. */
+  /** Whom it can run commands as. Default: the daemon's user, and as root another user too. */
   readonly users?: readonly Who["name"][];
 }
 
 /** Whom the commands of a check run as. */
 export interface Who {
-  /** `daemon`: whoever the tests run as; `unprivileged`: root's commands are somebody else's. */
+  /** `daemon`: the user that runs the tests; `unprivileged`: another user, if root runs them. */
   readonly name: "daemon" | "unprivileged";
   readonly user: Confinement["user"];
 }

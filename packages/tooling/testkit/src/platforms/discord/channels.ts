@@ -19,7 +19,7 @@ export interface ChannelRoutes {
   /** https://docs.discord.com/developers/resources/channel#start-thread-from-message */
   startThread(channelId: string, messageId: string, request: PlatformRequest): Promise<PlatformReply>;
   react(channelId: string, messageId: string, emoji: string, method: string): PlatformReply;
-  /** Somebody reacts; told to the sessions. */
+  /** A person reacts; the sessions get the event. */
   reaction(channel: DiscordChannel, messageId: string, emoji: string, userId: string, isOn: boolean): void;
   commands(applicationId: string, request: PlatformRequest): Promise<PlatformReply>;
 }

@@ -2,7 +2,7 @@
 import type { Json } from "@svc/contract";
 import type { PlatformReply } from "../base.ts";
 
-/** Thrown by whoever handles a request; its answer. */
+/** Thrown by the handler of a request, as its answer. */
 export class DiscordRefusal extends Error {
   readonly reply: PlatformReply;
 

@@ -148,7 +148,7 @@ export function discordGateway(world: DiscordWorld, rules: GatewayRules, origin:
       closes.push(code);
       if (session === undefined) return;
       session.send = undefined;
-      // Whoever says goodbye does not come back to it.
+      // A client that closes its session can't resume it.
       if (code === 1000 || code === 1001) sessions.delete(session.id);
     });
     socket.on("error", () => undefined);

@@ -31,9 +31,9 @@ export interface DiscordInteraction {
 
 export interface DiscordInteractions {
   readonly all: readonly DiscordInteraction[];
-  /** Somebody uses a command of the menu. */
+  /** A person uses a command of the menu. */
   command(by: { userId: string; channelId: string; name: string; value?: string }): DiscordInteraction;
-  /** Somebody presses a button. */
+  /** A person presses a button. */
   press(by: { userId: string; message: DiscordMessage; customId: string }): DiscordInteraction;
   callback(id: string, token: string, request: PlatformRequest): Promise<PlatformReply>;
   editOriginal(applicationId: string, token: string, request: PlatformRequest): Promise<PlatformReply>;

@@ -10,7 +10,7 @@ export function messageJson(world: DiscordWorld, message: DiscordMessage, isQuot
   return {
     id,
     channel_id: channelId,
-    author: author === undefined ? { id: authorId, username: "somebody" } : userJson(author),
+    author: author === undefined ? { id: authorId, username: "someone" } : userJson(author),
     content,
     timestamp: new Date(atMs).toISOString().replace("Z", "000+00:00"),
     edited_timestamp: editedAtMs === undefined ? null : new Date(editedAtMs).toISOString(),

@@ -1,4 +1,4 @@
-/** What people do there: servers and channels are made, somebody writes, changes a message, reacts, uses a command. */
+/** Actions of people: they create servers and channels, write, edit a message, react, use a command. */
 import type { Json } from "@svc/contract";
 import type { ChannelRoutes } from "./channels.ts";
 import type { DiscordInteraction, DiscordInteractions } from "./interactions.ts";
@@ -37,14 +37,14 @@ export interface DiscordPeople {
   addGuild(name?: string): DiscordGuild;
   /** Default: a channel for text. */
   addChannel(guild: DiscordGuild, more?: Partial<DiscordChannel>): DiscordChannel;
-  /** The one in which somebody and the bot write to each other. */
+  /** The direct conversation of a person and the bot. */
   directWith(userId: string): DiscordChannel;
   write(writing: DiscordWriting): DiscordMessage;
-  /** Somebody changes a message; told before or after it, as the test wants. */
+  /** A person edits a message; the event comes before or after the message, as the test wants. */
   change(message: DiscordMessage, text: string): void;
   react(message: DiscordMessage, userId: string, emoji: string): void;
   useCommand(by: { userId: string; channelId: string; name: string; value?: string }): DiscordInteraction;
-  /** Somebody presses the button of this label, of the question that was posted last. */
+  /** A person presses the button of this label, of the question that was posted last. */
   press(userId: string, label: string): DiscordInteraction;
 }
 

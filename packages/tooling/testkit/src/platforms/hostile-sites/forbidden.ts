@@ -19,7 +19,7 @@ export async function startForbiddenMachine(): Promise<ForbiddenMachine> {
     socket.on("error", () => undefined).once("close", () => sockets.delete(socket));
     socket.once("data", (bytes) => {
       seen[place] = `tcp ${bytes.toString("latin1").split("\r\n", 1)[0]?.slice(0, 80)}`;
-      // Whoever gets here gets an answer, so that a test which broke the guard sees the page.
+      // Answers every request, so that a broken guard shows the page.
       socket.end(
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nAccess-Control-Allow-Origin: *\r\nConnection: close\r\n\r\nFORBIDDEN-PAGE",
       );

@@ -134,7 +134,7 @@ const PAGES: Readonly<Record<string, Answer>> = {
     html(`<title>Popups</title><button onclick="for (let i = 0; i < 40; i++) window.open('/?' + i)">Many</button>
     <script>for (let i = 0; i < 40; i++) window.open('/?' + i)</script>`),
   "/huge": html(
-    () => `<title>Huge</title>${"<p>A paragraph of a page that is far too long for anybody.</p>".repeat(20_000)}`,
+    () => `<title>Huge</title>${"<p>A paragraph of a page that is far too long to read.</p>".repeat(20_000)}`,
   ),
   "/endless": endless("text/html", {}, "<p>And on it goes, without an end to it.</p>".repeat(50)),
   "/never": () => undefined,

@@ -7,7 +7,7 @@ export interface MailFile {
   readonly bytes: Uint8Array;
 }
 
-/** What somebody writes to the mailbox. */
+/** A mail that a person sends to the mailbox. */
 export interface ArrivingMail {
   readonly from: string;
   readonly subject?: string;
@@ -23,7 +23,7 @@ export interface ArrivingMail {
   readonly atMs: number;
   /** In place of the parts that are made. */
   readonly payload?: Json;
-  /** As somebody wrote it, with all its headers in their order. Default: what is made of the rest. */
+  /** The raw mail, with all its headers in order. Default: built from the other fields. */
   readonly written?: WrittenMail;
 }
 

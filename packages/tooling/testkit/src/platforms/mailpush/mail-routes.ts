@@ -1,4 +1,4 @@
-/** Mail by the API: read alone and in its thread, labelled, deleted, and put there as somebody wrote it. */
+/** Mail by the API: read alone and in its thread, labelled, deleted, and inserted as raw bytes. */
 import type { Json } from "@svc/contract";
 import type { PlatformReply, PlatformRequest } from "../base.ts";
 import { notFound, ok, refused } from "./errors.ts";

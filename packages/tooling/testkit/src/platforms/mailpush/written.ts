@@ -1,4 +1,4 @@
-/** A mail that is put into the mailbox as the bytes that somebody wrote. */
+/** A mail that is put into the mailbox as raw bytes. */
 import PostalMime from "postal-mime";
 import type { ArrivingMail } from "./mail-resource.ts";
 

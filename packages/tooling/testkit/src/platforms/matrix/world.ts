@@ -119,7 +119,7 @@ export class World {
     return undefined;
   }
 
-  /** A room of these people, the first of whom made it. */
+  /** A room of these people; the first one created it. */
   addRoom(members: readonly string[], { encrypted = false }: { readonly encrypted?: boolean } = {}): string {
     const roomId = `!${randomBytes(9).toString("base64url")}:${this.server}`;
     this.rooms.set(roomId, { id: roomId, events: [], state: new Map() });

@@ -1,4 +1,4 @@
-/** What the platform knows of keys: those of the linked device, and those of phones for whoever asks. */
+/** Keys at the platform: those of the linked device, and those of phones, which any client may request. */
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
 import type { Bundle, Phone } from "./phone.ts";
 
@@ -11,7 +11,7 @@ export interface LinkedDevice {
   readonly queue: BinaryNode[];
 }
 
-/** Throws for what is not the device's, or would change a key that somebody may have. */
+/** Throws for what is not the device's, or would change a key that a client may have fetched. */
 export function takePreKeys(node: BinaryNode, device: LinkedDevice): void {
   const bytes = (tag: string): Uint8Array => getBinaryNodeChild(node, tag)?.content as Uint8Array;
   if (!Buffer.from(bytes("identity")).equals(device.bundle.identity)) throw new Error("pre-keys of another identity");

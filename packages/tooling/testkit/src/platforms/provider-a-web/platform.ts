@@ -54,7 +54,7 @@ export interface WebPlatform extends FakePlatform {
     group?: boolean;
     content?: proto.IMessage;
   }): Promise<string>;
-  /** The owner writes to somebody on the phone, or to themselves. */
+  /** The owner writes on the phone, to another person or to themselves. */
   writeOwn(message: { text: string; id?: string; to?: string; atMs?: number }): Promise<void>;
   /** People get nothing of the device's messages until it is released. `arrived`: one waits. */
   hold(): { readonly arrived: Promise<void>; release(): void };

@@ -1,4 +1,4 @@
-/** What the dashboard does when somebody enters a callback URL: it asks for the echo of a challenge. */
+/** What the dashboard does with a new callback URL: it requests the echo of a challenge. */
 export async function verifyCallback(url: string, verifyToken: string): Promise<"verified" | number> {
   const challenge = "1158201444";
   const query = new URLSearchParams({

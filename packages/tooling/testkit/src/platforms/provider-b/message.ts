@@ -23,7 +23,7 @@ const MAX_PARTS = 100;
 const MAX_TEXT_CHARS = 10_000;
 const MAX_KEY_CHARS = 255;
 
-/** Undefined when there is none. */
+/** Undefined for a message without text. */
 export function checkMessage(
   message: MessageBody | undefined,
   find: (id: string | undefined) => Attachment | undefined,

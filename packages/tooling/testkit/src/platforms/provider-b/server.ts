@@ -97,7 +97,7 @@ export async function startProviderB({ token, lines }: ProviderBOptions): Promis
 
   const base = await startPlatform((request) => {
     const { method, path, headers } = request;
-    // Links carry their own permission: whoever sends the token along gives it to another server.
+    // Links contain their own permission: a client that sends the token gives it to another server.
     if (path.startsWith("/files/")) return headers["authorization"] ? refused(400, 1005) : attachments.serve(request);
     if (headers["authorization"] !== `Bearer ${token}`) return refused(401, 2004);
     const route = path.startsWith(ROOT) ? `${method} ${path.slice(ROOT.length)}` : "";

@@ -1,4 +1,4 @@
-/** What the server tells anybody of itself, shortened where it is long and of no use to a bot. */
+/** The server's public capabilities, without long parts that a bot does not use. */
 import type { Json } from "@svc/contract";
 
 /** Undefined: without the chat app. */

@@ -34,7 +34,7 @@ const activityOf = ({ id, room, from, text, parameters }: ProviderDMessage): Jso
     type: "Note",
     id,
     name: "message",
-    // An empty list when there are none, as PHP writes it.
+    // PHP writes an empty object as an empty list.
     content: JSON.stringify({ message: text, parameters: parameters ?? [] }),
     mediaType: "text/markdown",
   },

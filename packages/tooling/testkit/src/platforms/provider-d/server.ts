@@ -1,6 +1,6 @@
 /**
  * Provider D's server, as its documents and its source say: the bot API with signed messages, the public capabilities,
- * share links of files, and OCS envelopes, which are XML for whoever does not ask for JSON.
+ * share links of files, and OCS envelopes, which are XML unless the client asks for JSON.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { type FakePlatform, type PlatformReply, type PlatformRequest, startPlatform } from "../base.ts";
@@ -37,7 +37,7 @@ export interface ProviderD extends FakePlatform {
 
 const MAX_CHARS = 32_000;
 const MESSAGES = /^\/ocs\/v2\.php\/apps\/spreed\/api\/v1\/bot\/([a-zA-Z0-9-]+)\/message$/;
-/** The server slows down, and then refuses, whoever failed this often. */
+/** The server slows down, and then refuses, a client that failed this often. */
 const MAX_FAILURES = 10;
 
 export async function startProviderD(options: ProviderDOptions): Promise<ProviderD> {

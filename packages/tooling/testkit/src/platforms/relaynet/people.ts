@@ -57,7 +57,7 @@ export function relaynetWrap(rumor: object, sealedBy: RelaynetPerson, to: string
   return finalizeEvent({ kind: 1059, created_at: wrapSecs, tags: [["p", to]], content }, once);
 }
 
-/** What somebody who has not the author's key makes of a genuine message: none of it is the author's. */
+/** Forgeries of a genuine message, made without the author's key. */
 export function relaynetForgeries(message: RelaynetMessage, text: string): readonly NostrEvent[] {
   const { from: victim, to, atMs } = message;
   const forger = relaynetPerson("forger");
@@ -74,7 +74,7 @@ export function relaynetForgeries(message: RelaynetMessage, text: string): reado
     { ...other, id: genuine.id, pubkey: genuine.pubkey },
     // Another text under the genuine signature.
     { ...genuine, content: other.content },
-    // The id is right, the signature is somebody else's.
+    // The id is right, the signature is from another key.
     { ...legacy, id: getEventHash(legacy) },
     // The victim's words, as the forger has them, in the forger's seal.
     relaynetWrap(rumor, forger, to, atSecs),

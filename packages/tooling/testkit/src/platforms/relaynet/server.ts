@@ -46,7 +46,7 @@ export interface Relaynet extends FakePlatform {
   readonly sent: readonly RelaynetSent[];
   /** Frames of clients, in order. */
   readonly frames: readonly (readonly unknown[])[];
-  /** Somebody's app publishes it. Resolves with it once it is stored. Throws when the relay refuses it. */
+  /** A person's app publishes it. Resolves with it once it is stored. Throws when the relay refuses it. */
   write(message: RelaynetMessage): Promise<RelaynetEvent>;
   publish(event: RelaynetEvent): Promise<void>;
   /** Told to all subscribers without a look at it. */

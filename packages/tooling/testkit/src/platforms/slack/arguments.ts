@@ -8,9 +8,9 @@ import { badArguments, SlackRefusal } from "./refusal.ts";
 
 /** Reads arguments by name; each throws the refusal that the platform would answer. */
 export interface Arguments {
-  /** Undefined where there is none; blank counts as none. */
+  /** Undefined if it is missing or blank. */
   text(name: string): string | undefined;
-  /** Throws `missing` where there is none. */
+  /** Throws `missing` for a missing argument. */
   needed(name: string, missing?: string): string;
   flag(name: string, standard: boolean): boolean;
   whole(name: string, standard: number, least: number, most: number): number;

@@ -19,7 +19,7 @@ export interface SlackFileOptions {
 }
 
 export interface SlackFiles {
-  /** Somebody's file; its id. */
+  /** Adds a person's file; returns its id. */
   host(bytes: Uint8Array, options: SlackFileOptions): string;
   /** Deletes it. */
   forget(id: string): void;

@@ -10,7 +10,7 @@ export interface SeenRun {
   readonly strike?: true;
   readonly code?: true;
   readonly url?: string;
-  /** Somebody is told, or a link to a room is made: `@U123`, `!channel`, `#C123`. */
+  /** Mentions a person, or links a channel: `@U123`, `!channel`, `#C123`. */
   readonly mention?: string;
 }
 

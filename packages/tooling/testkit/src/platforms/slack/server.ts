@@ -43,9 +43,9 @@ export interface Slack extends FakePlatform {
   readonly called: readonly string[];
   /** Words that methods are refused with, whatever they are asked. */
   readonly refusals: Map<string, string>;
-  /** Somebody writes: it is kept, and told to whoever is connected. Its timestamp. */
+  /** A person writes: the message is stored, and connected clients get it. Returns its timestamp. */
   write(message: Omit<SlackMessage, "id"> & { readonly own?: boolean }): string;
-  /** Somebody presses a button of the question that was posted last. */
+  /** A person presses a button of the question that was posted last. */
   press(press: { readonly from: string; readonly approved: boolean; readonly atMs: number; readonly id: string }): void;
 }
 

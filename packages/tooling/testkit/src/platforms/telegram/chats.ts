@@ -40,7 +40,7 @@ export interface Chats {
   add(chat: TelegramChat): void;
   /** Throws what the platform says of a chat that the bot can't write to. */
   find(id: Json): TelegramChat;
-  /** Somebody wrote a message there. Who writes to the bot for the first time becomes a chat that it may write to. */
+  /** A person writes. Their first message to the bot makes a chat that the bot may write to. */
   note(chat: TelegramChat, messageId: number): void;
   has(chatId: number, messageId: number): boolean;
   send(sent: Omit<TelegramSent, "messageId" | "edits">): TelegramSent;

@@ -48,7 +48,7 @@ ${keys}`,
       "empty answer": () => platform.expirePolls(),
       "conflict (409)": () => platform.pollElsewhere(),
     },
-    // Whoever asks is told.
+    // The next request gets it.
     handOverAgain: () => platform.waiting.length,
     close: () => platform.close(),
   };

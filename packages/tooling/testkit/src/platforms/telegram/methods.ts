@@ -19,7 +19,7 @@ export interface Method {
 
 export interface World {
   readonly bot: BotUser;
-  /** Whether it is told all that is written in groups. */
+  /** Whether it gets all messages of groups. */
   readonly readsGroups: boolean;
   readonly chats: Chats;
   readonly files: Files;

@@ -9,7 +9,7 @@ export type Update = Readonly<Record<string, Json>> & { readonly update_id: numb
 export interface Polls {
   /** Not confirmed yet, oldest first. */
   readonly waiting: readonly Update[];
-  /** Whether somebody is waiting for an update right now. */
+  /** Whether a client is waiting for an update right now. */
   readonly isHeld: boolean;
   add(update: Readonly<Record<string, Json>>): Update;
   confirm(updateId: number): void;

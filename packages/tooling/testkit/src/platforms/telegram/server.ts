@@ -38,7 +38,7 @@ export interface TelegramPlatform extends FakePlatform {
   readonly done: World["done"];
   /** Updates that are not confirmed yet. */
   readonly waiting: readonly Update[];
-  /** Whether somebody is waiting for an update right now. */
+  /** Whether a client is waiting for an update right now. */
   readonly isPolled: boolean;
   /** Something happens that the bot is told of, as far as it wants to be. */
   push(update: Readonly<Record<string, Json>>): Update | undefined;
@@ -107,11 +107,11 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
   // Getters would be read once by Object.assign.
   return Object.defineProperties(base, {
     isPolled: { get: () => polls.isHeld },
-    ...Object.fromEntries(Object.entries(doorsOf(world, base.url, failures)).map(([key, value]) => [key, { value }])),
+    ...Object.fromEntries(Object.entries(routesOf(world, base.url, failures)).map(([key, value]) => [key, { value }])),
   }) as TelegramPlatform;
 }
 
-function doorsOf(
+function routesOf(
   world: World,
   apiUrl: string,
   failures: Map<string, TelegramFailure[]>,

@@ -23,7 +23,7 @@ export interface CallsOptions {
   readonly own: string;
   readonly clock: FakeClock;
   readonly exchange: Exchange;
-  /** Whoever is called answers, hears what the request says, and hangs up, before it is answered. */
+  /** The person called answers, hears the request's words, and hangs up, before the request is answered. */
   readonly isInstant: boolean;
   /** Of the phone number. */
   readonly statusCallback: () => string | undefined;
@@ -34,7 +34,7 @@ export interface CallList {
   create(form: VoiceForm): PlatformReply;
   update(live: LiveCall, form: VoiceForm): PlatformReply;
   list(query: URLSearchParams): PlatformReply;
-  /** Somebody calls the number. */
+  /** A person calls the number. */
   openIncoming(from: string, more: VoiceFields): LiveCall;
   /** The last with this number. */
   latest(number: string): LiveCall | undefined;

@@ -27,7 +27,7 @@ export interface VoicePhone {
   hears(until: Doing): Promise<void>;
 }
 
-export interface PhoneParts {
+export interface PhoneDeps {
   readonly call: CallResource;
   readonly line: Line;
   readonly clock: FakeClock;
@@ -39,7 +39,7 @@ export interface PhoneParts {
 
 const STEP_MS = 250;
 
-export function phone({ call, line, clock, picked, told }: PhoneParts): VoicePhone {
+export function phone({ call, line, clock, picked, told }: PhoneDeps): VoicePhone {
   const rests = async (): Promise<void> => {
     await line.until(() => line.doing !== "asking");
     await told();

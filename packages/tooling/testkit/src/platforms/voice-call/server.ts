@@ -20,7 +20,7 @@ export interface VoicePlatformOptions {
   readonly number: string;
   readonly clock?: FakeClock;
   /**
-   * `instant`: whoever is called answers, hears what the request says, and hangs up, all before it is answered; no webhook is
+   * `instant`: the person called answers, hears the request's words, and hangs up before the request is answered; no webhook is
    * posted. `by clock`: phones ring until `VoicePhone.answers`. Default: by clock.
    */
   readonly pace?: "instant" | "by clock";
@@ -35,7 +35,7 @@ export interface VoicePlatform
   readonly sent: readonly VoiceSent[];
   /** What the platform would show in its debugger: webhooks that failed, documents it can't use. */
   readonly warnings: readonly string[];
-  /** Somebody calls the number, and what they hear first begins. `more`: further fields of the call's webhooks. */
+  /** A person calls the number, and starts to hear the first words. `more`: further fields of the call's webhooks. */
   ring(from: string, more?: VoiceFields): Promise<VoicePhone>;
   /** The other end of the last call with this number. */
   phoneOf(number: string): VoicePhone;

@@ -43,11 +43,11 @@ export interface Workchat extends FakePlatform {
   /** From now on no token that was given out is good. */
   revokeTokens(): void;
   addGroup(chat: string): void;
-  /** A file of a message of somebody's. The reference of `Inbound.media`. */
+  /** A file of a person's message. The reference of `Inbound.media`. */
   host(bytes: Uint8Array, options?: { readonly type?: "image" | "file"; readonly link?: string }): string;
-  /** Somebody writes: it is told by the long connection. Its id. */
+  /** A person writes: the long connection delivers the message. Returns its id. */
   write(message: WorkchatMessage): string;
-  /** Somebody presses a button of the question that was posted last. */
+  /** A person presses a button of the question that was posted last. */
   press(press: { readonly from: string; readonly approved: boolean; readonly atMs: number; readonly id: string }): void;
 }
 

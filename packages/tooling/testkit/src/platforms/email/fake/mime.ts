@@ -45,7 +45,7 @@ export function partAt(root: MimePart, id: string): MimePart | undefined {
   return part;
 }
 
-/** Unfolded; blank where there is none. */
+/** Unfolded; blank if the header is missing. */
 export function fieldOf(header: Buffer, name: string): string {
   const unfolded = header.toString("latin1").replaceAll(/\r?\n[ \t]+/g, " ");
   return new RegExp(`^${name}[ \\t]*:(.*)$`, "im").exec(unfolded)?.[1]?.trim() ?? "";

@@ -19,7 +19,7 @@ export interface MailServers extends AsyncDisposable {
   readonly dovecot: Dovecot;
   readonly postfix: Postfix;
   readonly authority: TestAuthority | undefined;
-  /** Somebody outside sends this mail, as it is, by SMTP. Resolves when Postfix took it. */
+  /** Sends this mail from outside, unchanged, by SMTP. Resolves when Postfix took it. */
   deliver(raw: string | Uint8Array, envelope: { readonly from: string; readonly to: string }): Promise<void>;
   close(): Promise<void>;
 }

@@ -21,7 +21,7 @@ export interface PostfixOptions {
 }
 
 export interface Postfix {
-  /** Takes mail for `mailboxes` from anybody, and what else from who signs in. STARTTLS, where there is an authority. */
+  /** Accepts mail for `mailboxes` from anyone, and other mail after a sign-in. STARTTLS if it has an authority. */
   readonly smtpPort: number;
   /** TLS from the start. */
   readonly smtpsPort: number;
@@ -63,7 +63,7 @@ export async function createPostfix(options: PostfixOptions): Promise<Postfix> {
   };
 }
 
-/** The folders that `postfix start` would make, of whom and with what rights: conf/postfix-files. */
+/** The folders that `postfix start` would create, with their owners and modes: conf/postfix-files. */
 function makeQueue(path: (...names: string[]) => string): void {
   const idOf = (which: string): number => Number(execFileSync("id", [which, "postfix"], { encoding: "utf8" }));
   const [uid, gid] = [idOf("-u"), idOf("-g")];
