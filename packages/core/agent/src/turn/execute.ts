@@ -20,7 +20,7 @@ import type { CoreTool, ToolEnvironment } from "../tools/environment.ts";
 import type { AbandonedTurn, AskPerson, TurnRequest, TurnResult } from "../types.ts";
 import { type ActiveTurn, REMOVED, type TurnProgress } from "./active-turns.ts";
 import { AnswerCheckpoints, StepCheckpoints } from "./checkpoint.ts";
-import type { Conversation } from "./history.ts";
+import { type Conversation, messagesOf } from "./history.ts";
 import { type EmitTurnEvent, ModelStep, type ModelStepDeps, type Redaction } from "./model-step.ts";
 import type { BadEnd, EndedTurn, TurnStore } from "./turn-store.ts";
 import type { LanguageModelV4ToolCall } from "@ai-sdk/provider";
@@ -170,7 +170,7 @@ export class TurnExecutor {
       ask,
       grants: granted.length > 0 ? new Grants(granted, store.toolCalls.of(progress.id)) : undefined,
       promptContext: (profileOf(name) ?? profile).promptContext?.() ?? "",
-      history: conversation.messages,
+      history: () => messagesOf(conversation),
       progress,
       steps,
       store,

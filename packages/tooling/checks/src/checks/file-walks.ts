@@ -17,7 +17,7 @@ const REMOVALS = new Set(["rm", "rmSync"]);
 const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
   { path: /^packages\/core\/kit\/src\/files\//, why: "the place itself" },
   {
-    path: /\/src\/(?:process\/process-tree|process\/session-group|process\/descriptors|keeper\/marked-processes|marks|user-pids|child\/user-namespace|series\/process|doctor\/machine\/lock-holder|child\/limits|readings)\.ts$/,
+    path: /\/src\/(?:process\/process-tree|process\/session-group|process\/descriptors|marks|user-pids|child\/user-namespace|doctor\/machine\/lock-holder|child\/limits|readings)\.ts$/,
     why: "lists /proc or a control group: the kernel makes these names, and nothing is followed, copied or removed recursively",
   },
   {
