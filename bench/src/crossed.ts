@@ -1,12 +1,12 @@
 /**
  * `npm run crossed`: which shipped files a message crosses. It runs the sources of the daemon, sends one message to warm up, then lists
- * the files of which a function ran while the next one was answered.
+ * the files of which a function ran until the next one was stored, or answered.
  */
 import { generate, readCatalogue, resolveProfile, workspaceRoot } from "@svc/compose";
 import { EVERYDAY } from "@svc/testkit/platforms/everyday";
 import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -14,6 +14,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const SHIPPED = /^(?:packages\/(?:core|features)|apps)\//;
 /** The packages whose subject is the message; the others carry it. */
 const PIPELINE = /^packages\/(?:core\/(?:agent|messaging|store|gateway)|features\/channel-)/;
+const COMMIT_FILE = join(workspaceRoot, "packages/core/store/src/group-commit.ts");
 /** What follows a reply: its receipt is stored. */
 const RECEIPT_MS = 200;
 
@@ -35,9 +36,9 @@ async function main(): Promise<void> {
   await sleep(RECEIPT_MS);
   print("Telegram update to its reply", await coverage.filesSinceLast());
 
-  await coverage.filesSinceLast();
-  await post(daemon, token, "hello");
-  print("POST /webhook to its commit", await coverage.filesSinceLast());
+  const whole = await coverage.filesAtNextCommit(() => post(daemon, token, "hello"));
+  print("POST /webhook to the commit that stores its message", whole.atCommit);
+  print("POST /webhook to its answer", whole.atEnd);
 }
 
 function print(title: string, files: readonly string[]): void {
@@ -80,6 +81,13 @@ async function post(daemon: RunningBinary, token: string, message: string): Prom
   await response.text();
 }
 
+/** Of the inspector: an answer, or an event. */
+interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly result?: unknown;
+}
+
 interface ScriptCoverage {
   readonly url: string;
   readonly functions: readonly { readonly ranges: readonly { readonly count: number }[] }[];
@@ -94,10 +102,12 @@ async function startCoverage([, url = ""]: RegExpExecArray) {
   });
   const waiting = new Map<number, (result: unknown) => void>();
   socket.addEventListener("message", ({ data }) => {
-    const { id, result } = JSON.parse(String(data)) as { readonly id?: number; readonly result?: unknown };
+    const { id, method, result } = JSON.parse(String(data)) as Message;
     if (id !== undefined) waiting.get(id)?.(result);
+    if (method === "Debugger.paused") paused();
   });
   let last = 0;
+  let paused = (): void => undefined;
   const call = <T>(method: string, params: object = {}): Promise<T> =>
     new Promise((resolve) => {
       waiting.set((last += 1), resolve as (result: unknown) => void);
@@ -105,16 +115,36 @@ async function startCoverage([, url = ""]: RegExpExecArray) {
     });
   await call("Profiler.enable");
   await call("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
+  /** Each read starts the counts anew. */
+  const filesSinceLast = async (): Promise<string[]> => {
+    const { result } = await call<{ result: ScriptCoverage[] }>("Profiler.takePreciseCoverage");
+    return result
+      .filter(({ url, functions }) => url.startsWith("file:") && functions.some(({ ranges }) => ranges[0]!.count > 0))
+      .map(({ url }) => relative(workspaceRoot, fileURLToPath(url)))
+      .filter((file) => SHIPPED.test(file) && file.includes("/src/"))
+      .toSorted();
+  };
 
   return {
-    /** Each read starts the counts anew. */
-    async filesSinceLast(): Promise<string[]> {
-      const { result } = await call<{ result: ScriptCoverage[] }>("Profiler.takePreciseCoverage");
-      return result
-        .filter(({ url, functions }) => url.startsWith("file:") && functions.some(({ ranges }) => ranges[0]!.count > 0))
-        .map(({ url }) => relative(workspaceRoot, fileURLToPath(url)))
-        .filter((file) => SHIPPED.test(file) && file.includes("/src/"))
-        .toSorted();
+    filesSinceLast,
+    /** The daemon is stopped right before its next COMMIT, read, and let go. */
+    async filesAtNextCommit(work: () => Promise<void>): Promise<{ atCommit: string[]; atEnd: string[] }> {
+      const lineNumber = readFileSync(COMMIT_FILE, "utf8")
+        .split("\n")
+        .findIndex((line) => line.includes('exec("COMMIT")'));
+      await call("Debugger.enable");
+      const place = { url: pathToFileURL(COMMIT_FILE).href, lineNumber };
+      const { breakpointId } = await call<{ breakpointId: string }>("Debugger.setBreakpointByUrl", place);
+      await filesSinceLast();
+      const stopped = Promise.withResolvers<void>();
+      paused = stopped.resolve;
+      const working = work();
+      await stopped.promise;
+      const atCommit = await filesSinceLast();
+      await call("Debugger.removeBreakpoint", { breakpointId });
+      await call("Debugger.resume");
+      await working;
+      return { atCommit, atEnd: [...new Set([...atCommit, ...(await filesSinceLast())])].toSorted() };
     },
     async [Symbol.asyncDispose]() {
       socket.close();
