@@ -4,7 +4,7 @@ import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkDatabase } from "../src/index.ts";
-import { GroupCommit } from "../src/group-commit.ts";
+import { GroupCommit } from "../src/engine/group-commit.ts";
 import { BLOCK_SIZE } from "../src/messages/seen-blocks.ts";
 import { Dedupe } from "../src/messages/dedupe.ts";
 import { MessageStores } from "../src/messages/messages.ts";
