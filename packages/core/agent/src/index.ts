@@ -11,6 +11,14 @@ export {
   type UploadBody,
 } from "./attachments.ts";
 export { type Command, COMMAND_HELP, type CommandHelp, commandOf, isStopCommand } from "./command-words.ts";
+export {
+  type Attempted,
+  ConversationQueue,
+  type ConversationQueueDeps,
+  type QueuedItem,
+  type Run,
+  suspectDelayMs,
+} from "./conversation-queue.ts";
 export { isPriceKnown, utcDay } from "./cost.ts";
 export { callerOf } from "./loan.ts";
 export { choosableNames } from "./models/agent-models.ts";

@@ -1,14 +1,12 @@
 /** One attempt at one message in this process, and the span of its wait before that. */
 import { type ErrorCode, type Inbound, SvcError, postponed } from "@svc/contract";
+import type { Run } from "@svc/agent";
 import type { InboxMessage } from "@svc/store";
 import type { OpenSpan, Scope, Tracer } from "@svc/runtime";
 import { incomingId } from "./types.ts";
 
 /** Of deliveries, of messages whose model is down, and of notices. */
 export const BACKOFF = { firstMs: 1_000, longestMs: 300_000 };
-
-/** The result of an attempt: the message has ended, or is attempted again after a delay. */
-export type Attempted = "over" | { readonly retryDelayMs: number };
 
 /**
  * The right of a message to run beside those of other conversations. A message that only waits releases it and reacquires it
@@ -22,6 +20,33 @@ export interface Permit {
 }
 
 export type WhileReleased = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Messages of one channel without a permit at the same time; each has a connection and a file open. */
+const MAX_RELEASED = 64;
+
+export class Permits {
+  /** By channel: messages that have released theirs. */
+  readonly #released = new Map<string, number>();
+
+  of(run: Run, channel: string): Permit {
+    return {
+      whileReleased: (work) => this.#whileReleased(run, channel, work),
+      whileAsking: (work) => run.asleep(work),
+    };
+  }
+
+  async #whileReleased<T>(run: Run, channel: string, work: () => Promise<T>): Promise<T> {
+    const others = this.#released.get(channel) ?? 0;
+    // The message keeps its permit.
+    if (others >= MAX_RELEASED) return work();
+    this.#released.set(channel, others + 1);
+    try {
+      return await run.withoutPermit(work);
+    } finally {
+      this.#released.set(channel, this.#released.get(channel)! - 1);
+    }
+  }
+}
 
 /** `shutdown`: it goes on in the next process. `stop`: by `/stop`, which has an answer of its own. `drop`: by the operator. */
 export type CalledOff = "shutdown" | "stop" | "drop";

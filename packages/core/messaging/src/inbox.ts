@@ -3,9 +3,8 @@ import { type Channel, DEDUPE_MS, type Inbound, type Json, SvcError } from "@svc
 import { Ongoing, type Scope, inScope } from "@svc/runtime";
 import { laneOf } from "@svc/kit";
 import type { Arrival, Arrived, InboxMessage, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
-import { isStopCommand } from "@svc/agent";
-import { Attempt, type Attempted, type Permit, scopeOf } from "./attempt.ts";
-import { ConversationQueue, type ConversationQueueDeps } from "./conversation-queue.ts";
+import { type Attempted, ConversationQueue, type ConversationQueueDeps, isStopCommand } from "@svc/agent";
+import { Attempt, type Permit, Permits, scopeOf } from "./attempt.ts";
 import { type ByHand, type InTransaction, type SaidByHand, incomingId } from "./types.ts";
 import { PriorityMessages } from "./priority-messages.ts";
 import { type MessageDeps, MessageProcessor, type ProcessorDeps } from "./process-message.ts";
@@ -40,6 +39,7 @@ export class Inbox {
   readonly #priority: PriorityMessages;
   readonly #turns: ConversationQueue<WaitingMessage>;
   readonly #notices: ConversationQueue<WaitingMessage>;
+  readonly #permits = new Permits();
   readonly #attempts = new Map<number, Attempt>();
   readonly #ongoing = new Ongoing();
   readonly #admission: Admission;
@@ -56,7 +56,11 @@ export class Inbox {
     this.#processor = new MessageProcessor(deps);
     const queueDeps: Omit<ConversationQueueDeps<WaitingMessage>, "maxParallel"> = {
       clock,
-      attempt: (waiting, permit) => this.#ongoing.during(() => this.#attempt(waiting, permit)),
+      begins: "soon",
+      begin: (waiting, run) => {
+        const permit = this.#permits.of(run, waiting.channel);
+        void this.#ongoing.during(() => this.#attempt(waiting, permit)).then((attempted) => run.end(attempted));
+      },
       canBegin: (channel) => this.#canBegin(channel),
     };
     this.#turns = new ConversationQueue({ ...queueDeps, maxParallel: deps.settings().maxParallelTurns });

@@ -19,11 +19,11 @@ import {
 import { Ongoing, type Tracer, codeOf, inScope, watched } from "@svc/runtime";
 import { retryDelayMs, unlessAborted } from "@svc/kit/async";
 import { type Delivery, MAX_CRASHES, type Store, type WaitingDelivery } from "@svc/store";
-import { type Attempted, BACKOFF } from "./attempt.ts";
+import { BACKOFF } from "./attempt.ts";
 import type { FileOpener } from "./media/outgoing-files.ts";
 import { type MessagingSettings, type PromptSource, type PromptState, outgoingId } from "./types.ts";
 import { type SpokenAnswers, isSpoken } from "./speech/speech.ts";
-import { ConversationQueue } from "./conversation-queue.ts";
+import { type Attempted, ConversationQueue } from "@svc/agent";
 
 export interface OutboxDeps extends DelivererDeps {
   readonly store: Pick<Store, "outbox" | "write" | "writable">;
@@ -53,7 +53,11 @@ export class OutboxDispatcher {
     this.#deliverer = new Deliverer(deps);
     this.#queue = new ConversationQueue({
       clock: deps.clock,
-      attempt: (delivery) => this.#sends.during(() => this.#begun.during(() => this.#attempt(delivery))),
+      begins: "soon",
+      begin: (delivery, run) => {
+        const sent = this.#sends.during(() => this.#begun.during(() => this.#attempt(delivery)));
+        void sent.then((attempted) => run.end(attempted));
+      },
       canBegin: (channel) => {
         const { channels, isUp } = this.#settings;
         return channels.has(channel) && isUp(channel) && deps.store.writable();

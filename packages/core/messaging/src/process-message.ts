@@ -25,6 +25,7 @@ import type { Author, Delivery, InboxMessage, NewDelivery, Store } from "@svc/st
 import {
   type Agent,
   type AskPerson,
+  type Attempted,
   authorOfSender,
   type Command,
   commandOf,
@@ -33,7 +34,7 @@ import {
   ModelError,
   sessionIn,
 } from "@svc/agent";
-import { type Attempt, type Attempted, BACKOFF, InboxSpans } from "./attempt.ts";
+import { type Attempt, BACKOFF, InboxSpans } from "./attempt.ts";
 import { incomingFiles, withMedia } from "./media/incoming-files.ts";
 import { type AskPlace, type ChannelIdentity, type MessagingSettings, type ReplyTaker, incomingId } from "./types.ts";
 import type { OutboxDispatcher } from "./outbox.ts";

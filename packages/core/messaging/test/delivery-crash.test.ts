@@ -2,7 +2,7 @@
 // crash, or a commit more for each message that is sent.
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { suspectDelayMs } from "../src/conversation-queue.ts";
+import { suspectDelayMs } from "@svc/agent";
 import { platform } from "./delivery-fixture.ts";
 import { afterKill, messagingFixture, type MessagingFixture, quiet, saidIn } from "./messaging-fixture.ts";
 

@@ -3,7 +3,7 @@ import { SvcError } from "@svc/contract";
 import { fakeWorkspace } from "@svc/testkit/fake-workspace";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
-import { suspectDelayMs } from "../src/conversation-queue.ts";
+import { suspectDelayMs } from "@svc/agent";
 import { until } from "@svc/agent/agent-fixture";
 import { afterKill, quiet, said, status } from "./messaging-fixture.ts";
 import { draftsFixture } from "./drafts-fixture.ts";

@@ -3,7 +3,7 @@ import { SvcError } from "@svc/contract";
 import type { Store } from "@svc/store";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { suspectDelayMs } from "../src/conversation-queue.ts";
+import { suspectDelayMs } from "@svc/agent";
 import { act, call, hang, text } from "@svc/agent/agent-fixture";
 import {
   afterKill,

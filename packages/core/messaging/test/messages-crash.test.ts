@@ -7,7 +7,7 @@ import type { Store } from "@svc/store";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { suspectDelayMs } from "../src/conversation-queue.ts";
+import { suspectDelayMs } from "@svc/agent";
 import { call, text, until } from "@svc/agent/agent-fixture";
 import {
   afterKill,

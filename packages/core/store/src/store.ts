@@ -4,7 +4,7 @@ import { AuditStore } from "./audit.ts";
 import { ApprovalStore, GrantStore } from "./approvals.ts";
 import { ConversationStore, KnownConversations } from "./sessions/conversations.ts";
 import { DeviceStore } from "./devices/devices.ts";
-import { GroupCommit } from "./group-commit.ts";
+import { GroupCommit } from "./engine/group-commit.ts";
 import { type IdempotencyOptions, IdempotencyStore } from "./idempotency.ts";
 import type { InboxStore } from "./messages/inbox.ts";
 import { MessageStores, type StepStore } from "./messages/messages.ts";

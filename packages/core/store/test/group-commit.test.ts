@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
-import { GroupCommit } from "../src/group-commit.ts";
+import { GroupCommit } from "../src/engine/group-commit.ts";
 
 function open(): {
   db: DatabaseSync;

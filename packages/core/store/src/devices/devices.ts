@@ -1,7 +1,7 @@
 /** Paired devices. All of them are kept in memory as well: looking up a bearer must not touch the disk. */
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
-import type { GroupCommit } from "../group-commit.ts";
+import type { GroupCommit } from "../engine/group-commit.ts";
 import { DELETE_OF_CLIENT } from "./vault.ts";
 import type { Device, Scope } from "../types.ts";
 

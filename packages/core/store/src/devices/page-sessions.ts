@@ -1,6 +1,6 @@
 /** Sign-ins of the page. The gateway reads them once, at its start, and keeps those that are in use itself. */
 import type { DatabaseSync } from "node:sqlite";
-import type { GroupCommit } from "../group-commit.ts";
+import type { GroupCommit } from "../engine/group-commit.ts";
 
 /** How stale `seen_at` may get before it is written again. */
 const TOUCH_EVERY_MS = 60_000;

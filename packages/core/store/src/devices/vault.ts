@@ -1,7 +1,7 @@
 /** Sealed texts by owner and name. What they say is never known here; whoever keeps one seals and opens it. */
 import type { DatabaseSync } from "node:sqlite";
 import { type ClientId, SvcError } from "@svc/contract";
-import type { GroupCommit } from "../group-commit.ts";
+import type { GroupCommit } from "../engine/group-commit.ts";
 
 export interface SealedText {
   readonly owner: string;

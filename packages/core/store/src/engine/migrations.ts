@@ -1,9 +1,7 @@
 /** The schema, forward only. `user_version` counts the steps applied; a database with more steps than we know is refused. */
 import { type Json, SvcError } from "@svc/contract";
 import type { DatabaseSync } from "node:sqlite";
-import { OUTBOX_APPROVAL_STEP } from "../messages/approval-column.ts";
-import { DRAFTS_STEP } from "../messages/draft-columns.ts";
-import { MESSAGES_STEP } from "../messages/schema.ts";
+import { DRAFTS_STEP, MESSAGES_STEP, OUTBOX_APPROVAL_STEP } from "../messages/schema.ts";
 import { type SpokenText, indexedWords, previewOf, spokenTexts, titleOf } from "../sessions/turn-text.ts";
 
 /** The tables of procedures' runs and of the audit log. Part of the schema: once released it stays as it is, byte for byte. */

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ApprovalStore, GrantStore } from "../approvals.ts";
 import type { ConversationStore } from "../sessions/conversations.ts";
-import type { GroupCommit } from "../group-commit.ts";
+import type { GroupCommit } from "./group-commit.ts";
 import type { IdempotencyStore } from "../idempotency.ts";
 import type { MessageStores } from "../messages/messages.ts";
 import type { FiledMessage } from "../message-types.ts";

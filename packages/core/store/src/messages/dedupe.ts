@@ -3,8 +3,7 @@ import { DEDUPE_MS } from "@svc/contract";
 import type { DatabaseSync } from "node:sqlite";
 import type { NewMessage } from "../message-types.ts";
 import { hash } from "node:crypto";
-import { BLOCK_SIZE } from "./block-filters.ts";
-import { ENTRY_BYTES, SeenBlocks, type SeenEntry, lastExpiry, pack, unpack } from "./seen-blocks.ts";
+import { BLOCK_SIZE, ENTRY_BYTES, SeenBlocks, type SeenEntry, lastExpiry, pack, unpack } from "./seen-blocks.ts";
 
 /** Floors raised in one step of retention. */
 const STEP = 500;

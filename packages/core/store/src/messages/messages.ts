@@ -1,7 +1,7 @@
 /** All that the store keeps of messages, and what of it stands in memory until a transaction is on disk. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock, Json } from "@svc/contract";
-import type { CommitHooks } from "../group-commit.ts";
+import type { CommitHooks } from "../engine/group-commit.ts";
 import type { PartOf } from "../types.ts";
 import { Dedupe } from "./dedupe.ts";
 import { InboxStore } from "./inbox.ts";

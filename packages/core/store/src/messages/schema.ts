@@ -106,3 +106,18 @@ export const MESSAGES_STEP = `
     PRIMARY KEY (owner, name)
   ) WITHOUT ROWID;
 `;
+
+/** The approval whose question a delivery asks. Part of the schema: once released it stays as it is, byte for byte. */
+export const OUTBOX_APPROVAL_STEP = `
+  ALTER TABLE outbox ADD COLUMN approval INTEGER;
+`;
+
+/**
+ * What the platform calls the beginning of an answer that it has already, while the message waits, and where the answer goes out.
+ * Part of the schema: once released it stays as it is, byte for byte.
+ */
+export const DRAFTS_STEP = `
+  ALTER TABLE inbox_open ADD COLUMN draft TEXT;
+  ALTER TABLE inbox_lost ADD COLUMN draft TEXT;
+  ALTER TABLE outbox ADD COLUMN draft TEXT;
+`;

@@ -3,7 +3,7 @@
  * fsync for all of it, and only then is everybody told. One row per transaction costs about 20 times as much.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { isBusy, isDiskError, storeError } from "./engine/sqlite-error.ts";
+import { isBusy, isDiskError, storeError } from "./sqlite-error.ts";
 
 /** Rows beyond this wait for the next transaction, so that one commit never holds the loop for long. */
 const MAX_BATCH = 64;

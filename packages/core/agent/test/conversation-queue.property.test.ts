@@ -4,8 +4,7 @@ import { fakeClock, settled } from "@svc/testkit/fake-clock";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Attempted } from "../src/attempt.ts";
-import { ConversationQueue } from "../src/conversation-queue.ts";
+import { type Attempted, ConversationQueue, type Run } from "../src/conversation-queue.ts";
 
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant("add" as const), lane: fc.nat(3), crashes: fc.nat(3) }) },
@@ -48,16 +47,15 @@ describe("the conversation queue", () => {
           clock,
           maxParallel: limit,
           canBegin: (channel) => !isDown.has(channel),
-          attempt: (message) => {
+          begins: "soon",
+          begin: (message, run) => {
             expect([...running.values()].some((other) => other.message.lane === message.lane)).toBe(false);
             expect(isDown.has(message.channel)).toBe(false);
             expect(running.size).toBeLessThan(limit);
             expect(isSuspect(message) && [...running.values()].some((other) => isSuspect(other.message))).toBe(false);
             expect(holds.get(message.lane) ?? 0).toBe(0);
             begun.push(message.n);
-            const { promise, resolve } = Promise.withResolvers<Attempted>();
-            running.set(message.n, { message, end: resolve });
-            return promise;
+            running.set(message.n, { message, end: (attempted) => run.end(attempted) });
           },
         });
         queue.start();
@@ -127,12 +125,15 @@ describe("the conversation queue", () => {
   test("a conversation that lost all its messages while it was ready is used again when more come", async () => {
     const begun: WaitingMessage[] = [];
     const ends: ((attempted: Attempted) => void)[] = [];
-    const attempt = (message: WaitingMessage) => (begun.push(message), new Promise<Attempted>((end) => ends.push(end)));
+    const begin = (message: WaitingMessage, run: Run): void => {
+      begun.push(message);
+      ends.push((attempted) => run.end(attempted));
+    };
     const queue = new ConversationQueue<WaitingMessage>({
       clock: fakeClock(),
       maxParallel: 1,
-      canBegin: () => true,
-      attempt,
+      begins: "soon",
+      begin,
     });
     const add = (n: number, lane: string) => queue.add({ n, lane, channel: "c", kind: "message" });
     queue.start();
@@ -154,9 +155,12 @@ describe("the conversation queue", () => {
   test("runs by number, and once more what is added again while it runs", async () => {
     const begun: number[] = [];
     const ends: ((attempted: Attempted) => void)[] = [];
-    const attempt = ({ n }: WaitingMessage) => (begun.push(n), new Promise<Attempted>((end) => ends.push(end)));
+    const begin = ({ n }: WaitingMessage, run: Run): void => {
+      begun.push(n);
+      ends.push((attempted) => run.end(attempted));
+    };
     const clock = fakeClock();
-    const queue = new ConversationQueue<WaitingMessage>({ clock, maxParallel: 1, canBegin: () => true, attempt });
+    const queue = new ConversationQueue<WaitingMessage>({ clock, maxParallel: 1, begins: "soon", begin });
     const add = (n: number) => queue.add({ n, lane: "lane", channel: "c", kind: "message" });
     queue.start();
     add(5);
@@ -178,16 +182,13 @@ describe("the conversation queue", () => {
 
   test("gives each channel permits of its own where it is told to", async () => {
     const begun: string[] = [];
-    const attempt = ({ channel, lane }: WaitingMessage) => (
-      begun.push(`${channel} ${lane}`),
-      new Promise<never>(() => {})
-    );
+    const begin = ({ channel, lane }: WaitingMessage) => void begun.push(`${channel} ${lane}`);
     const queue = new ConversationQueue<WaitingMessage>({
       clock: fakeClock(),
       maxParallel: 2,
       permitsPer: "channel",
-      canBegin: () => true,
-      attempt,
+      begins: "soon",
+      begin,
     });
     queue.start();
     for (const [n, lane] of ["a", "b", "c"].entries()) {
