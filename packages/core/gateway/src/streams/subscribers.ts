@@ -35,7 +35,7 @@ export interface SubscriberLimits {
   readonly mostPerDevice: number;
 }
 
-/** A stream takes some 25 kB; any connection of `node:http` takes 17 of them. */
+/** A stream takes some 18 kB; any connection of `node:http` takes 17. */
 const LIMITS: SubscriberLimits = { most: 12_000, mostPerDevice: 10_000 };
 /** What may be unread of one reader, and less of each where there are many: an event of a hundred bytes takes three times as much. */
 const BEHIND_BYTES = 256 * 1024;
