@@ -25,7 +25,7 @@ export function procedureCases(scene: () => Scene): void {
       await page.getByLabel("Purpose").fill(`Tidies up ${ATTACK}`);
       await page.getByLabel("Title").fill(ATTACK);
       await page.getByLabel("What to do").fill("Say hello.");
-      await page.getByLabel("Wait for a yes before it").check();
+      await page.getByLabel("Wait for approval before it").check();
 
       // The source follows the form, what is wrong in it is said with its line, and the form follows the source.
       await side(page, "Source");

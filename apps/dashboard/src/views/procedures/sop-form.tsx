@@ -30,8 +30,8 @@ const MODES = ["auto", "supervised", "step_by_step", "priority_based", "determin
 const MODE_HELP: Readonly<Record<string, PlainKey>> = {
   "": "procedures.as-the-config-says-sop",
   auto: "procedures.no-gate-but-those-of",
-  supervised: "procedures.waits-for-a-yes-before",
-  step_by_step: "procedures.waits-for-a-yes-before-2",
+  supervised: "procedures.waits-for-approval-before",
+  step_by_step: "procedures.waits-for-approval-before-2",
   priority_based: "procedures.waits-before-the-first-step",
   deterministic: "procedures.no-model-each-step-is",
 };
@@ -197,7 +197,7 @@ function Step({ step, number, of, file, tools, onEdit }: StepProps) {
       )}
       <div class="sop-checks">
         <Check
-          label={t("procedures.wait-for-a-yes-before")}
+          label={t("procedures.wait-for-approval-before")}
           value={asks}
           onChange={(value) => change({ requires_confirmation: value })}
         />
