@@ -14,7 +14,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const SHIPPED = /^(?:packages\/(?:core|features)|apps)\//;
 /** The packages whose subject is the message; the others carry it. */
 const PIPELINE = /^packages\/(?:core\/(?:agent|messaging|store|gateway)|features\/channel-)/;
-const COMMIT_FILE = join(workspaceRoot, "packages/core/store/src/group-commit.ts");
+const COMMIT_FILE = join(workspaceRoot, "packages/core/store/src/engine/group-commit.ts");
 /** What follows a reply: its receipt is stored. */
 const RECEIPT_MS = 200;
 
