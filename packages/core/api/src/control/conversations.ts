@@ -4,7 +4,8 @@ import * as v from "valibot";
 import { FileInfo } from "../files.ts";
 import { ToolReport } from "../reports.ts";
 import { anyJson, type Output } from "../schema.ts";
-import { EXPORT_FORMATS, Session, SessionCancelled, SessionFound, SessionPage } from "../sessions.ts";
+import { EXPORT_FORMATS } from "../limits.ts";
+import { Session, SessionCancelled, SessionFound, SessionPage } from "../sessions.ts";
 import { count, type Message, nothing, typed } from "./message.ts";
 
 export const ChatAnswer = v.object({

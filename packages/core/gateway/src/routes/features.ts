@@ -14,9 +14,8 @@ import { type Ongoing, type RegisteredRoute, isRoutePath, pathsMeet } from "@svc
 import * as v from "valibot";
 import { opens, type Principal } from "../auth/authenticator.ts";
 import type { Devices } from "../auth/devices.ts";
-import type { PageSessions } from "../auth/page-sessions.ts";
-import { isOwnPage, openPage } from "../auth/page-sign-in.ts";
-import type { MemoryBudget } from "../http/memory-budget.ts";
+import { type PageSessions, isOwnPage, openPage } from "../auth/page-sessions.ts";
+import type { MemoryBudget } from "../http/body.ts";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
 import { queryOf } from "../http/request.ts";
 import { sendEvents, wantsStream } from "../streams/route-stream.ts";

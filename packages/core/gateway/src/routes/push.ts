@@ -2,8 +2,7 @@
 import { PushState, PushSubscription } from "@svc/api";
 import { SvcError } from "@svc/contract";
 import { Reply } from "../http/reply.ts";
-import type { PagePush, WebPush } from "../push/web-push.ts";
-import { wantedOf } from "../push/push-sender.ts";
+import { type PagePush, type WebPush, wantedOf } from "../web-push.ts";
 import { type ApiRequest, apiRoute, type ApiRoute, type ApiSpec, type BodyLimits, jsonBody, respond } from "./route.ts";
 
 const ANSWER = { 200: { description: "The subscription of the page that asks, as it is now.", body: PushState } };

@@ -31,7 +31,7 @@ import { Reply } from "../http/reply.ts";
 import { proceduresIdentity } from "../identity.ts";
 import type { RunningTurns } from "../running-turns.ts";
 import type { CoreConfig } from "@svc/config";
-import { claimOf, DUPLICATE_REPLY, idempotencyKey, type IdempotencyStore } from "../middleware/idempotency.ts";
+import { claimOf, DUPLICATE_REPLY, idempotencyKey, type IdempotencyStore } from "../middleware/webhook-admission.ts";
 import { type ApiRequest, apiRoute, type ApiRoute, type ApiSpec, type BodyLimits, jsonBody, respond } from "./route.ts";
 
 const answers = {

@@ -10,7 +10,7 @@ import type { Arrived, KeptMessage } from "@svc/store";
 import * as v from "valibot";
 import { authorOf } from "../auth/authenticator.ts";
 import { errorReply, Reply, replyToError } from "../http/reply.ts";
-import type { IdempotencyStore } from "../middleware/idempotency.ts";
+import type { IdempotencyStore } from "../middleware/webhook-admission.ts";
 import type { Check, Exchange } from "../middleware/pipeline.ts";
 import type { RunningTurns } from "../running-turns.ts";
 import type { RequestEvents } from "../sop-events.ts";

@@ -1,7 +1,7 @@
 /** `GET /openapi.json`: made for the first who asks, and kept. */
 import type { Logger } from "@svc/contract";
 import * as v from "valibot";
-import type { OwnRoute, RouteSpec } from "../routes/route.ts";
+import type { OwnRoute, RouteSpec } from "./route.ts";
 import { contentTag, errorReply, isKnown, Reply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
 
@@ -32,7 +32,7 @@ export interface OpenApiRouteDeps {
 export function openApiRoute({ version, features, send, log }: OpenApiRouteDeps): OwnRoute {
   let making: Promise<Document> | undefined;
   const make = async (): Promise<Document> => {
-    const [{ openApiDocument }, { CORE_ROUTES }] = await Promise.all([import("./document.ts"), import("./index.ts")]);
+    const { CORE_ROUTES, openApiDocument } = await import("../openapi.ts");
     return asReplies(JSON.stringify(openApiDocument({ version, routes: [...CORE_ROUTES, ...features] })));
   };
   return {

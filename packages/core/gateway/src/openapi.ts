@@ -1,9 +1,57 @@
-/** The OpenAPI 3.1 document, made of the routes' own data. Needs no running gateway. */
+/** `@svc/gateway/openapi`: the OpenAPI 3.1 document, made of the routes' own data. Needs no running gateway. */
 import { ErrorBody, type ParameterSchemas } from "@svc/api";
-import { type ErrorCode, ERRORS, type Json } from "@svc/contract";
+import { ERRORS, type ErrorCode, type Json } from "@svc/contract";
 import { type ConversionConfig, toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
-import { type AnswerSpec, errorsOf, type RouteSpec } from "../routes/route.ts";
+import { type AnswerSpec, type RouteSpec, errorsOf } from "./routes/route.ts";
+import { APPROVAL_SPECS, POLICY_RULE_SPECS } from "./routes/approvals.ts";
+import { AUDIT_SPECS, SOP_EDITOR_SPECS, SOP_RUN_SPECS, SOP_SPECS, SOP_VERSION_SPECS } from "./routes/sops.ts";
+import { CHANNEL_EVENTS } from "./routes/channel-events.ts";
+import { DEVICE_SPECS, PAIRING_CODE_SPECS } from "./routes/devices.ts";
+import { FILE_SPECS } from "./routes/files.ts";
+import { HEALTH, METRICS } from "./routes/monitoring.ts";
+import { INBOX_SPECS } from "./routes/inbox.ts";
+import { OPERATION_SPECS } from "./routes/operations.ts";
+import { PAGE_SESSION_SPECS, PAIR } from "./routes/sign-in.ts";
+import { PUSH_SPECS } from "./routes/push.ts";
+import { COMMAND_SPECS, REPORT_SPECS } from "./routes/reports.ts";
+import { SESSION_TURN_SPECS } from "./routes/session-turns.ts";
+import { SESSION_SPECS } from "./routes/sessions.ts";
+import { SETTINGS_SPECS } from "./routes/settings.ts";
+import { WEBHOOK } from "./routes/webhook.ts";
+import { EVENTS } from "./streams/sse.ts";
+import { SOCKET } from "./streams/upgrade.ts";
+import { OPENAPI } from "./routes/openapi.ts";
+
+export const CORE_ROUTES: readonly RouteSpec[] = [
+  WEBHOOK,
+  PAIR,
+  ...PAGE_SESSION_SPECS,
+  HEALTH,
+  METRICS,
+  EVENTS,
+  SOCKET,
+  CHANNEL_EVENTS,
+  ...REPORT_SPECS,
+  ...INBOX_SPECS,
+  ...SESSION_SPECS,
+  ...SESSION_TURN_SPECS,
+  ...FILE_SPECS,
+  ...APPROVAL_SPECS,
+  ...POLICY_RULE_SPECS,
+  ...SETTINGS_SPECS,
+  ...OPERATION_SPECS,
+  ...COMMAND_SPECS,
+  ...SOP_SPECS,
+  ...SOP_RUN_SPECS,
+  ...SOP_EDITOR_SPECS,
+  ...SOP_VERSION_SPECS,
+  ...AUDIT_SPECS,
+  ...DEVICE_SPECS,
+  ...PAIRING_CODE_SPECS,
+  ...PUSH_SPECS,
+  OPENAPI,
+];
 
 type Node = { readonly [key: string]: Json };
 
