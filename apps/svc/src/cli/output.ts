@@ -1,4 +1,5 @@
 /** What commands write for a person: safe text, columns, colour, times, progress. */
+import type { ChannelStatus, FileInfo, UnitReport } from "@svc/api";
 import type { CommandProgress } from "@svc/contract";
 
 // Not by `import`: that reads every export of node:util.
@@ -78,17 +79,11 @@ function bar(share: number): string {
   return `[${"=".repeat(full)}${" ".repeat(BAR_WIDTH - full)}] ${String(Math.round(within * 100)).padStart(3)} %`;
 }
 
-// No interfaces: what comes from the daemon is JSON, which an interface is never known to be.
-export type Past = {
-  readonly reason: string | null;
-  readonly last_failure: { readonly reason: string; readonly at: string } | null;
-};
-
-/** The newest message that could not be answered or delivered. */
-export type PastMessage = { readonly code: string; readonly message: string; readonly at: string };
-
 /** What last went wrong with a channel or a feature, in one line: the newer of the two; blank when there is none, or when it is what is wrong now, which is told anyway. */
-export function lastErrorText({ reason, last_failure: failure }: Past, error: PastMessage | null = null): string {
+export function lastErrorText(
+  { reason, last_failure: failure }: Pick<UnitReport, "reason" | "last_failure">,
+  error: ChannelStatus["last_error"] = null,
+): string {
   const past = failure?.reason === reason ? null : failure;
   if (error !== null && error.at > (past?.at ?? "")) return said(error.at, `${error.code} (${error.message})`);
   return past === null ? "" : said(past.at, past.reason);
@@ -96,14 +91,8 @@ export function lastErrorText({ reason, last_failure: failure }: Past, error: Pa
 
 const said = (at: string, what: string): string => `last error ${second(at)}: ${what}`;
 
-export interface ShownFile {
-  readonly name: string;
-  readonly type: string;
-  readonly size: number;
-}
-
 /** As a transcript names it: `[IMAGE photo.png, image/png, 12 kB]`. */
-export function fileLine({ name, type, size }: ShownFile): string {
+export function fileLine({ name, type, size }: Omit<FileInfo, "id">): string {
   const [family = ""] = type.split("/", 1);
   const kind = family === "image" || family === "audio" || family === "video" ? family : "document";
   const length =

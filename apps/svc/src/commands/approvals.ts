@@ -1,5 +1,6 @@
 /** `svc approvals list|approve|reject`: what waits for a person's yes. Works without a daemon too. */
-import { EXIT, type Json, SvcError } from "@svc/contract";
+import type { Approval } from "@svc/api";
+import { EXIT, SvcError } from "@svc/contract";
 import { columns, minute, printable } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { callHere, offlineOptions } from "../service/handlers/call-here.ts";
@@ -14,20 +15,10 @@ export async function run(context: CommandContext): Promise<number> {
   return action === "list" ? await list(context) : await answer(context, action === "approve");
 }
 
-interface RuleLine {
-  readonly id: string;
-  readonly agent: string;
-  readonly tool: string;
-  readonly pattern: string;
-}
-
 /** Calls that run without asking, because a person said always to them. */
 async function rules(context: CommandContext): Promise<number> {
-  const offline = await offlineOptions(context);
-  const { rules: listed } = (await callHere(offline, { name: "approval-rules" })) as unknown as {
-    readonly rules: readonly RuleLine[];
-  };
-  if (context.options.flag("json")) context.printJson({ rules: listed as unknown as Json });
+  const { rules: listed } = await callHere(await offlineOptions(context))({ name: "approval-rules" });
+  if (context.options.flag("json")) context.printJson({ rules: listed });
   else if (listed.length === 0) context.print("no call is always allowed");
   else context.print(printable(columns(listed.map(({ id, agent, pattern }) => [id, agent, pattern]))));
   return EXIT.ok;
@@ -35,48 +26,26 @@ async function rules(context: CommandContext): Promise<number> {
 
 async function revoke(context: CommandContext): Promise<number> {
   const [, id = ""] = context.args;
-  const done = await callHere(await offlineOptions(context), { name: "approval-rule-revoke", body: { id } });
+  const done = await callHere(await offlineOptions(context))({ name: "approval-rule-revoke", body: { id } });
   if (context.options.flag("json")) context.printJson(done);
   else context.print("revoked: such calls ask again");
   return EXIT.ok;
-}
-
-interface ApprovalLine {
-  readonly n: number;
-  readonly run_id: string;
-  readonly step_id: string;
-  readonly title: string;
-  readonly message: string;
-  readonly asked_by: string;
-  readonly status: string;
-  readonly expires_at: string;
-  readonly answer: { readonly by: string; readonly at: string; readonly feedback: string | null } | null;
 }
 
 async function list(context: CommandContext): Promise<number> {
   const { options } = context;
   // What it does not look at would be believed to have been obeyed.
   if (options.text("feedback") !== undefined) throw new SvcError("USAGE", "--feedback belongs to an answer.");
-  const offline = await offlineOptions(context);
-  const body = Object.fromEntries(
-    ["status", "limit"].flatMap((name): [string, string][] => {
-      const value = options.text(name);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
-  const { approvals } = (await callHere(offline, { name: "approvals", body })) as unknown as Listed;
+  const [status, limit] = [options.text("status"), options.text("limit")];
+  const body = { ...(status !== undefined && { status }), ...(limit !== undefined && { limit }) };
+  const { approvals } = await callHere(await offlineOptions(context))({ name: "approvals", body });
   if (options.flag("json")) context.printJson({ approvals });
-  else if (approvals.length === 0)
-    context.print(body["status"] ? "there is no such request" : "nothing waits for an answer");
+  else if (approvals.length === 0) context.print(status ? "there is no such request" : "nothing waits for an answer");
   else context.print(printable([...approvals.map(entry), ...hintFor(approvals)].join("\n")));
   return EXIT.ok;
 }
 
-interface Listed {
-  readonly approvals: readonly ApprovalLine[];
-}
-
-function hintFor(approvals: readonly ApprovalLine[]): string[] {
+function hintFor(approvals: readonly Approval[]): string[] {
   const waiting = approvals.find(({ status }) => status === "waiting");
   return waiting ? [`Answer one: svc approvals approve ${waiting.n}`] : [];
 }
@@ -96,14 +65,13 @@ async function answer(context: CommandContext, approved: boolean): Promise<numbe
     ...(feedback !== undefined && { feedback }),
     ...(holds !== undefined && { holds }),
   };
-  const offline = await offlineOptions(context);
-  const done = (await callHere(offline, { name: "approval-answer", body })) as unknown as ApprovalLine;
+  const done = await callHere(await offlineOptions(context))({ name: "approval-answer", body });
   if (options.flag("json")) context.printJson(done);
   else context.print(printable(`#${done.n} is ${done.status}: ${done.title}`));
   return EXIT.ok;
 }
 
-function entry(approval: ApprovalLine): string {
+function entry(approval: Approval): string {
   const { n, title, status, run_id: runId, step_id: stepId, asked_by: askedBy, answer: given } = approval;
   const end = given === null ? `until ${minute(approval.expires_at)}` : `by ${given.by}, ${minute(given.at)}`;
   const head = columns([[`#${n}`, status, title]]);

@@ -1,11 +1,11 @@
 /** `svc backup [file]`: everything the home knows in one file, while the service goes on. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { EXIT, SvcError } from "@svc/contract";
-import { callDaemon } from "@svc/gateway/control";
 import { type Home, homeOf } from "@svc/config";
+import { EXIT, SvcError } from "@svc/contract";
 import { systemClock } from "@svc/kit/system-clock";
 import { copyDatabase } from "@svc/store";
+import { daemonAt } from "../service/control.ts";
 import { makeBackup } from "../backup/make-backup.ts";
 import { CONFIG, KEY } from "../backup/manifest.ts";
 import type { CommandContext } from "../cli/command.ts";
@@ -64,7 +64,7 @@ async function copyLive(home: Home, to: string): Promise<void> {
     await copyDatabase(home.database, to);
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== "STORE_FAILED") throw error;
-    await callDaemon({ socketFile: home.controlSocket, name: "backup", body: { file: to } }).catch((cause: unknown) => {
+    await daemonAt(home.controlSocket)({ name: "backup", body: { file: to } }).catch((cause: unknown) => {
       throw cause instanceof SvcError && cause.code === "NOT_RUNNING" ? error : cause;
     });
   }

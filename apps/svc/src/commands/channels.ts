@@ -1,7 +1,9 @@
 /** `svc channels list|add|test|setup|link|verify`: the channels of the config, how each is, and where its platform has to call. */
-import { EXIT, type Json, type LinkState, SvcError, type VerificationState } from "@svc/contract";
+import type { ChannelStatus } from "@svc/api";
+import type { ControlInput, PlatformAnswer } from "@svc/api/control";
+import { EXIT, type LinkState, SvcError, type VerificationState } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
-import { columns, lastErrorText, type Past, type PastMessage, printable } from "../cli/output.ts";
+import { columns, lastErrorText, printable } from "../cli/output.ts";
 import { atTerminal, confirmed } from "../cli/prompts.ts";
 import { channelName } from "../service/channels.ts";
 import { type Backend, openBackend } from "../service/backend.ts";
@@ -12,8 +14,8 @@ export async function run(context: CommandContext): Promise<number> {
   await using backend = await openBackend(context);
   const json = context.options.flag("json");
   if (action === "list") {
-    const { channels: told } = (await backend.call({ name: "channels" })) as unknown as { channels: ChannelLine[] };
-    const channels = backend.isDaemon ? told : told.map(asStopped);
+    const { channels: listed } = await backend.call({ name: "channels" });
+    const channels = backend.isDaemon ? listed : listed.map(asStopped);
     if (json) context.printJson({ channels });
     else context.print(channels.length === 0 ? NONE : printable(table(channels)));
     return EXIT.ok;
@@ -22,7 +24,7 @@ export async function run(context: CommandContext): Promise<number> {
   if (action === "link") return await link(context, backend, channel);
   if (action === "verify") return await verify(context, backend, channel);
   const name = action === "setup" ? "channel-setup" : "channel-test";
-  const report = (await backend.call({ name, body: { channel } })) as unknown as ChannelReport;
+  const report = await backend.call({ name, body: { channel } });
   if (json) context.printJson(report);
   else context.print(printable(report.ok ? `${channel}: ${report.says}` : failure(channel, report)));
   return report.ok ? EXIT.ok : EXIT.unavailable;
@@ -34,8 +36,8 @@ const LOOK_AGAIN_MS = 1_000;
 async function link(context: CommandContext, backend: Backend, channel: string): Promise<number> {
   if (!backend.isDaemon) throw new SvcError("NOT_RUNNING");
   const json = context.options.flag("json");
-  const call = async (step: string): Promise<LinkState> =>
-    (await backend.call({ name: "channel-link", body: { channel, step } })) as unknown as LinkState;
+  const call = (step: "begin" | "state"): Promise<LinkState> =>
+    backend.call({ name: "channel-link", body: { channel, step } });
   let shown = "";
   for (let state = await call("begin"); ; state = await call("state")) {
     const text = json ? JSON.stringify(state) : linkText(state);
@@ -69,8 +71,8 @@ function linkText(state: LinkState): string {
 async function verify(context: CommandContext, backend: Backend, channel: string): Promise<number> {
   if (!backend.isDaemon) throw new SvcError("NOT_RUNNING");
   if (!atTerminal()) throw new SvcError("USAGE", "A verification needs a terminal: it shows a code, or symbols.");
-  const call = async (body: Record<string, Json>): Promise<VerificationState> =>
-    (await backend.call({ name: "channel-verify", body: { channel, ...body } })) as unknown as VerificationState;
+  const call = (body: Omit<ControlInput<"channel-verify">, "channel">): Promise<VerificationState> =>
+    backend.call({ name: "channel-verify", body: { channel, ...body } });
   const byEmoji = context.options.flag("emoji");
   let isCodeShown = false;
   let state = await call({ step: "begin" });
@@ -124,25 +126,12 @@ export function qrText(rows: readonly string[]): string {
 const BLOCKS: Readonly<Record<string, string>> = { "00": "█", "01": "▀", "10": "▄", "11": " " };
 
 /** Made here to be listed, it looks like one that runs; and nobody is at its address. */
-const asStopped = (line: ChannelLine): ChannelLine =>
+const asStopped = (line: ChannelStatus): ChannelStatus =>
   line.state === "running" ? { ...line, state: "stopped", reason: "no daemon runs" } : line;
 
 const NONE = "no channel is configured\nWhich there are: svc features";
 
-interface ChannelLine extends Past {
-  readonly id: string;
-  readonly feature: string;
-  readonly state: string;
-  readonly last_error: PastMessage | null;
-  readonly callback_urls: readonly string[];
-  readonly signed: boolean | null;
-}
-
-type ChannelReport =
-  | { readonly ok: true; readonly says: string }
-  | { readonly ok: false; readonly code: string; readonly error: string; readonly hint: string | null };
-
-const table = (channels: readonly ChannelLine[]): string =>
+const table = (channels: readonly ChannelStatus[]): string =>
   columns(
     channels.map((channel) => [
       channel.id,
@@ -153,6 +142,6 @@ const table = (channels: readonly ChannelLine[]): string =>
     ]),
   );
 
-function failure(channel: string, { code, error, hint }: Extract<ChannelReport, { ok: false }>): string {
+function failure(channel: string, { code, error, hint }: Extract<PlatformAnswer, { ok: false }>): string {
   return [`${channel}: ${error} (${code})`, ...(hint === null ? [] : [`  ${hint}`])].join("\n");
 }

@@ -7,12 +7,15 @@ import { basename, join, resolve } from "node:path";
 import { createInterface, emitKeypressEvents, type Interface } from "node:readline";
 import { pipeline } from "node:stream/promises";
 import { styleText } from "node:util";
+import type { FileInfo } from "@svc/api";
+import type { ChatAnswer, ChatEvent } from "@svc/api/control";
 import { homeOf } from "@svc/config/home";
-import { EXIT, type Json, SvcError, turnFailure, waitText } from "@svc/contract";
+import { EXIT, SvcError, turnFailure, waitText } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
 import { fileLine, printable } from "../cli/output.ts";
 import { callAtTerminal, type Confirm, questionPrompt } from "../cli/question.ts";
-import { type Backend, type Call, openBackend } from "../service/backend.ts";
+import { type Backend, openBackend } from "../service/backend.ts";
+import type { Call } from "../service/control.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const { options } = context;
@@ -30,7 +33,7 @@ export async function run(context: CommandContext): Promise<number> {
   const who = options.text("agent");
   const target = { session, ...(who !== undefined && { agent: who }) };
   const { uploadsDir: uploads } = homeOf(context.env);
-  const attached: AttachedFile[] = [];
+  const attached: FileInfo[] = [];
   for (const path of options.texts("attach")) attached.push(await attach(backend.call, uploads, path));
   // Awaited here: the backend is closed when this function is left.
   if (message === undefined) return await chatRepl(backend, { target, uploads, attached });
@@ -40,34 +43,34 @@ export async function run(context: CommandContext): Promise<number> {
 interface Once {
   readonly target: ChatTarget;
   readonly text: string;
-  readonly attached: readonly AttachedFile[];
+  readonly attached: readonly FileInfo[];
 }
 
 async function sayOnce(context: CommandContext, backend: Backend, { target, text, attached }: Once): Promise<number> {
   const interactive = process.stdin.isTTY && process.stdout.isTTY;
   const call = {
-    name: "chat",
+    name: "chat" as const,
     body: { ...saidIn(text), ...target, interactive, ...(attached.length > 0 && { files: idsOf(attached) }) },
   };
   const said = interactive
     ? callAtTerminal(backend.call, call, tellModelWait)
     : backend.call({ ...call, onEvent: tellWaiting });
-  const answer = (await said) as { response: string; readonly [key: string]: Json };
+  const answer = await said;
   if (context.options.flag("json")) context.printJson(answer);
   else context.print(process.stdout.isTTY ? printable(answer.response) : answer.response);
   return EXIT.ok;
 }
 
-function tellModelWait(event: { readonly type: string; readonly [key: string]: Json }): void {
+function tellModelWait(event: ChatEvent): void {
   if (event.type === "turn-waiting") process.stderr.write(`${waitingLine(event)}\n`);
 }
 
 /** On standard error: the answer alone goes to standard output. */
-function tellWaiting(event: { readonly type: string; readonly [key: string]: Json }): void {
+function tellWaiting(event: ChatEvent): void {
   tellModelWait(event);
   if (event.type !== "waiting") return;
   const { tool, approval } = event;
-  process.stderr.write(printable(`${String(tool)} waits for a yes: svc approvals approve ${String(approval)}\n`));
+  process.stderr.write(printable(`${tool} waits for a yes: svc approvals approve ${approval}\n`));
 }
 
 /** Which conversation, and with whom. */
@@ -82,7 +85,7 @@ interface ChatReplOptions {
   /** Folder of uploads. */
   readonly uploads: string;
   /** What goes with the first message. */
-  readonly attached: readonly AttachedFile[];
+  readonly attached: readonly FileInfo[];
 }
 
 /** Streamed answers, tool calls shown; Esc or Ctrl-C stops a turn, Ctrl-D ends. */
@@ -130,7 +133,7 @@ function confirmOn(lines: Interface, turn: AbortSignal, left: AbortSignal): Conf
 }
 
 /** Without a path: what is attached. */
-async function attachOne(backend: Backend, uploads: string, files: AttachedFile[], path: string): Promise<void> {
+async function attachOne(backend: Backend, uploads: string, files: FileInfo[], path: string): Promise<void> {
   try {
     if (path !== "") files.push(await attach(backend.call, uploads, path));
     const shown = files.map((file) => `${fileLine(file)}\n`).join("");
@@ -146,7 +149,7 @@ interface Said {
   readonly target: ChatTarget;
   readonly text: string;
   /** Emptied once the message is stored with them. */
-  readonly files: AttachedFile[];
+  readonly files: FileInfo[];
 }
 
 async function say(
@@ -159,7 +162,7 @@ async function say(
   const ask = questionPrompt(backend.call, confirm, ended.signal);
   let streamed = false;
   try {
-    const answer = (await backend.call({
+    const answer = await backend.call({
       name: "chat",
       body: { ...saidIn(text), ...target, interactive: true, ...(files.length > 0 && { files: idsOf(files) }) },
       signal,
@@ -167,12 +170,12 @@ async function say(
         if (event.type === "stored") files.length = 0;
         if (event.type === "text-delta") {
           streamed = true;
-          process.stdout.write(printable(String(event["text"])));
+          process.stdout.write(printable(event.text));
         } else if (event.type === "turn-waiting") process.stdout.write(`\n${styleText("dim", waitingLine(event))}\n`);
-        else if (event.type === "tool-call") process.stdout.write(`\n[${printable(String(event["tool"]))} …]\n`);
+        else if (event.type === "tool-call") process.stdout.write(`\n[${printable(event.tool)} …]\n`);
         else ask(event);
       },
-    })) as unknown as Answer;
+    });
     process.stdout.write(streamed ? "\n" : `${printable(answer.response)}\n`);
     process.stdout.write(`${styleText("dim", usageLine(answer))}\n`);
   } catch (error) {
@@ -183,16 +186,8 @@ async function say(
   }
 }
 
-interface Answer {
-  readonly response: string;
-  readonly model: string;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost_usd: number | null;
-}
-
 /** A price nobody told us is said to be unknown; it is never shown as nothing. */
-function usageLine({ model, input_tokens, output_tokens, cost_usd }: Answer): string {
+function usageLine({ model, input_tokens, output_tokens, cost_usd }: ChatAnswer): string {
   const cost = cost_usd === null ? "cost unknown: the price of the model is not set" : `$${cost_usd.toFixed(4)}`;
   return `${model}, ${input_tokens} tokens in, ${output_tokens} out, ${cost}`;
 }
@@ -216,26 +211,16 @@ function failureText(error: SvcError): string {
   return printable([`${message}  [${code}]`, ...quoted, `Fix: ${fix}`].join("\n"));
 }
 
-/** Of a `turn-waiting` event. */
-function waitingLine(event: { readonly [key: string]: Json }): string {
+function waitingLine(event: Extract<ChatEvent, { readonly type: "turn-waiting" }>): string {
   const { message, waitMs, attempt, attempts } = event;
-  return printable(
-    `[${String(message)} Trying again in ${waitText(Number(waitMs))}: ${String(attempt)} of ${String(attempts)}]`,
-  );
+  return printable(`[${message} Trying again in ${waitText(waitMs)}: ${attempt} of ${attempts}]`);
 }
 
 /** Of a file that goes with a message, as in the service. */
 const MAX_BYTES = 25 * 1_048_576;
 
-interface AttachedFile {
-  readonly id: string;
-  readonly name: string;
-  readonly type: string;
-  readonly size: number;
-}
-
 /** Throws USAGE for a path that is no file, and what the service throws. `folder`: that of uploads. */
-async function attach(call: Call, folder: string, path: string): Promise<AttachedFile> {
+async function attach(call: Call, folder: string, path: string): Promise<FileInfo> {
   const file = resolve(path.replace(/^~(?=\/|$)/, homedir()));
   const stats = await stat(file).catch((cause: unknown) => {
     throw new SvcError("USAGE", "There is no file at this path, or it can't be read.", { cause });
@@ -247,7 +232,7 @@ async function attach(call: Call, folder: string, path: string): Promise<Attache
   const part = join(folder, copy);
   try {
     await pipeline(createReadStream(file), createWriteStream(part, { flags: "wx", mode: 0o600 }));
-    return (await call({ name: "attach", body: { copy, name: basename(file) } })) as unknown as AttachedFile;
+    return await call({ name: "attach", body: { copy, name: basename(file) } });
   } catch (cause) {
     if (cause instanceof SvcError) throw cause;
     throw new SvcError("USAGE", "The file can't be read, or not be copied into the home.", { cause });
@@ -267,4 +252,4 @@ function attachCommand(line: string): { readonly path: string } | undefined {
   return { path: isQuoted ? path.slice(1, -1) : path.replaceAll(/\\(.)/g, "$1") };
 }
 
-const idsOf = (files: readonly AttachedFile[]): Json => files.map(({ id }) => id);
+const idsOf = (files: readonly FileInfo[]): string[] => files.map(({ id }) => id);

@@ -1,6 +1,7 @@
 /** `svc completions bash|zsh|fish`, made from the same table as the help. */
+import type { ControlAnswer, ControlName } from "@svc/api/control";
 import { homeOf } from "@svc/config/home";
-import { callDaemon } from "@svc/gateway/control";
+import { type ControlCall, daemonAt } from "../service/control.ts";
 import type { CommandContext, CommandEntry } from "../cli/command.ts";
 import { actionWord, commandWord } from "../cli/options.ts";
 import { COMMANDS } from "../cli/table.ts";
@@ -102,23 +103,27 @@ function placeholder(entry: CommandEntry, words: readonly string[]): string | un
 
 type Names = (context: CommandContext) => Promise<readonly string[]>;
 
-/** A list of the daemon, and what of each item names it. */
+/** Of the daemon's answer, what the shell may offer. */
 const listed =
-  <Item>(call: string, list: string, namesOf: (item: Item) => readonly (string | null)[], body = {}): Names =>
-  async ({ env }) => {
-    const told = await callDaemon({ socketFile: homeOf(env).controlSocket, name: call, body });
-    const items = (told as unknown as Readonly<Record<string, readonly Item[]>>)[list] ?? [];
-    return items.flatMap(namesOf).filter((name) => name !== null);
-  };
+  <Name extends ControlName>(
+    call: ControlCall<Name>,
+    namesOf: (answer: ControlAnswer<Name>) => readonly (readonly string[])[],
+  ): Names =>
+  async ({ env }) =>
+    namesOf(await daemonAt(homeOf(env).controlSocket)(call)).flat();
 
-const procedures = listed<{ name: string }>("sops", "sops", ({ name }) => [name]);
-const runs = listed<{ id: string }>("sop-runs", "runs", ({ id }) => [id]);
-const sopVersions = listed<{ version: number }>("sop-versions", "versions", ({ version }) => [String(version)]);
-const devices = listed<{ id: string; name: string }>("devices", "devices", ({ id, name }) => [name, id]);
-const conversations = listed<{ id: string }>("sessions", "sessions", ({ id }) => [id], { limit: 100 });
-const channels = listed<{ id: string }>("channels", "channels", ({ id }) => [id]);
-const requests = listed<{ n: number }>("approvals", "approvals", ({ n }) => [String(n)]);
-const tools = listed<{ name: string }>("tools", "tools", ({ name }) => [name]);
+const procedures = listed({ name: "sops" }, ({ sops }) => sops.map(({ name }) => [name]));
+const runs = listed({ name: "sop-runs" }, ({ runs: all }) => all.map(({ id }) => [id]));
+const sopVersions = listed({ name: "sop-versions" }, ({ versions }) =>
+  versions.map(({ version }) => [String(version)]),
+);
+const devices = listed({ name: "devices" }, ({ devices: all }) => all.map(({ id, name }) => [name, id]));
+const conversations = listed({ name: "sessions", body: { limit: 100 } }, ({ sessions }) =>
+  sessions.map(({ id }) => [id]),
+);
+const channels = listed({ name: "channels" }, ({ channels: all }) => all.map(({ id }) => [id]));
+const requests = listed({ name: "approvals" }, ({ approvals }) => approvals.map(({ n }) => [String(n)]));
+const tools = listed({ name: "tools" }, ({ tools: all }) => all.map(({ name }) => [name]));
 
 const keys =
   (isSecret: boolean | undefined): Names =>

@@ -1,11 +1,12 @@
 /** `svc devices list|rename|revoke`, which works without a daemon too, and `svc pair`. */
+import type { DeviceLine } from "@svc/api/control";
 import { homeOf } from "@svc/config/home";
-import { EXIT, type Json } from "@svc/contract";
-import { callDaemon } from "@svc/gateway/control";
+import { DEVICE_NAME_PATTERN, EXIT, SvcError } from "@svc/contract";
+import { type Call, daemonAt } from "../service/control.ts";
 import { columns, minute } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { callHere } from "../service/handlers/call-here.ts";
-import { byPrefix, deviceName } from "../service/handlers/input.ts";
+import { byPrefix } from "../service/handlers/input.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action, id = "", name = ""] = context.args;
@@ -17,24 +18,13 @@ export async function run(context: CommandContext): Promise<number> {
   return EXIT.ok;
 }
 
-interface DeviceLine {
-  readonly id: string;
-  readonly name: string;
-  readonly scope: string;
-  readonly created_at: string;
-  readonly last_seen_at: string | null;
-}
+const callOf = ({ env }: CommandContext): Call => callHere({ home: homeOf(env) });
 
-const call = (context: CommandContext, name: string, body: Readonly<Record<string, Json>> = {}): Promise<Json> =>
-  callHere({ home: homeOf(context.env) }, { name, body });
-
-async function list(context: CommandContext): Promise<readonly DeviceLine[]> {
-  const { devices } = (await call(context, "devices")) as unknown as { devices: readonly DeviceLine[] };
-  return devices;
-}
+const list = async (context: CommandContext): Promise<readonly DeviceLine[]> =>
+  (await callOf(context)({ name: "devices" })).devices;
 
 async function rename(context: CommandContext, id: string, name: string): Promise<number> {
-  const renamed = (await call(context, "device-rename", { id, name })) as unknown as DeviceLine;
+  const renamed = await callOf(context)({ name: "device-rename", body: { id, name } });
   if (context.options.flag("json")) context.printJson(renamed);
   else context.print(`${renamed.id} is now called ${renamed.name}`);
   return EXIT.ok;
@@ -48,7 +38,7 @@ async function revoke(context: CommandContext, given: string): Promise<number> {
     context.print("nothing was changed");
     return EXIT.failure;
   }
-  await call(context, "device-revoke", { id: device.id });
+  await callOf(context)({ name: "device-revoke", body: { id: device.id } });
   if (context.options.flag("json")) context.printJson(device);
   else context.print(`${device.name} (${device.id}) is revoked`);
   return EXIT.ok;
@@ -72,11 +62,10 @@ export async function pair(context: CommandContext): Promise<number> {
   const scope = context.options.text("scope");
   const named = context.options.text("name");
   const name = named === undefined ? undefined : deviceName(named);
-  const issued = (await callDaemon({
-    socketFile: homeOf(context.env).controlSocket,
+  const issued = await daemonAt(homeOf(context.env).controlSocket)({
     name: "pair",
     body: { ...(scope !== undefined && { scope }), ...(name !== undefined && { name }) },
-  })) as { code: string; expires_at: string; url: string; link: string; remote_link: string | null };
+  });
   if (context.options.flag("json")) context.printJson(issued);
   else {
     context.print(`pairing code: ${issued.code} (one use, until ${issued.expires_at})`);
@@ -90,4 +79,10 @@ export async function pair(context: CommandContext): Promise<number> {
     context.print(`  curl -fsS -X POST ${issued.url}/pair -H 'X-Pairing-Code: ${issued.code}'`);
   }
   return 0;
+}
+
+/** Before a code is made for it. Throws USAGE. */
+function deviceName(name: string): string {
+  if (DEVICE_NAME_PATTERN.test(name)) return name.trim();
+  throw new SvcError("USAGE", "A device's name is 1 to 64 printable characters.");
 }

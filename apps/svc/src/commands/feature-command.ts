@@ -5,13 +5,11 @@ import {
   type FeatureCommandContext,
   type FeatureDefinition,
   featureIdOf,
-  type Json,
-  type RouteEvent,
   SvcError,
 } from "@svc/contract";
-import { callDaemon } from "@svc/gateway/control";
 import { createGuardedFetch } from "@svc/kit";
 import { systemClock } from "@svc/kit/system-clock";
+import { daemonAt } from "../service/control.ts";
 import type { CommandContext, CommandModule } from "../cli/command.ts";
 import { fileOption } from "../cli/options.ts";
 import { commandProgress, printable } from "../cli/output.ts";
@@ -77,17 +75,13 @@ async function contextFor(
     },
     ask: async (question) => {
       await using backend = await openBackend(context);
-      return await backend.call({
-        name: "feature-route",
-        body: { ...question } as unknown as Readonly<Record<string, Json>>,
-      });
+      return await backend.call({ name: "feature-route", body: question });
     },
     follow: async (question, onEvent) => {
-      await callDaemon({
-        socketFile: home.controlSocket,
+      await daemonAt(home.controlSocket)({
         name: "feature-stream",
-        body: { ...question } as unknown as Readonly<Record<string, Json>>,
-        onEvent: ({ event }) => onEvent(event as unknown as RouteEvent),
+        body: question,
+        onEvent: ({ event }) => onEvent(event),
         signal,
       });
     },
@@ -97,7 +91,7 @@ async function contextFor(
 
 async function runningTools(socketFile: string): Promise<readonly string[] | undefined> {
   try {
-    const { tools } = (await callDaemon({ socketFile, name: "tools" })) as { tools: { name: string }[] };
+    const { tools } = await daemonAt(socketFile)({ name: "tools" });
     return tools.map(({ name }) => name);
   } catch (error) {
     if (error instanceof SvcError && error.code === "NOT_RUNNING") return undefined;

@@ -1,60 +1,39 @@
 /** `svc inbox list|show|replay|drop`: what came in, what goes out, and what got stuck. Works without a daemon too. */
-import { EXIT, type Json, SvcError } from "@svc/contract";
+import type { InboxMessage, InboxMessageDetail } from "@svc/api";
+import { EXIT, SvcError } from "@svc/contract";
 import { columns, printable, second } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
-import type { Call } from "../service/backend.ts";
+import type { Call } from "../service/control.ts";
 import { callHere, offlineOptions } from "../service/handlers/call-here.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = "", id = ""] = context.args;
   const offline = await offlineOptions(context);
-  return await ACTIONS[action]!(context, (call) => callHere(offline, call), id);
+  return await ACTIONS[action]!(context, callHere(offline), id);
 }
 
 type Action = (context: CommandContext, call: Call, id: string) => Promise<number>;
 
 const ACTIONS: Readonly<Record<string, Action>> = { list, show, replay, drop };
 
-interface MailLine {
-  readonly id: string;
-  readonly state: string;
-  readonly waits_for: string | null;
-  readonly channel: string;
-  readonly conversation: { readonly id: string; readonly thread: string | null } | null;
-  readonly sender: string | null;
-  readonly text: string;
-  readonly attempts: number;
-  readonly at: string;
-  readonly ended_at: string | null;
-  readonly error: string | null;
-}
-
-interface MailPage extends MailLine {
-  readonly kind: string;
-  readonly files: readonly { readonly kind: string; readonly name: string }[];
-  readonly deliveries: readonly MailLine[];
-  readonly platform_id: string | null;
-  readonly platform_status: string | null;
-  readonly notice: Json;
-}
-
 async function list(context: CommandContext, call: Call): Promise<number> {
-  const filter = Object.fromEntries(
-    ["box", "channel", "state", "limit"].flatMap((name): [string, string][] => {
-      const value = context.options.text(name);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
-  const { messages } = (await call({ name: "inbox", body: filter })) as unknown as { messages: MailLine[] };
+  const [box, channel, state, limit] = ["box", "channel", "state", "limit"].map((name) => context.options.text(name));
+  const body = {
+    ...(box !== undefined && { box }),
+    ...(channel !== undefined && { channel }),
+    ...(state !== undefined && { state }),
+    ...(limit !== undefined && { limit }),
+  };
+  const { messages } = await call({ name: "inbox", body });
   if (context.options.flag("json")) context.printJson({ messages });
   else context.print(messages.length === 0 ? "there is no such message" : printable(columns(messages.map(row))));
   return EXIT.ok;
 }
 
 async function show(context: CommandContext, call: Call, id: string): Promise<number> {
-  const mail = (await call({ name: "inbox-show", body: { id } })) as unknown as MailPage;
-  if (context.options.flag("json")) context.printJson(mail);
-  else context.print(printable(page(mail)));
+  const message = await call({ name: "inbox-show", body: { id } });
+  if (context.options.flag("json")) context.printJson(message);
+  else context.print(printable(page(message)));
   return EXIT.ok;
 }
 
@@ -77,11 +56,11 @@ async function replayAll(context: CommandContext, call: Call): Promise<number> {
   const body = { state, ...(channel !== undefined && { channel }) };
   const { atTerminal, confirmed } = await import("../cli/prompts.ts");
   if (atTerminal() && !context.options.flag("yes")) {
-    const { count } = (await call({ name: "inbox-ended", body })) as { count: number };
+    const { count } = await call({ name: "inbox-ended", body });
     const what = state === "failed" ? "Each is answered anew." : "Each is sent again.";
     if (count > 0 && !(await confirmed(`Take up ${many(count)} again? ${what}`))) throw new SvcError("CANCELLED");
   }
-  const done = (await call({ name: "inbox-replay-all", body })) as { replayed: number; messages: string[] };
+  const done = await call({ name: "inbox-replay-all", body });
   if (context.options.flag("json")) context.printJson(done);
   else if (done.replayed === 0) context.print("there is no such message");
   else context.print(`${many(done.replayed)} taken up again`);
@@ -89,9 +68,9 @@ async function replayAll(context: CommandContext, call: Call): Promise<number> {
 }
 
 async function replayOne(context: CommandContext, call: Call, id: string): Promise<number> {
-  const mail = (await call({ name: "inbox-replay", body: { id } })) as unknown as MailLine;
-  if (context.options.flag("json")) context.printJson(mail);
-  else context.print(`${mail.id} is taken up again`);
+  const message = await call({ name: "inbox-replay", body: { id } });
+  if (context.options.flag("json")) context.printJson(message);
+  else context.print(`${message.id} is taken up again`);
   return EXIT.ok;
 }
 
@@ -99,43 +78,46 @@ async function drop(context: CommandContext, call: Call, id: string): Promise<nu
   const { atTerminal, confirmed } = await import("../cli/prompts.ts");
   const asks = atTerminal() && !context.options.flag("yes");
   if (asks && !(await confirmed(`Drop ${id}? Nobody will be answered.`))) throw new SvcError("CANCELLED");
-  const mail = (await call({ name: "inbox-drop", body: { id } })) as unknown as MailLine;
-  if (context.options.flag("json")) context.printJson(mail);
-  else context.print(`${mail.id} is dropped; take it up again with: svc inbox replay ${mail.id}`);
+  const message = await call({ name: "inbox-drop", body: { id } });
+  if (context.options.flag("json")) context.printJson(message);
+  else context.print(`${message.id} is dropped; take it up again with: svc inbox replay ${message.id}`);
   return EXIT.ok;
 }
 
-const row = (mail: MailLine): string[] => [
-  mail.id,
-  second(mail.at),
-  mail.channel,
-  mail.sender ?? (mail.conversation ? `to ${mail.conversation.id}` : "-"),
-  mail.error === null ? stateOf(mail) : `${mail.state} (${mail.error}, ${times(mail.attempts)})`,
-  mail.text.replaceAll(/\s+/g, " "),
+const row = (message: InboxMessage): string[] => [
+  message.id,
+  second(message.at),
+  message.channel,
+  message.sender ?? (message.conversation ? `to ${message.conversation.id}` : "-"),
+  message.error === null ? stateOf(message) : `${message.state} (${message.error}, ${times(message.attempts)})`,
+  message.text.replaceAll(/\s+/g, " "),
 ];
 
-const stateOf = ({ state, waits_for: what }: MailLine): string => (what === null ? state : `${state} for ${what}`);
+const stateOf = ({ state, waits_for: what }: InboxMessage): string => (what === null ? state : `${state} for ${what}`);
 
-function page(mail: MailPage): string {
-  const { conversation } = mail;
+function page(message: InboxMessageDetail): string {
+  const { conversation } = message;
   const fact = (name: string, value: string | null | undefined): string[] =>
     value === null || value === undefined ? [] : [`  ${name.padEnd(13)}${value}`];
   return [
-    `${mail.id}: ${mail.kind} of ${mail.channel}, ${stateOf(mail)}`,
-    ...fact("from", mail.sender),
+    `${message.id}: ${message.kind} of ${message.channel}, ${stateOf(message)}`,
+    ...fact("from", message.sender),
     ...fact(
       "conversation",
       conversation && `${conversation.id}${conversation.thread ? ` / ${conversation.thread}` : ""}`,
     ),
-    ...fact("since", second(mail.at)),
-    ...fact("ended", mail.ended_at && second(mail.ended_at)),
-    ...fact("attempts", mail.attempts > 0 ? `${mail.attempts}${mail.error ? `, the last: ${mail.error}` : ""}` : null),
-    ...fact("platform id", mail.platform_id),
-    ...fact("platform says", mail.platform_status),
-    ...mail.files.flatMap(({ kind, name }) => fact("file", `${name} (${kind})`)),
-    ...(mail.notice === null ? [] : fact("notice", JSON.stringify(mail.notice))),
-    ...(mail.text === "" ? [] : ["", mail.text]),
-    ...mail.deliveries.flatMap((delivery) => ["", `${delivery.id}: answer, ${delivery.state}`, delivery.text]),
+    ...fact("since", second(message.at)),
+    ...fact("ended", message.ended_at && second(message.ended_at)),
+    ...fact(
+      "attempts",
+      message.attempts > 0 ? `${message.attempts}${message.error ? `, the last: ${message.error}` : ""}` : null,
+    ),
+    ...fact("platform id", message.platform_id),
+    ...fact("platform says", message.platform_status),
+    ...message.files.flatMap(({ kind, name }) => fact("file", `${name} (${kind})`)),
+    ...(message.notice === null ? [] : fact("notice", JSON.stringify(message.notice))),
+    ...(message.text === "" ? [] : ["", message.text]),
+    ...message.deliveries.flatMap((delivery) => ["", `${delivery.id}: answer, ${delivery.state}`, delivery.text]),
   ].join("\n");
 }
 

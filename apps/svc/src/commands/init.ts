@@ -14,7 +14,7 @@ import { applyOptions } from "../setup/from-options.ts";
 import { demandModel, keyVariable } from "../setup/model.ts";
 import { commandWord, parseWords } from "../cli/options.ts";
 import { COMMANDS } from "../cli/table.ts";
-import { reloadDaemon, type Told } from "../service/running-daemon.ts";
+import { reloadDaemon, type Reloaded } from "../service/running-daemon.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const { env, options } = context;
@@ -169,7 +169,7 @@ async function writeAnswers({ home, context, composition, draft }: Setup): Promi
 }
 
 /** Undefined: the config says so already. Throws SETTINGS_INVALID, SETTINGS_REFUSED, CONFIG_*; the file is as it was then. */
-async function changeConfig({ home, context, composition, draft }: Setup): Promise<Told | undefined> {
+async function changeConfig({ home, context, composition, draft }: Setup): Promise<Reloaded | undefined> {
   const { ConfigEditor } = await import("@svc/config/settings");
   const { features, catalogue } = composition;
   const editor = new ConfigEditor({ home, env: context.env, features, catalogue, now: () => systemClock.now() });

@@ -1,4 +1,5 @@
 /** `svc model test`: exit 0 when the model answers, 69 when its provider does not, 1 for anything else. */
+import type { ModelReport } from "@svc/api/control";
 import { EXIT } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
 import { openBackend } from "../service/backend.ts";
@@ -8,30 +9,11 @@ export async function run(context: CommandContext): Promise<number> {
   const agent = context.options.text("agent");
   await using backend = await openBackend(context);
   const body = agent === undefined ? {} : { agent };
-  const report = (await backend.call({ name: "model-test", body })) as unknown as ModelReport;
+  const report = await backend.call({ name: "model-test", body });
   if (context.options.flag("json")) context.printJson(report);
   else context.print(printable(modelReportText(report)));
   if (report.ok) return EXIT.ok;
   return report.error?.code.startsWith("MODEL_") ? EXIT.unavailable : EXIT.failure;
-}
-
-/** As the `model-test` command answers it. */
-export interface ModelReport {
-  readonly agent: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly ok: boolean;
-  readonly latency_ms: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost_usd: number | null;
-  readonly price_known: boolean;
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly hint: string | null;
-    readonly said: string | null;
-  } | null;
 }
 
 /** For a person: who answered, how fast, for how much, or what stands in the way. */

@@ -4,27 +4,18 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { EXIT, SvcError } from "@svc/contract";
-import { callDaemon } from "@svc/gateway/control";
 import type { Home } from "@svc/config";
-import { systemClock } from "@svc/kit/system-clock";
 import { homeOf } from "@svc/config/home";
+import { EXIT, SvcError } from "@svc/contract";
+import { systemClock } from "@svc/kit/system-clock";
+import { daemonAt } from "../service/control.ts";
 import type { CommandContext } from "../cli/command.ts";
-
-interface Issued {
-  readonly link: string;
-  readonly url: string;
-}
 
 export async function run(context: CommandContext): Promise<number> {
   const { options, env } = context;
   const home = homeOf(env);
   const name = `browser ${randomBytes(3).toString("hex")}`;
-  const issued = (await callDaemon({
-    socketFile: home.controlSocket,
-    name: "pair",
-    body: { name },
-  })) as unknown as Issued;
+  const issued = await daemonAt(home.controlSocket)({ name: "pair", body: { name } });
   const opener = options.flag("print") ? undefined : openerOf(env);
   if (options.flag("json")) context.printJson({ url: issued.url, ...(opener ? {} : { link: issued.link }) });
   else
@@ -87,11 +78,9 @@ const LOOK_MS = 250;
 const MOST_LOOKS = 240;
 
 /** The browser has traded the code: it takes its time where it has to start first. */
-async function isPaired({ controlSocket: socketFile }: Home, name: string): Promise<boolean> {
+async function isPaired({ controlSocket }: Home, name: string): Promise<boolean> {
   for (let look = 0; look < MOST_LOOKS; look += 1) {
-    const { devices } = (await callDaemon({ socketFile, name: "devices" })) as unknown as {
-      devices: { name: string }[];
-    };
+    const { devices } = await daemonAt(controlSocket)({ name: "devices" });
     if (devices.some((device) => device.name === name)) return true;
     await systemClock.sleep(LOOK_MS);
   }

@@ -1,4 +1,5 @@
 /** `svc passkeys list|rename|remove`: every device's passkeys. */
+import type { PasskeyLine } from "@svc/api/control";
 import { EXIT } from "@svc/contract";
 import { columns, minute } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
@@ -18,26 +19,15 @@ export async function run(context: CommandContext): Promise<number> {
 
 const NONE = "No passkeys.\nAdd one on the dashboard, under Passkeys.";
 
-interface PasskeyLine {
-  readonly id: string;
-  readonly user_id: string;
-  readonly user_name: string;
-  readonly name: string;
-  readonly created_at: string;
-  readonly last_used_at: string | null;
-  readonly suspect: boolean;
-  readonly device: { readonly id: string; readonly name: string } | null;
-}
-
 async function list({ options }: CommandContext, { call }: Backend): Promise<readonly PasskeyLine[]> {
   const userId = options.text("user-id");
   const body = userId === undefined ? {} : { user_id: userId };
-  return ((await call({ name: "passkeys", body })) as unknown as { passkeys: readonly PasskeyLine[] }).passkeys;
+  return (await call({ name: "passkeys", body })).passkeys;
 }
 
 async function rename(context: CommandContext, backend: Backend, given: string, name: string): Promise<number> {
   const { id } = byPrefix(await list(context, backend), given, "PASSKEY_UNKNOWN", ({ name }) => name);
-  const renamed = (await backend.call({ name: "passkey-rename", body: { id, name } })) as unknown as PasskeyLine;
+  const renamed = await backend.call({ name: "passkey-rename", body: { id, name } });
   if (context.options.flag("json")) context.printJson(renamed);
   else context.print(`${briefly(id)} is now called ${renamed.name}`);
   return EXIT.ok;
@@ -52,17 +42,13 @@ async function remove(context: CommandContext, backend: Backend, given: string):
     context.print("nothing was changed");
     return EXIT.failure;
   }
-  const removed = (await backend.call({ name: "passkey-remove", body: { id } })) as unknown as Removed;
+  const removed = await backend.call({ name: "passkey-remove", body: { id } });
   if (context.options.flag("json")) context.printJson(removed);
   else {
     context.print(`${name} (${briefly(id)}) of ${userId} is removed`);
     if (removed.left_of_user === 0) context.print(`${userId} has no passkey any more`);
   }
   return EXIT.ok;
-}
-
-interface Removed extends PasskeyLine {
-  readonly left_of_user: number;
 }
 
 const table = (passkeys: readonly PasskeyLine[]): string =>

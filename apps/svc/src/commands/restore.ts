@@ -2,9 +2,9 @@
 import { resolve } from "node:path";
 import { type Home, homeOf } from "@svc/config";
 import { EXIT, SvcError } from "@svc/contract";
-import { callDaemon } from "@svc/gateway/control";
 import { systemClock } from "@svc/kit/system-clock";
 import { lockHome } from "@svc/store";
+import { daemonAt } from "../service/control.ts";
 import type { Manifest } from "../backup/manifest.ts";
 import { type PreparedRestore, prepareRestore, restoredConfig } from "../backup/prepare-restore.ts";
 import type { CommandContext } from "../cli/command.ts";
@@ -62,10 +62,10 @@ function lockIfFree(home: Home): (() => void) | undefined {
 }
 
 async function restoreLive(home: Home, restore: PreparedRestore): Promise<string> {
-  const { controlSocket: socketFile } = home;
-  const { instance } = (await callDaemon({ socketFile, name: "status" }).catch(busy)) as { instance: string };
-  await callDaemon({ socketFile, name: "restore", body: { folder: restore.folder } });
-  const { url } = await untilReplaced(socketFile, instance).catch((cause: unknown) => {
+  const call = daemonAt(home.controlSocket);
+  const { instance } = await call({ name: "status" }).catch(busy);
+  await call({ name: "restore", body: { folder: restore.folder } });
+  const { url } = await untilReplaced(call, instance).catch((cause: unknown) => {
     throw restore.applied() ? notUp(restore, cause) : cause;
   });
   if (restore.applied()) return url;

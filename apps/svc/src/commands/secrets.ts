@@ -7,7 +7,7 @@ import {
   setConfigSecret,
   typedKey,
 } from "@svc/config";
-import { EXIT, type Json, SvcError } from "@svc/contract";
+import { EXIT, SvcError } from "@svc/contract";
 import { columns } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { readSecret } from "../cli/input.ts";
@@ -63,11 +63,8 @@ async function encrypt(context: CommandContext): Promise<number> {
 
 /** What is in force does not change, so nobody needs a reload. */
 async function rotate(context: CommandContext): Promise<number> {
-  const done = (await callHere(await offlineOptions(context), { name: "secrets-rotate" })) as {
-    sealed: string[];
-    resumed: boolean;
-  };
-  if (context.options.flag("json")) context.printJson(done as unknown as Json);
+  const done = await callHere(await offlineOptions(context))({ name: "secrets-rotate" });
+  if (context.options.flag("json")) context.printJson(done);
   else {
     const what =
       done.sealed.length === 0 ? "the config has no encrypted secret" : `sealed anew: ${done.sealed.join(", ")}`;

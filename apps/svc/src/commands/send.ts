@@ -1,5 +1,6 @@
 /** `svc send`: a message to somebody on a channel, whichever it is, by the outbox of the service. */
-import { type ErrorCode, ERRORS, EXIT, SvcError } from "@svc/contract";
+import type { InboxMessageDetail } from "@svc/api";
+import { ERRORS, EXIT, SvcError } from "@svc/contract";
 import { channelName } from "../service/channels.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { readText } from "../cli/input.ts";
@@ -8,19 +9,6 @@ import { printable } from "../cli/output.ts";
 
 /** As `channel_send`. */
 const MAX_CHARS = 65_536;
-
-interface Line {
-  readonly id: string;
-  readonly state: string;
-  readonly attempts: number;
-  readonly error: ErrorCode | null;
-  readonly platform_id: string | null;
-}
-
-interface Sent {
-  readonly messages: readonly Line[];
-  readonly why_waiting: string | null;
-}
 
 /**
  * Exit 0: sent, or kept to be sent. With --wait 75 when it still waits. What the platform refused for good ends with the code of
@@ -39,7 +27,7 @@ export async function run(context: CommandContext): Promise<number> {
   const said = { channel: channelName(typed), conversation: conversation.trim(), text, files: [...files], wait };
   await using backend = await openBackend(context);
   const body = { ...said, ...(thread !== undefined && { thread }) };
-  const sent = (await backend.call({ name: "send", body })) as unknown as Sent;
+  const sent = await backend.call({ name: "send", body });
   if (options.flag("json")) context.printJson(sent);
   else context.print(printable(sent.messages.map((line) => lineOf(line, sent.why_waiting)).join("\n")));
   return exitOf(sent.messages, wait);
@@ -47,7 +35,10 @@ export async function run(context: CommandContext): Promise<number> {
 
 const usage = (message: string): SvcError => new SvcError("USAGE", message, { hint: "See: svc send --help" });
 
-function lineOf({ id, state, attempts, error, platform_id: platformId }: Line, why: string | null): string {
+function lineOf(
+  { id, state, attempts, error, platform_id: platformId }: InboxMessageDetail,
+  why: string | null,
+): string {
   const wrong = error === null ? undefined : `${ERRORS[error].sentence} [${error}]`;
   if (state === "sent") return `${id} sent${platformId === null ? "" : ` (platform id ${platformId})`}`;
   if (state !== "waiting") return `${id} ${state}${wrong === undefined ? "" : `: ${wrong}`}`;
@@ -56,7 +47,7 @@ function lineOf({ id, state, attempts, error, platform_id: platformId }: Line, w
   return `${id} waits: ${wrong} Tried ${attempts} ${attempts === 1 ? "time" : "times"}, and again later: svc inbox show ${id}`;
 }
 
-function exitOf(messages: readonly Line[], wait: boolean): number {
+function exitOf(messages: readonly InboxMessageDetail[], wait: boolean): number {
   const ended = messages.find(({ state }) => state === "dead" || state === "dropped");
   if (ended) return ended.error === null ? EXIT.failure : ERRORS[ended.error].exit;
   return wait && messages.some(({ state }) => state === "waiting") ? EXIT.tempFail : EXIT.ok;

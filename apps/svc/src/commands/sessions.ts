@@ -1,14 +1,16 @@
 /** `svc sessions list|search|show|rename|pin|unpin|archive|unarchive|export|cancel|delete`: the conversations of every device and channel. */
-import { EXIT, type Json, SvcError } from "@svc/contract";
-import { columns, fileLine, minute, printable, type ShownFile } from "../cli/output.ts";
+import type { SessionMessage } from "@svc/api";
+import type { ControlInput } from "@svc/api/control";
+import { EXIT, SvcError } from "@svc/contract";
+import { columns, fileLine, minute, printable } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
-import type { Call } from "../service/backend.ts";
+import type { Call } from "../service/control.ts";
 import { callHere, offlineOptions } from "../service/handlers/call-here.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = "", id = "", more = ""] = context.args;
   const offline = await offlineOptions(context);
-  return await ACTIONS[action]!(context, (call) => callHere(offline, call), id, more);
+  return await ACTIONS[action]!(context, callHere(offline), id, more);
 }
 
 type Action = (context: CommandContext, call: Call, id: string, more: string) => Promise<number>;
@@ -27,44 +29,10 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   delete: remove,
 };
 
-interface SessionLine {
-  readonly id: string;
-  readonly session_id: string;
-  readonly title: string | null;
-  readonly pinned: boolean;
-  readonly archived: boolean;
-  readonly device: { readonly id: string; readonly name: string } | null;
-  readonly channel: { readonly channel: string; readonly id: string } | null;
-  readonly turns: number;
-  readonly running: boolean;
-  readonly updated_at: string;
-}
-
-interface MessageLine {
-  readonly at: string;
-  readonly role: "user" | "assistant";
-  readonly text: string;
-  readonly files: readonly ShownFile[];
-  readonly calls: readonly {
-    readonly tool: string;
-    readonly input: Json;
-    readonly ok: boolean;
-    readonly output: Json;
-  }[];
-  readonly turn_id: string;
-  readonly state: string;
-  readonly kind: "message" | "continue" | "by_hand";
-  readonly author: { readonly kind: string; readonly id: string | null; readonly name: string | null } | null;
-  readonly replaced: boolean;
-  readonly problem: { readonly code: string; readonly reason: string; readonly fix: string | null } | null;
-}
-
 async function list(context: CommandContext, call: Call): Promise<number> {
   const limit = limitOf(context, 50);
   const archived = context.options.flag("archived");
-  const { sessions } = (await call({ name: "sessions", body: { limit, archived } })) as unknown as {
-    sessions: SessionLine[];
-  };
+  const { sessions } = await call({ name: "sessions", body: { limit, archived } });
   if (context.options.flag("json")) context.printJson({ sessions });
   else if (sessions.length === 0) context.print("no conversation is kept");
   else {
@@ -81,16 +49,9 @@ async function list(context: CommandContext, call: Call): Promise<number> {
   return EXIT.ok;
 }
 
-interface FoundLine {
-  readonly session: SessionLine;
-  readonly at: string;
-  readonly role: MessageLine["role"];
-  readonly snippet: readonly { readonly text: string; readonly hit: boolean }[];
-}
-
 async function search(context: CommandContext, call: Call, query: string): Promise<number> {
   const body = { query, limit: limitOf(context, 20) };
-  const { results } = (await call({ name: "session-search", body })) as unknown as { results: FoundLine[] };
+  const { results } = await call({ name: "session-search", body });
   if (context.options.flag("json")) context.printJson({ results });
   else if (results.length === 0) context.print("no message has all of these words");
   for (const { session, at, role, snippet } of context.options.flag("json") ? [] : results) {
@@ -104,9 +65,9 @@ async function change(
   context: CommandContext,
   call: Call,
   id: string,
-  changes: { readonly [name: string]: Json },
+  changes: ControlInput<"session-update">["changes"],
 ): Promise<number> {
-  const session = (await call({ name: "session-update", body: { id, changes } })) as unknown as SessionLine;
+  const session = await call({ name: "session-update", body: { id, changes } });
   if (context.options.flag("json")) context.printJson(session);
   else {
     const state = [...(session.pinned ? ["pinned"] : []), ...(session.archived ? ["archived"] : [])];
@@ -118,7 +79,7 @@ async function change(
 
 async function exported(context: CommandContext, call: Call, id: string): Promise<number> {
   const format = context.options.text("format") ?? "markdown";
-  const { text } = (await call({ name: "session-export", body: { id, format } })) as unknown as { text: string };
+  const { text } = await call({ name: "session-export", body: { id, format } });
   // At a terminal nothing in it may drive the terminal; a file gets it as it is.
   context.print((process.stdout.isTTY ? printable(text) : text).replace(/\n$/, ""));
   return EXIT.ok;
@@ -127,11 +88,7 @@ async function exported(context: CommandContext, call: Call, id: string): Promis
 async function show(context: CommandContext, call: Call, id: string): Promise<number> {
   const before = context.options.text("before");
   const body = { id, limit: limitOf(context, 20), ...(before !== undefined && { before }) };
-  const page = (await call({ name: "session-messages", body })) as unknown as {
-    session: SessionLine;
-    messages: MessageLine[];
-    before: string | null;
-  };
+  const page = await call({ name: "session-messages", body });
   if (context.options.flag("json")) {
     context.printJson(page);
     return EXIT.ok;
@@ -148,7 +105,7 @@ async function show(context: CommandContext, call: Call, id: string): Promise<nu
 }
 
 async function cancel(context: CommandContext, call: Call, id: string): Promise<number> {
-  const done = (await call({ name: "session-cancel", body: { id } })) as unknown as { id: string; cancelled: boolean };
+  const done = await call({ name: "session-cancel", body: { id } });
   if (context.options.flag("json")) context.printJson(done);
   else context.print(done.cancelled ? `the running turn of ${done.id} is stopped` : `no turn runs in ${done.id}`);
   return done.cancelled ? EXIT.ok : EXIT.failure;
@@ -160,26 +117,26 @@ async function remove(context: CommandContext, call: Call, id: string): Promise<
   if (asks && !(await confirmed("Delete the conversation and all its messages?"))) {
     throw new SvcError("CANCELLED");
   }
-  const gone = (await call({ name: "session-delete", body: { id } })) as unknown as SessionLine;
+  const gone = await call({ name: "session-delete", body: { id } });
   if (context.options.flag("json")) context.printJson(gone);
   else context.print(`${gone.id} is deleted`);
   return EXIT.ok;
 }
 
-function whyText({ state, problem, replaced }: MessageLine): string {
+function whyText({ state, problem, replaced }: SessionMessage): string {
   const { code, reason, fix } = problem!;
   const why = `  [${state}${replaced ? ", sent again" : ""}: ${reason} ${code}]`;
   return fix === null ? `${why}\n` : `${why}\n  ${fix}\n`;
 }
 
-function writerOf({ role, author, kind }: MessageLine): string {
+function writerOf({ role, author, kind }: SessionMessage): string {
   const name = author ? (author.name ?? author.id ?? author.kind) : undefined;
   if (kind === "continue" && role === "user") return `${name ?? role} (asks for the rest)`;
   if (name === undefined) return role;
   return kind === "by_hand" && role === "assistant" ? `${name} (by hand)` : name;
 }
 
-function messageText(message: MessageLine): string {
+function messageText(message: SessionMessage): string {
   const { at, text, files, calls } = message;
   const tools = calls.map(({ tool, input, ok }) => `  [${tool} ${JSON.stringify(input)}: ${ok ? "done" : "failed"}]`);
   return [

@@ -3,33 +3,16 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EXIT, type Json, SvcError } from "@svc/contract";
+import type { SopSaved, SopSource, SopUndone, SopVersionDetail } from "@svc/api";
+import { EXIT, SvcError } from "@svc/contract";
 import { columns, printable } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { atTerminal, confirmed } from "../cli/prompts.ts";
-import type { Call } from "../service/backend.ts";
+import type { Call } from "../service/control.ts";
 
 interface Files {
   readonly toml: string;
   readonly markdown: string | null;
-}
-
-interface Source extends Files {
-  readonly revision: string;
-  readonly unwritable: string | null;
-}
-
-interface Saved {
-  readonly name: string;
-  /** Null: it was deleted. */
-  readonly revision: string | null;
-  /** Null: the files said so already. */
-  readonly version: number | null;
-  readonly warnings: readonly {
-    readonly file: string | null;
-    readonly line: number | null;
-    readonly message: string;
-  }[];
 }
 
 /** From files, or from the template. */
@@ -37,21 +20,21 @@ export async function create(context: CommandContext, call: Call, name: string):
   const given = filesGiven(context);
   const files =
     given.toml === undefined
-      ? { ...((await call({ name: "sop-draft", body: { name } })) as unknown as Files), ...given }
+      ? { ...(await call({ name: "sop-draft", body: { name } })), ...given }
       : { toml: given.toml, markdown: given.markdown ?? null };
   const saved = await save(call, name, files, null);
   const next = `Edit it with: svc sop edit ${name}\nTry it with: svc sop test ${name}\nThen: svc sop enable ${name}`;
-  return told(context, saved, `sops/${name} in the workspace is written.\n${next}`);
+  return report(context, saved, `sops/${name} in the workspace is written.\n${next}`);
 }
 
 /** In an editor, or from files. */
 export async function edit(context: CommandContext, call: Call, name: string): Promise<number> {
-  const source = (await call({ name: "sop-read", body: { name } })) as unknown as Source;
+  const source = await call({ name: "sop-read", body: { name } });
   if (source.unwritable !== null) throw new SvcError("SOP_UNWRITABLE", source.unwritable);
   const given = filesGiven(context);
   if (given.toml !== undefined || given.markdown !== undefined) {
     const files = { toml: given.toml ?? source.toml, markdown: given.markdown ?? source.markdown };
-    return told(context, await save(call, name, files, source.revision), `${name} is saved.`);
+    return report(context, await save(call, name, files, source.revision), `${name} is saved.`);
   }
   if (!atTerminal()) {
     throw new SvcError("USAGE", "An editor needs a terminal.", { hint: "Or use: --toml <file> --markdown <file>" });
@@ -61,36 +44,29 @@ export async function edit(context: CommandContext, call: Call, name: string): P
 
 export async function duplicate(context: CommandContext, call: Call, name: string): Promise<number> {
   const to = context.args[2] ?? "";
-  const saved = (await call({ name: "sop-copy", body: { name, to } })) as unknown as Saved;
-  return told(context, saved, `${to} is a copy of ${name}, and disabled.\nEdit it with: svc sop edit ${to}`);
+  const saved = await call({ name: "sop-copy", body: { name, to } });
+  return report(context, saved, `${to} is a copy of ${name}, and disabled.\nEdit it with: svc sop edit ${to}`);
 }
 
 export async function rename(context: CommandContext, call: Call, name: string): Promise<number> {
   const to = context.args[2] ?? "";
-  const saved = (await call({ name: "sop-rename", body: { name, to } })) as unknown as Saved;
-  return told(context, saved, `${name} is named ${to} now. Its runs keep the name they began with.${wayBack(saved)}`);
+  const saved = await call({ name: "sop-rename", body: { name, to } });
+  return report(context, saved, `${name} is named ${to} now. Its runs keep the name they began with.${wayBack(saved)}`);
 }
 
 /** As the page asks first: at a terminal. */
 export async function remove(context: CommandContext, call: Call, name: string): Promise<number> {
   await confirmAtTerminal(context, `Delete ${name}? Runs that have begun go on.`);
-  const saved = (await call({ name: "sop-delete", body: { name } })) as unknown as Saved;
-  return told(context, saved, `${name} is deleted.${wayBack(saved)}`);
+  const saved = await call({ name: "sop-delete", body: { name } });
+  return report(context, saved, `${name} is deleted.${wayBack(saved)}`);
 }
 
-const wayBack = ({ version }: Saved): string => (version === null ? "" : `\nUndo with: svc sop undo ${version}`);
-
-interface Version {
-  readonly version: number;
-  readonly at: string;
-  readonly by: string;
-  readonly what: string;
-  readonly sops: readonly string[];
-}
+const wayBack = ({ version }: SopSaved | SopUndone): string =>
+  version === null ? "" : `\nUndo with: svc sop undo ${version}`;
 
 export async function versions(context: CommandContext, call: Call, name: string): Promise<number> {
   const body = name === "" ? {} : { name };
-  const kept = (await call({ name: "sop-versions", body })) as unknown as { versions: Version[] };
+  const kept = await call({ name: "sop-versions", body });
   if (context.options.flag("json")) context.printJson(kept);
   else if (kept.versions.length === 0) context.print("no saved changes");
   else {
@@ -106,33 +82,24 @@ export async function versions(context: CommandContext, call: Call, name: string
   return EXIT.ok;
 }
 
-interface VersionDetail extends Version {
-  readonly undo: readonly {
-    readonly sop: string;
-    readonly file: string;
-    readonly lines: readonly { readonly kind: "same" | "added" | "removed" | "gap"; readonly text: string }[];
-  }[];
-  readonly revision: string;
-}
-
 /** What is shown is what is undone: not what somebody saves meanwhile. */
 export async function undo(context: CommandContext, call: Call, given: string): Promise<number> {
   const version = Number(given.replace(/^#/, ""));
   if (!Number.isInteger(version) || version < 1) {
     throw new SvcError("USAGE", "svc sop undo takes the number of a version.", { hint: "See: svc sop versions" });
   }
-  const detail = (await call({ name: "sop-version", body: { version } })) as unknown as VersionDetail;
+  const detail = await call({ name: "sop-version", body: { version } });
   if (!context.options.flag("json")) context.print(printable(diffText(detail)));
   if (detail.undo.length > 0) await confirmAtTerminal(context, `Undo version ${version}?`);
   const body = { version, revision: detail.revision };
-  const saved = (await call({ name: "sop-undo", body })) as unknown as Saved;
+  const saved = await call({ name: "sop-undo", body });
   const done = saved.version === null ? "Nothing was changed." : `Version ${version} is undone.${wayBack(saved)}`;
-  return told(context, saved, done);
+  return report(context, saved, done);
 }
 
 const SIGNS = { same: " ", added: "+", removed: "-", gap: "…" } as const;
 
-const diffText = ({ undo: files }: VersionDetail): string =>
+const diffText = ({ undo: files }: SopVersionDetail): string =>
   files
     .map(({ sop, file, lines }) =>
       [`${sop}/${file}`, ...lines.map(({ kind, text }) => `${SIGNS[kind]} ${text}`)].join("\n"),
@@ -149,17 +116,16 @@ export const disable = (context: CommandContext, call: Call, name: string): Prom
   switched(context, call, name, false);
 
 async function switched(context: CommandContext, call: Call, name: string, enabled: boolean): Promise<number> {
-  const saved = (await call({ name: "sop-switch", body: { name, enabled } })) as unknown as Saved;
-  return told(context, saved, `${name} is ${enabled ? "enabled" : "disabled: nothing starts it but svc sop test"}`);
+  const saved = await call({ name: "sop-switch", body: { name, enabled } });
+  return report(context, saved, `${name} is ${enabled ? "enabled" : "disabled: nothing starts it but svc sop test"}`);
 }
 
-async function save(call: Call, name: string, { toml, markdown }: Files, revision: string | null): Promise<Saved> {
-  const body: { [key: string]: Json } = { name, toml, ...(markdown !== null && { markdown }) };
-  if (revision !== null) body["revision"] = revision;
-  return (await call({ name: "sop-save", body })) as unknown as Saved;
+async function save(call: Call, name: string, { toml, markdown }: Files, revision: string | null): Promise<SopSaved> {
+  const body = { name, toml, ...(markdown !== null && { markdown }), ...(revision !== null && { revision }) };
+  return await call({ name: "sop-save", body });
 }
 
-function told(context: CommandContext, saved: Saved, text: string): number {
+function report(context: CommandContext, saved: SopSaved | SopUndone, text: string): number {
   if (context.options.flag("json")) context.printJson(saved);
   else {
     const warnings = saved.warnings.map(({ file, line, message }) => `warning: ${file}:${line}  ${message}`);
@@ -169,7 +135,7 @@ function told(context: CommandContext, saved: Saved, text: string): number {
 }
 
 /** What is wrong is edited again; what is not saved in the end is kept in a folder that is named. */
-async function inEditor(context: CommandContext, call: Call, name: string, source: Source): Promise<number> {
+async function inEditor(context: CommandContext, call: Call, name: string, source: SopSource): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "svc-sop-"));
   const [toml, markdown] = [join(folder, "SOP.toml"), join(folder, "SOP.md")];
   const forget = (): void => {
@@ -194,7 +160,7 @@ async function inEditor(context: CommandContext, call: Call, name: string, sourc
     try {
       const saved = await save(call, name, files, source.revision);
       forget();
-      return told(context, saved, `${name} is saved.`);
+      return report(context, saved, `${name} is saved.`);
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
       const kept = `What you wrote is in ${folder}`;

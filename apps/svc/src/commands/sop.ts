@@ -1,15 +1,17 @@
 /** `svc sop …`: procedures and their runs. Only what starts a run needs a daemon. */
+import type { Sop, SopCalendar, SopRun, SopRunDetail, SopStep, SopTrigger } from "@svc/api";
+import type { ControlAnswer, RunEvent } from "@svc/api/control";
 import { EXIT, SvcError } from "@svc/contract";
 import { minute, printable, stateColumns, tintState } from "../cli/output.ts";
 import type { CommandContext } from "../cli/command.ts";
-import type { Call } from "../service/backend.ts";
+import type { Call } from "../service/control.ts";
 import { callHere, offlineOptions } from "../service/handlers/call-here.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = "", name = ""] = context.args;
   checkOptions(context, action);
   const offline = await offlineOptions(context);
-  return await ACTIONS[action]!(context, (call) => callHere(offline, call), name);
+  return await ACTIONS[action]!(context, callHere(offline), name);
 }
 
 type Action = (context: CommandContext, call: Call, name: string) => Promise<number>;
@@ -63,46 +65,40 @@ const notHere = (option: string, action: string): SvcError =>
   new SvcError("USAGE", `svc sop ${action} does not take --${option}.`, { hint: "See: svc sop --help" });
 
 async function list(context: CommandContext, call: Call): Promise<number> {
-  const told = (await call({ name: "sops" })) as unknown as { sops: SopLine[]; broken: Broken[] };
-  if (context.options.flag("json")) context.printJson(told);
-  else if (told.sops.length + told.broken.length === 0) context.print(NONE);
+  const answer = await call({ name: "sops" });
+  if (context.options.flag("json")) context.printJson(answer);
+  else if (answer.sops.length + answer.broken.length === 0) context.print(NONE);
   else {
-    const rows = [...told.sops.map(sopRow), ...told.broken.map(({ name, problem }) => [name, "broken", "", problem])];
+    const rows = [
+      ...answer.sops.map(sopRow),
+      ...answer.broken.map(({ name, problem }) => [name, "broken", "", problem]),
+    ];
     context.print(stateColumns(rows, 1, tintState));
   }
   return EXIT.ok;
 }
 
-interface Broken {
-  readonly name: string;
-  readonly problem: string;
-}
-
 const NONE = "there is no procedure\nWrite one with: svc sop new <name>";
 
 async function show(context: CommandContext, call: Call, name: string): Promise<number> {
-  const told = (await call({ name: "sop-show", body: { name } })) as unknown as { sop?: SopLine; run?: RunPage };
-  if (context.options.flag("json")) context.printJson(told.run ?? told.sop);
-  else context.print(printable(told.run ? runPage(told.run) : sopPage(told.sop!)));
+  const answer = await call({ name: "sop-show", body: { name } });
+  if (context.options.flag("json")) context.printJson(answer.run ?? answer.sop);
+  else context.print(printable(answer.run ? runPage(answer.run) : sopPage(answer.sop!)));
   return EXIT.ok;
 }
 
 async function validate(context: CommandContext, call: Call, name: string): Promise<number> {
   const body = name === "" ? {} : { name };
-  const told = (await call({ name: "sop-validate", body })) as unknown as { ok: boolean; procedures: Judged[] };
-  if (context.options.flag("json")) context.printJson(told);
-  else if (told.procedures.length === 0) context.print(NONE);
-  else context.print(printable(told.procedures.map(judgement).join("\n")));
-  return told.ok ? EXIT.ok : EXIT.data;
+  const answer = await call({ name: "sop-validate", body });
+  if (context.options.flag("json")) context.printJson(answer);
+  else if (answer.procedures.length === 0) context.print(NONE);
+  else context.print(printable(answer.procedures.map(judgement).join("\n")));
+  return answer.ok ? EXIT.ok : EXIT.data;
 }
 
-interface Judged {
-  readonly name: string;
-  readonly problems: readonly string[];
-  readonly warnings: readonly string[];
-}
+type Checked = ControlAnswer<"sop-validate">["procedures"][number];
 
-const judgement = ({ name, problems, warnings }: Judged): string =>
+const judgement = ({ name, problems, warnings }: Checked): string =>
   [
     `${name}: ${problems.length === 0 ? "no problems" : `${problems.length} ${problems.length === 1 ? "problem" : "problems"}`}`,
     ...problems.map((problem) => `  ${problem}`),
@@ -116,7 +112,7 @@ async function start(context: CommandContext, call: Call, name: string): Promise
   const trigger = numberOf(context, "trigger", 1, 100);
   if (payload !== undefined && !isJson(payload)) throw new SvcError("USAGE", "--payload takes JSON.");
   const json = options.flag("json");
-  const done = (await call({
+  const done = await call({
     name: isTest ? "sop-test" : "sop-run",
     body: {
       name,
@@ -125,10 +121,10 @@ async function start(context: CommandContext, call: Call, name: string): Promise
       ...(trigger !== undefined && { trigger: trigger - 1 }),
     },
     onEvent: (event) => {
-      const line = json ? undefined : progress(event as unknown as RunEvent);
+      const line = json ? undefined : progress(event);
       if (line !== undefined) context.print(printable(line));
     },
-  })) as unknown as RunPage;
+  });
   if (json) context.printJson(done);
   else if (options.flag("wait")) context.print(printable(runPage(done)));
   else
@@ -138,11 +134,7 @@ async function start(context: CommandContext, call: Call, name: string): Promise
   return done.status === "failed" || done.status === "cancelled" ? EXIT.failure : EXIT.ok;
 }
 
-type RunEvent =
-  | { readonly type: "step"; readonly run: string; readonly step: number; readonly status: string }
-  | { readonly type: "question"; readonly run: string; readonly title: string; readonly approval: number | null };
-
-/** That a step waits for a person is told with its question. */
+/** That a step waits for a person is answer with its question. */
 function progress(event: RunEvent): string | undefined {
   if (event.type === "question") return `${event.run}  ${event.title}  svc approvals approve ${event.approval}`;
   return event.status === "waiting_approval" ? undefined : `${event.run}  step ${event.step}  ${event.status}`;
@@ -168,31 +160,31 @@ function numberOf({ options }: CommandContext, name: string, least: number, most
 
 async function retry(context: CommandContext, call: Call, id: string): Promise<number> {
   const step = numberOf(context, "step", 1, 200) ?? (await stepToRetry(call, id));
-  const told = (await call({ name: "sop-retry", body: { run: id, step } })) as unknown as RunLine & { asks: number[] };
-  if (context.options.flag("json")) context.printJson(told);
+  const answer = await call({ name: "sop-retry", body: { run: id, step } });
+  if (context.options.flag("json")) context.printJson(answer);
   else {
     const asks =
-      told.asks.length === 0 ? "" : `\nMay have acted already, so waits for a yes: step ${told.asks.join(", ")}`;
-    context.print(printable(`${told.id} goes on from step ${step}; follow it with: svc sop show ${told.id}${asks}`));
+      answer.asks.length === 0 ? "" : `\nMay have acted already, so waits for a yes: step ${answer.asks.join(", ")}`;
+    context.print(
+      printable(`${answer.id} goes on from step ${step}; follow it with: svc sop show ${answer.id}${asks}`),
+    );
   }
   return EXIT.ok;
 }
 
 /** The one that it ended at. */
 async function stepToRetry(call: Call, id: string): Promise<number> {
-  const { run } = (await call({ name: "sop-show", body: { name: id } })) as unknown as { run?: RunPage };
+  const { run } = await call({ name: "sop-show", body: { name: id } });
   if (!run) throw new SvcError("SOP_RUN_UNKNOWN", undefined, { hint: "See: svc sop runs" });
   return run.step;
 }
 
 async function calendar(context: CommandContext, call: Call, name: string): Promise<number> {
   const days = numberOf(context, "days", 1, 31) ?? 7;
-  const told = (await call({
-    name: "sop-calendar",
-    body: { days, ...(name !== "" && { name }) },
-  })) as unknown as Calendar;
-  if (context.options.flag("json")) context.printJson(told);
-  else context.print(told.times.length === 0 ? `cron starts nothing in ${days} days` : printable(calendarText(told)));
+  const answer = await call({ name: "sop-calendar", body: { days, ...(name !== "" && { name }) } });
+  if (context.options.flag("json")) context.printJson(answer);
+  else
+    context.print(answer.times.length === 0 ? `cron starts nothing in ${days} days` : printable(calendarText(answer)));
   return EXIT.ok;
 }
 
@@ -207,10 +199,12 @@ async function runs(context: CommandContext, call: Call, name: string): Promise<
     ...(options.text("source") !== undefined && { source: options.text("source")! }),
     ...(options.flag("tests") && { test: true }),
   };
-  const told = (await call({ name: "sop-runs", body })) as unknown as { runs: RunLine[] };
-  if (options.flag("json")) context.printJson(told);
+  const answer = await call({ name: "sop-runs", body });
+  if (options.flag("json")) context.printJson(answer);
   else
-    context.print(told.runs.length === 0 ? "there is no such run" : stateColumns(told.runs.map(runRow), 3, tintState));
+    context.print(
+      answer.runs.length === 0 ? "there is no such run" : stateColumns(answer.runs.map(runRow), 3, tintState),
+    );
   return EXIT.ok;
 }
 
@@ -218,89 +212,14 @@ async function cancel(context: CommandContext, call: Call, id: string): Promise<
   const { atTerminal, confirmed } = await import("../cli/prompts.ts");
   const asks = atTerminal() && !context.options.flag("yes");
   if (asks && !(await confirmed(`Cancel ${id}? What its steps have done stays done.`))) throw new SvcError("CANCELLED");
-  const done = (await call({ name: "sop-cancel", body: { run: id } })) as unknown as RunLine;
+  const done = await call({ name: "sop-cancel", body: { run: id } });
   if (context.options.flag("json")) context.printJson(done);
   else context.print(printable(`${done.id} is cancelled`));
   return EXIT.ok;
 }
 
 /** Procedures and runs as `svc sop` prints them. */
-interface SopLine {
-  readonly name: string;
-  readonly enabled: boolean;
-  readonly description: string;
-  readonly version: string;
-  readonly priority: string;
-  readonly execution_mode: string;
-  readonly cooldown_secs: number;
-  readonly max_concurrent: number;
-  readonly agent: string | null;
-  readonly triggers: readonly TriggerLine[];
-  readonly steps: readonly StepLine[];
-  readonly active_runs: number;
-  readonly last_run: RunLine | null;
-  readonly problem: string | null;
-}
-
-interface TriggerLine {
-  readonly type: string;
-  readonly path?: string;
-  readonly expression?: string;
-  readonly timezone?: string | null;
-  readonly event?: string;
-  readonly topic?: string;
-  readonly board?: string;
-  readonly signal?: string;
-  readonly next_at?: string | null;
-  readonly condition: string | null;
-}
-
-interface StepLine {
-  readonly number: number;
-  readonly title: string;
-  readonly kind: string;
-  readonly tools: readonly string[];
-  readonly requires_confirmation: boolean;
-}
-
-interface RunLine {
-  readonly id: string;
-  readonly n: number;
-  readonly sop: string;
-  readonly status: string;
-  readonly mode: string;
-  readonly step: number;
-  readonly started_by: string;
-  readonly started_at: string;
-  readonly ended_at: string | null;
-  readonly error: string | null;
-  readonly reason: string | null;
-  readonly test: boolean;
-  readonly retry_of: string | null;
-}
-
-interface Calendar {
-  readonly times: readonly {
-    readonly sop: string;
-    readonly expression: string;
-    readonly timezone: string | null;
-    readonly at: readonly string[];
-    readonly more: boolean;
-  }[];
-  readonly left: number;
-}
-
-interface RunPage extends RunLine {
-  readonly steps: readonly {
-    readonly number: number;
-    readonly title: string;
-    readonly status: string;
-    readonly output: unknown;
-    readonly approval: { readonly n: number; readonly status: string } | null;
-  }[];
-}
-
-const sopRow = (sop: SopLine): string[] => [
+const sopRow = (sop: Sop): string[] => [
   sop.name,
   [sop.execution_mode, ...(sop.enabled ? [] : ["disabled"]), ...(sop.problem === null ? [] : [WRONG])].join(", "),
   [...new Set(sop.triggers.map(({ type }) => type))].join(" "),
@@ -310,7 +229,7 @@ const sopRow = (sop: SopLine): string[] => [
 const WRONG = "the newest version is wrong";
 
 /** Each start on a line, in the order of time. */
-function calendarText({ times, left }: Calendar): string {
+function calendarText({ times, left }: SopCalendar): string {
   const lines = times
     .flatMap(({ sop, expression, timezone, at, more }) =>
       at.map((moment, index) => {
@@ -326,7 +245,7 @@ function calendarText({ times, left }: Calendar): string {
   return [...lines, ...(left > 0 ? [`and ${left} more triggers`] : [])].join("\n");
 }
 
-function sopPage(sop: SopLine): string {
+function sopPage(sop: Sop): string {
   const fact = (name: string, value: string | number): string => `  ${name.padEnd(15)}${value}`;
   return [
     `${sop.name} ${sop.version}`.trim(),
@@ -347,7 +266,7 @@ function sopPage(sop: SopLine): string {
   ].join("\n");
 }
 
-function triggerText(trigger: TriggerLine): string {
+function triggerText(trigger: SopTrigger): string {
   const { path, event, expression, topic, board, signal } = trigger;
   const what = path ?? event ?? expression ?? topic ?? [board, signal].filter(Boolean).join(" ");
   const zone = trigger.timezone ? ` (${trigger.timezone})` : "";
@@ -355,7 +274,7 @@ function triggerText(trigger: TriggerLine): string {
   return `${trigger.type} ${what}${zone}${next}${trigger.condition ? ` when ${trigger.condition}` : ""}`.trimEnd();
 }
 
-const stepText = ({ number, title, kind, tools, requires_confirmation: confirms }: StepLine): string =>
+const stepText = ({ number, title, kind, tools, requires_confirmation: confirms }: SopStep): string =>
   [
     `${number}. ${title}`,
     ...(kind === "checkpoint" ? ["(checkpoint)"] : []),
@@ -363,7 +282,7 @@ const stepText = ({ number, title, kind, tools, requires_confirmation: confirms 
     ...(tools.length > 0 ? [`[${tools.join(", ")}]`] : []),
   ].join(" ");
 
-const runRow = (run: RunLine): string[] => [
+const runRow = (run: SopRun): string[] => [
   `#${run.n}`,
   run.id,
   run.sop,
@@ -372,7 +291,7 @@ const runRow = (run: RunLine): string[] => [
   `${run.test ? "test " : ""}started by ${run.started_by}`,
 ];
 
-function runPage(run: RunPage): string {
+function runPage(run: SopRunDetail): string {
   const steps = run.steps.map(({ number, title, status, approval }) => {
     const asks = status === "waiting_approval" && approval ? `: svc approvals approve ${approval.n}` : "";
     return `  ${number}. ${title}: ${status.replace("_", " ")}${asks}`;
@@ -390,7 +309,7 @@ function runPage(run: RunPage): string {
   ].join("\n");
 }
 
-const statusText = ({ status, step, error }: RunLine): string => {
+const statusText = ({ status, step, error }: SopRun): string => {
   if (status === "failed") return `failed at step ${step}${error === null ? "" : ` (${error})`}`;
   return status === "waiting_approval" ? `waiting at step ${step}` : status;
 };

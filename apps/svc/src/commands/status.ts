@@ -1,16 +1,16 @@
 /** `svc status`: what the daemon says of itself; without a daemon, that there is none. */
+import type { AgentReport, ChannelStatus, SandboxReport, StatusReport } from "@svc/api";
 import { homeOf } from "@svc/config/home";
-import { EXIT, type Json, SvcError } from "@svc/contract";
-import { callDaemon } from "@svc/gateway/control";
+import { EXIT, SvcError } from "@svc/contract";
+import { daemonAt } from "../service/control.ts";
 import type { CommandContext } from "../cli/command.ts";
-import type { SandboxState } from "../service/sandbox-state.ts";
-import { lastErrorText, type Past, type PastMessage } from "../cli/output.ts";
+import { lastErrorText } from "../cli/output.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const home = homeOf(context.env);
   const json = context.options.flag("json");
   try {
-    const status = (await callDaemon({ socketFile: home.controlSocket, name: "status" })) as Status;
+    const status = await daemonAt(home.controlSocket)({ name: "status" });
     if (json) context.printJson(status);
     else context.print(lines(status));
     return EXIT.ok;
@@ -22,49 +22,7 @@ export async function run(context: CommandContext): Promise<number> {
   }
 }
 
-interface Status {
-  readonly [key: string]: Json;
-  readonly status: string;
-  readonly version: string;
-  readonly profile: string;
-  readonly pid: number;
-  readonly uptime_secs: number;
-  readonly url: string;
-  readonly public_url: string | null;
-  readonly home: string;
-  readonly config: string;
-  readonly model: { provider: string; name: string; price_known: boolean };
-  readonly agents: AgentLine[];
-  readonly sandbox: SandboxState;
-  readonly pairing: { required: boolean; devices: number };
-  readonly turns: { running: number; waiting: number };
-  readonly channels: ChannelLine[];
-  readonly messages: { waiting: number; locked: number; failed: number; outgoing: number; dead: number };
-  readonly approvals: { waiting: number };
-  readonly sops: { loaded: number; broken: number; running: number; waiting: number };
-  readonly warnings: string[];
-  readonly features: (Past & { readonly id: string; readonly state: string })[];
-}
-
-type ChannelLine = Past & {
-  readonly id: string;
-  readonly state: string;
-  readonly callback_urls: string[];
-  readonly signed: boolean | null;
-  readonly last_error: PastMessage | null;
-};
-
-type AgentLine = {
-  readonly name: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly price_known: boolean;
-  readonly cost_today_usd: number;
-  readonly max_cost_per_day: number | null;
-  readonly client_max_cost_per_day: number | null;
-};
-
-function lines(status: Status): string {
+function lines(status: StatusReport): string {
   const { sandbox, pairing, turns } = status;
   return [
     `${status.status}: svc ${status.version} (${status.profile}), pid ${status.pid}, up ${status.uptime_secs} s`,
@@ -87,7 +45,7 @@ function lines(status: Status): string {
   ].join("\n");
 }
 
-function channelText(channel: ChannelLine): string {
+function channelText(channel: ChannelStatus): string {
   const { id, state, callback_urls: urls, signed, last_error: error } = channel;
   const last = lastErrorText(channel, error);
   const more = [...urls, ...(signed === false ? ["NOT SIGNED"] : []), ...(last === "" ? [] : [last])];
@@ -95,26 +53,26 @@ function channelText(channel: ChannelLine): string {
 }
 
 /** What went wrong with the messages of a channel is told with the channel. */
-function featureText(feature: Status["features"][number]): string {
+function featureText(feature: StatusReport["features"][number]): string {
   const last = lastErrorText(feature);
   const reason = feature.reason ? ` (${feature.reason})` : "";
   return `  feature   ${feature.id}: ${feature.state}${reason}${last === "" ? "" : `  ${last}`}`;
 }
 
-function messagesText({ waiting, locked, failed, outgoing, dead }: Status["messages"]): string {
+function messagesText({ waiting, locked, failed, outgoing, dead }: StatusReport["messages"]): string {
   const stuck = failed + dead === 0 ? "" : `; ${failed} failed, ${dead} dead: svc inbox list`;
   const unread = locked === 0 ? "" : ` (${locked} encrypted, without their keys)`;
   return `  messages  ${waiting} to answer${unread}, ${outgoing} to deliver${stuck}`;
 }
 
-function proceduresText({ loaded, broken, running, waiting }: Status["sops"]): string[] {
+function proceduresText({ loaded, broken, running, waiting }: StatusReport["sops"]): string[] {
   if (loaded + broken + running + waiting === 0) return [];
   const bad = broken === 0 ? "" : `; ${broken} broken: svc sop validate`;
   return [`  sop       ${loaded} in force, ${running} running, ${waiting} waiting for a person${bad}`];
 }
 
 /** The default agent is the model of `[model]`; the others go by their names. What was spent is said where it is known. */
-function agentText(agent: AgentLine): string {
+function agentText(agent: AgentReport): string {
   const label = agent.name === "default" ? "model     " : `agent     ${agent.name}: `;
   const { max_cost_per_day: all, client_max_cost_per_day: client } = agent;
   const limit = all === null ? "" : ` of $${all}`;
@@ -124,5 +82,5 @@ function agentText(agent: AgentLine): string {
   return `  ${label}${agent.model} by ${agent.provider}${agent.price_known ? spent : " (price unknown)"}`;
 }
 
-const sandboxText = ({ summary, fix }: SandboxState): string =>
+const sandboxText = ({ summary, fix }: SandboxReport): string =>
   fix === null ? summary : `${summary} To confine commands: ${fix}`;

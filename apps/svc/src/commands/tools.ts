@@ -1,5 +1,6 @@
 /** `svc tools list` and `svc tools run`: under the agent's policy and sandbox, exactly as in a turn. */
-import { EXIT, type Json } from "@svc/contract";
+import type { ToolInfo } from "@svc/api";
+import { EXIT } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
 import { printable } from "../cli/output.ts";
 import { callAtTerminal } from "../cli/question.ts";
@@ -9,7 +10,7 @@ export async function run(context: CommandContext): Promise<number> {
   await using backend = await openBackend(context);
   const json = context.options.flag("json");
   if (context.args[0] === "list") {
-    const listed = (await backend.call({ name: "tools" })) as unknown as { tools: ToolLine[] };
+    const listed = await backend.call({ name: "tools" });
     if (json) context.printJson(listed);
     else for (const tool of listed.tools) context.print(line(tool));
     return EXIT.ok;
@@ -18,9 +19,9 @@ export async function run(context: CommandContext): Promise<number> {
   const agent = context.options.text("agent");
   const interactive = process.stdin.isTTY && process.stdout.isTTY;
   const input = context.options.text("input") ?? "{}";
-  const call = { name: "tool", body: { name, input, ...(agent !== undefined && { agent }), interactive } };
+  const call = { name: "tool" as const, body: { name, input, ...(agent !== undefined && { agent }), interactive } };
   const done = interactive ? callAtTerminal(backend.call, call) : backend.call(call);
-  const outcome = (await done) as { ok: boolean; output: Json };
+  const outcome = await done;
   if (json) context.printJson(outcome);
   else {
     const text = typeof outcome.output === "string" ? outcome.output : JSON.stringify(outcome.output, null, 2);
@@ -30,14 +31,7 @@ export async function run(context: CommandContext): Promise<number> {
   return outcome.ok ? EXIT.ok : EXIT.failure;
 }
 
-interface ToolLine {
-  readonly name: string;
-  readonly description: string;
-  readonly approval: string;
-  readonly enabled: boolean;
-}
-
-function line(tool: ToolLine): string {
+function line(tool: ToolInfo): string {
   const state = tool.enabled ? tool.approval : "disabled";
   return `${tool.name.padEnd(14)} ${state.padEnd(8)} ${tool.description.split("\n")[0]}`;
 }

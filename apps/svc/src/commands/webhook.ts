@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { loadConfig } from "@svc/config";
 import { EXIT, type SampleMessage, SvcError, trimEndOf } from "@svc/contract";
-import { callDaemon } from "@svc/gateway/control";
 import type { RegisteredIngress, Registry } from "@svc/runtime";
+import { daemonAt } from "../service/control.ts";
 import { channelName, unknownChannel } from "../service/channels.ts";
 import { withOfflineChannels } from "../service/features.ts";
 import type { CommandContext } from "../cli/command.ts";
@@ -39,7 +39,7 @@ function isBase(text: string): boolean {
 /** Throws NOT_RUNNING. */
 async function daemonUrl({ home }: OfflineOptions): Promise<string> {
   try {
-    return ((await callDaemon({ socketFile: home.controlSocket, name: "status" })) as { url: string }).url;
+    return (await daemonAt(home.controlSocket)({ name: "status" })).url;
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== "NOT_RUNNING") throw error;
     throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon; or say where it is with --url." });

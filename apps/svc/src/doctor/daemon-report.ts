@@ -1,33 +1,14 @@
 /** What only the daemon can tell `svc doctor`: what is in force, what it has seen, what a reload would change. */
 import { readFileSync, realpathSync } from "node:fs";
-import type { Json } from "@svc/contract";
+import type { DaemonReport } from "@svc/api/control";
+import { homeOf, type LoadedConfig } from "@svc/config";
 import type { Gateway } from "@svc/gateway";
-import type { ControlHandlers } from "@svc/gateway/control";
-import { type LoadedConfig, homeOf } from "@svc/config";
+import type { Handlers } from "../service/control.ts";
 import { changedSections, needRestart } from "../service/reload.ts";
 import type { Service } from "../service/service.ts";
 
-export interface DaemonReport {
-  /** Undefined where the system has no users. */
-  readonly uid: number | undefined;
-  /** Sections of the file that differ from what is in force; undefined: the file can't be loaded. */
-  readonly changed: readonly string[] | undefined;
-  /** Keys that a restart would change. */
-  readonly restart: readonly string[];
-  /** A request came with forwarding headers that are not trusted. */
-  readonly untrustedForwarding: boolean;
-  /** Pairing codes that somebody could come in with. */
-  readonly pairingCodes: number;
-  /** Milliseconds since the epoch of the newest thing that was kept. */
-  readonly newestMs: number | undefined;
-  /** A crash would write the memory, secrets included, to the disk. Undefined: it can't be told. */
-  readonly dumpsCore: boolean | undefined;
-  /** Of the checks of settings, over what is in force. */
-  readonly findings: readonly unknown[];
-}
-
 /** Made when the daemon starts: what needs a restart is compared with the config of that moment. */
-export function doctorHandlers(service: Service, gateway: Gateway): ControlHandlers {
+export function doctorHandlers(service: Service, gateway: Gateway): Pick<Handlers, "doctor"> {
   const started = service.config;
   const home = homeOf({ SVC_HOME: realPath(service.context.home.root) });
   return {
@@ -52,9 +33,9 @@ export function doctorHandlers(service: Service, gateway: Gateway): ControlHandl
             ]),
           ),
         },
-        { security: body["security"] === true },
+        { security: body.security },
       );
-      const report: DaemonReport = {
+      return {
         uid: process.getuid?.(),
         ...(await differences(service, started)),
         untrustedForwarding: gateway.seen.untrustedForwarding,
@@ -63,7 +44,6 @@ export function doctorHandlers(service: Service, gateway: Gateway): ControlHandl
         dumpsCore: dumpsCore(),
         findings,
       };
-      return report as unknown as Json;
     },
   };
 }

@@ -1,10 +1,8 @@
 /** Where a chat turn or a tool call runs: in the daemon when one is there, else here, with the home to ourselves. */
-import { type Json, SvcError } from "@svc/contract";
-import { callDaemon, type ControlCall } from "@svc/gateway/control";
 import { homeOf } from "@svc/config/home";
+import { SvcError } from "@svc/contract";
+import { type Call, daemonAt } from "./control.ts";
 import type { CommandContext } from "../cli/command.ts";
-
-export type Call = (call: Omit<ControlCall, "socketFile">) => Promise<Json>;
 
 export interface Backend extends AsyncDisposable {
   readonly call: Call;
@@ -15,10 +13,10 @@ export interface Backend extends AsyncDisposable {
 /** Throws what opening the service throws when there is no daemon. */
 export async function openBackend(context: CommandContext): Promise<Backend> {
   const { controlSocket } = homeOf(context.env);
-  const viaDaemon: Call = (call) => callDaemon({ ...call, socketFile: controlSocket });
+  const call = daemonAt(controlSocket);
   try {
-    await viaDaemon({ name: "ping" });
-    return { call: viaDaemon, isDaemon: true, [Symbol.asyncDispose]: async () => {} };
+    await call({ name: "ping" });
+    return { call, isDaemon: true, [Symbol.asyncDispose]: async () => {} };
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== "NOT_RUNNING") throw error;
   }

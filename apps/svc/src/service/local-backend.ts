@@ -1,7 +1,8 @@
-/** The service without its doors, for one command. It takes the home's lock, so a daemon and this never share a database. */
+/** The service without gateway and control socket, for one command. It takes the home's lock, so a daemon and this never share a database. */
 import { SvcError } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
 import type { Backend } from "./backend.ts";
+import { answer } from "./control.ts";
 import { openContext, prepareHome } from "./context.ts";
 import { openService } from "./open-service.ts";
 import { serviceHandlers } from "./handlers/service.ts";
@@ -14,11 +15,7 @@ export async function openLocally(context: CommandContext): Promise<Backend> {
   const interruption = new Interruption();
   return {
     isDaemon: false,
-    call: async ({ name, body = {}, onEvent = () => {}, signal = never }) => {
-      const handler = handlers[name];
-      if (!handler) throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
-      return interruption.during(signal, async (either) => handler({ body, signal: either, send: onEvent }));
-    },
+    call: (call) => interruption.during(call.signal ?? never, (either) => answer(handlers, call, either)),
     [Symbol.asyncDispose]: async () => {
       interruption.stopWatching();
       await service.close();

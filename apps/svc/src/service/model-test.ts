@@ -1,21 +1,18 @@
 /** A test of a model: one tiny call, and what it took. Of an agent that runs, or of a config that is not written yet. */
 import { createAgent, type ModelTest, type ToolEnvironment } from "@svc/agent";
+import type { ModelReport } from "@svc/api/control";
 import { DEFAULT_AGENT, type LoadedConfig, resolveAgents } from "@svc/config";
-import { type Json, SvcError } from "@svc/contract";
-import type { ControlHandlers } from "@svc/gateway/control";
+import { SvcError } from "@svc/contract";
 import { systemClock } from "@svc/kit/system-clock";
 import { createLogger } from "@svc/runtime";
 import { openStore } from "@svc/store";
-import type { ModelReport } from "../commands/model.ts";
+import type { Handlers } from "./control.ts";
 
 /** Tests the model of the named agent, else of the default one. Throws AGENT_UNKNOWN. */
 export type TestModel = (agent: string | undefined, signal: AbortSignal) => Promise<ModelTest>;
 
-export const modelHandlers = (test: TestModel): ControlHandlers => ({
-  "model-test": async ({ body, signal }) => {
-    const agent = typeof body["agent"] === "string" ? body["agent"] : undefined;
-    return { ...modelReport(await test(agent, signal)) } as unknown as Json;
-  },
+export const modelHandlers = (test: TestModel): Pick<Handlers, "model-test"> => ({
+  "model-test": async ({ body, signal }) => modelReport(await test(body.agent, signal)),
 });
 
 function modelReport({ agent, provider, model, ok, error, ...cost }: ModelTest): ModelReport {

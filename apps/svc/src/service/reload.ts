@@ -5,6 +5,7 @@
  *   load → compare hashes → features: construct, register → sandbox, workspaces, policies → gateway ┐ may fail, undone
  *   swap features, agents, log ─ old features end when no call and no delivery uses them any more   ┘ can't fail
  */
+import type { ReloadReport } from "@svc/api/control";
 import { listSecrets, type LoadedConfig, sealConfigFile, walkSchema } from "@svc/config";
 import { type Composition, SvcError } from "@svc/contract";
 import { type Gateway, type GatewaySettings, ingressPathsOf, type RequestsBefore } from "@svc/gateway";
@@ -15,16 +16,6 @@ import { type Generation, makeGeneration } from "./generation.ts";
 import type { Service } from "./service.ts";
 
 /** What a reload did, as `svc reload --json` prints it. */
-export interface ReloadReport {
-  /** Names of the sections that differ. */
-  readonly changed: readonly string[];
-  /** Features that were registered anew. */
-  readonly features: readonly string[];
-  /** Keys whose change is in force only after a restart. */
-  readonly restart: readonly string[];
-  readonly warnings: readonly string[];
-}
-
 export class Reloader {
   readonly #service: Service;
   readonly #gateway: Gateway;

@@ -1,23 +1,23 @@
 /** Commands that make the running daemon read its config again, and wait for one that restarts. */
+import type { ReloadReport } from "@svc/api/control";
 import { homeOf } from "@svc/config/home";
-import { type Json, SvcError } from "@svc/contract";
-import { callDaemon } from "@svc/gateway/control";
+import { SvcError } from "@svc/contract";
 import { systemClock } from "@svc/kit/system-clock";
-import type { ReloadReport } from "./reload.ts";
+import { type Call, daemonAt } from "./control.ts";
 import type { CommandContext } from "../cli/command.ts";
 
-export interface Told {
+export interface Reloaded {
   /** For a person. */
   readonly text: string;
   /** For a script; null when no daemon runs. */
-  readonly report: Json;
+  readonly report: ReloadReport | null;
 }
 
 /** Never undone: the change is in the file. Throws what the daemon says against it. */
-export async function reloadDaemon({ env }: CommandContext): Promise<Told> {
+export async function reloadDaemon({ env }: CommandContext): Promise<Reloaded> {
   try {
-    const report = await callDaemon({ socketFile: homeOf(env).controlSocket, name: "reload" });
-    return { text: reloadText(report as unknown as ReloadReport), report };
+    const report = await daemonAt(homeOf(env).controlSocket)({ name: "reload" });
+    return { text: reloadText(report), report };
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     if (error.code === "NOT_RUNNING") return { text: "no daemon runs: it counts from the next start", report: null };
@@ -52,10 +52,10 @@ const ABSENT_AT_MOST_MS = 15_000;
  * Waits for a daemon that said it would come again. It drains first, so that may take as long as daemon.drain_secs. Throws
  * NOT_RUNNING when it went away and did not come again.
  */
-export async function untilReplaced(socketFile: string, instance: string): Promise<NewDaemon> {
+export async function untilReplaced(call: Call, instance: string): Promise<NewDaemon> {
   let absentSinceMs: number | undefined;
   for (;;) {
-    const now = await statusOf(socketFile);
+    const now = await statusOf(call);
     if (now && now.instance !== instance) return now;
     if (now) absentSinceMs = undefined;
     else absentSinceMs ??= systemClock.monotonic();
@@ -66,9 +66,9 @@ export async function untilReplaced(socketFile: string, instance: string): Promi
   }
 }
 
-async function statusOf(socketFile: string): Promise<NewDaemon | undefined> {
+async function statusOf(call: Call): Promise<NewDaemon | undefined> {
   try {
-    return (await callDaemon({ socketFile, name: "status" })) as unknown as NewDaemon;
+    return await call({ name: "status" });
   } catch (error) {
     if (error instanceof SvcError && (error.code === "NOT_RUNNING" || error.code === "DAEMON_LOST")) return undefined;
     throw error;

@@ -1,11 +1,11 @@
 /** Settings for the page: the file is edited, put into force by a reload, and put back when that is refused. */
 import type * as api from "@svc/api";
+import type { ReloadReport } from "@svc/api/control";
 import { ConfigError, createRedactor, formatProblems, type LoadedConfig, type Problem } from "@svc/config";
 import type { ConfigEditor, SettingsChange } from "@svc/config/settings";
 import { type Composition, SvcError } from "@svc/contract";
 import type { SettingsAdmin } from "@svc/gateway";
 import { Semaphore } from "@svc/kit/async";
-import type { ReloadReport } from "./reload.ts";
 import type { Service } from "./service.ts";
 
 type Deps = Pick<Service, "context" | "store" | "governance">;

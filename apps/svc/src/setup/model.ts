@@ -1,7 +1,8 @@
 /** Who answers: provider, name, key, price; and whether it does, tried at once. */
+import type { ModelReport } from "@svc/api/control";
 import { variableName } from "@svc/config";
 import { SvcError } from "@svc/contract";
-import { type ModelReport, modelReportText } from "../commands/model.ts";
+import { modelReportText } from "../commands/model.ts";
 import { askHidden, askText, type Choice, choose, clack, confirmed } from "../cli/prompts.ts";
 import type { Setup } from "./draft.ts";
 

@@ -1,10 +1,8 @@
 /** Files that come with messages, and recordings. */
 import { integer } from "@svc/contract";
 import * as v from "valibot";
+import { MAX_FILES } from "./limits.ts";
 import { name, type Output } from "./schema.ts";
-
-/** Of one message. */
-export const MAX_FILES = 20;
 
 export const FileInfo = v.object({
   id: v.string(),

@@ -6,6 +6,7 @@ export * from "./error.ts";
 export * from "./files.ts";
 export * from "./health.ts";
 export * from "./inbox.ts";
+export * from "./limits.ts";
 export * from "./operations.ts";
 export * from "./page-session.ts";
 export * from "./push.ts";

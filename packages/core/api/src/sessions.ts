@@ -2,12 +2,8 @@
 import { integer } from "@svc/contract";
 import * as v from "valibot";
 import { FileInfo } from "./files.ts";
+import { EXPORT_FORMATS, TITLE_CHARS } from "./limits.ts";
 import { anyJson, limit, name, oneOf, time, type Output, type ParametersOutput } from "./schema.ts";
-
-/** Of a title that a person gives, and of every one that is shown. */
-export const TITLE_CHARS = 120;
-
-export const EXPORT_FORMATS = ["markdown", "json"] as const;
 
 export const Session = v.object({
   id: name("The conversation's id, for the paths below."),

@@ -1,8 +1,8 @@
 /** How the daemon of a home is: asked over its socket, for a second at most; and who holds the home when nobody answers. */
-import { type Clock, type Json, SvcError } from "@svc/contract";
-import { callDaemon } from "@svc/gateway/control";
+import type { DaemonReport } from "@svc/api/control";
 import type { Home } from "@svc/config";
-import type { DaemonReport } from "../daemon-report.ts";
+import { type Clock, SvcError } from "@svc/contract";
+import { daemonAt } from "../../service/control.ts";
 import { lockHolder } from "./lock-holder.ts";
 
 export type DaemonPhase =
@@ -49,15 +49,14 @@ const ANSWER_MS = 2500;
 export async function lookAtDaemon(home: Home, security: boolean, clock: Clock): Promise<DaemonState> {
   const late = new AbortController();
   const cancel = clock.after(ANSWER_MS, () => late.abort(new SvcError("REMOTE_TIMEOUT")));
-  const ask = (name: string, body: { readonly [key: string]: Json } = {}): Promise<Json> =>
-    callDaemon({ socketFile: home.controlSocket, name, body, signal: late.signal });
+  const call = daemonAt(home.controlSocket);
+  const { signal } = late;
   try {
-    const [status, report] = await Promise.all([ask("status"), ask("doctor", { security }).catch(notKnown)]);
-    return {
-      phase: "up",
-      status: status as unknown as DaemonStatus,
-      ...(report !== undefined && { report: report as unknown as DaemonReport }),
-    };
+    const [status, report] = await Promise.all([
+      call({ name: "status", signal }),
+      call({ name: "doctor", body: { security }, signal }).catch(notKnown),
+    ]);
+    return { phase: "up", status, ...(report !== undefined && { report }) };
   } catch (error) {
     return withHolder(phaseOf(error), home);
   } finally {
@@ -67,8 +66,7 @@ export async function lookAtDaemon(home: Home, security: boolean, clock: Clock):
 
 /** Whether the daemon has seen forwarding headers by now. */
 export async function askAgain(home: Home, signal: AbortSignal): Promise<boolean> {
-  const report = await callDaemon({ socketFile: home.controlSocket, name: "doctor", signal });
-  return (report as unknown as DaemonReport).untrustedForwarding;
+  return (await daemonAt(home.controlSocket)({ name: "doctor", signal })).untrustedForwarding;
 }
 
 /** A daemon of another version; which one it is, its status says. */

@@ -14,6 +14,7 @@ import { Reloader, sealAtRest } from "../reload.ts";
 import { openService, workspacesOf } from "../open-service.ts";
 import type { Service } from "../service.ts";
 import { banner, pairingLines } from "./banner.ts";
+import { controlHandlers } from "../control.ts";
 import { daemonHandlers } from "../handlers/daemon.ts";
 import { openGateway } from "./gateway.ts";
 import { giveMemoryBack } from "./idle-memory.ts";
@@ -94,7 +95,10 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
     if (code) context.print(pairingLines(gateway, code, service.config.core["channels_config.webhook"]));
   };
   const { home, log } = service.context;
-  const control = await startControl(home.controlSocket, await daemonHandlers(daemon), { log, clock: systemClock });
+  const control = await startControl(home.controlSocket, controlHandlers(await daemonHandlers(daemon)), {
+    log,
+    clock: systemClock,
+  });
   const { startTrace: trace } = context;
   trace?.phase("control socket listening");
   const stopHousekeeping = keepHouse(service);

@@ -1,32 +1,28 @@
 /** What `svc approvals` asks for: of a service that runs, or of the database alone. */
-import { type Json, SvcError } from "@svc/contract";
+import { SvcError } from "@svc/contract";
 import type { PolicyRules } from "@svc/gateway";
-import type { ControlHandlers } from "@svc/gateway/control";
 import { approvalJson, type Approvals, auditJson, type AuditLog } from "@svc/sop";
-import type { Approval, ApprovalHold, ApprovalStatus } from "@svc/store";
-import { AN_OPERATOR, limitOf, text } from "./input.ts";
+import type { Approval } from "@svc/store";
+import type { Handlers } from "../control.ts";
+import { AN_OPERATOR } from "./input.ts";
 
-const STATUSES: readonly string[] = ["waiting", "approved", "rejected", "expired", "cancelled"];
+type ApprovalNames = "approvals" | "approval-answer" | "approval-rules" | "approval-rule-revoke";
 
-export function approvalHandlers(approvals: Approvals, rules: PolicyRules): ControlHandlers {
+export function approvalHandlers(approvals: Approvals, rules: PolicyRules): Pick<Handlers, ApprovalNames> {
   return {
-    approvals: ({ body }) => {
-      const status = statusOf(body["status"]);
-      const page = approvals.list(status === undefined ? {} : { status }, limitOf(body["limit"]));
+    approvals: ({ body: { status, limit } }) => {
+      const page = approvals.list(status === "all" ? {} : { status }, limit);
       return { approvals: page.approvals.map(approvalJson) };
     },
-    "approval-answer": async ({ body }) => {
-      const approval = find(approvals, text(body["run"]) ?? "", text(body["step"]));
-      const feedback = text(body["feedback"]);
-      const holds = holdsOf(body["holds"]);
-      const answer = { approved: body["approved"] === true, holds, ...(feedback !== undefined && { feedback }) };
+    "approval-answer": async ({ body: { run, step, approved, feedback, holds } }) => {
+      const approval = find(approvals, run, step);
+      const answer = { approved, holds, ...(feedback !== undefined && { feedback }) };
       return approvalJson(await approvals.resolve(approval, { ...answer, by: AN_OPERATOR, via: "cli" }));
     },
     "approval-rules": () => ({
       rules: rules.list().map(({ id, agent, tool, pattern }) => ({ id, agent, tool, pattern })),
     }),
-    "approval-rule-revoke": async ({ body }) => {
-      const id = text(body["id"]) ?? "";
+    "approval-rule-revoke": async ({ body: { id } }) => {
       if (!(await rules.revoke(id, AN_OPERATOR))) throw new SvcError("RULE_UNKNOWN", undefined, { hint: LIST_RULES });
       return { id, revoked: true };
     },
@@ -50,11 +46,6 @@ function find(approvals: Approvals, run: string, step: string | undefined): Pick
 
 const LIST_RULES = "See: svc approvals rules";
 
-function holdsOf(value: Json | undefined): ApprovalHold | undefined {
-  if (value === undefined || value === "once" || value === "conversation" || value === "always") return value;
-  throw new SvcError("USAGE", "--for takes once, conversation or always.");
-}
-
 const EITHER = "This is the number of one request, and the run of another.";
 const WHICH = "For the first say '#<number>', for the other name its step too.";
 
@@ -63,16 +54,9 @@ function byNumber(approvals: Approvals, n: number): Approval | undefined {
   return newest?.n === n ? newest : undefined;
 }
 
-function statusOf(value: Json | undefined): ApprovalStatus | undefined {
-  if (value === undefined) return "waiting";
-  if (value === "all") return undefined;
-  if (typeof value === "string" && STATUSES.includes(value)) return value as ApprovalStatus;
-  throw new SvcError("USAGE", `--status takes ${STATUSES.join(", ")} or all.`);
-}
-
 /** What `svc audit` asks for. */
-export const auditHandlers = (audit: Pick<AuditLog, "list" | "verify">): ControlHandlers => ({
-  audit: ({ body }) => ({ entries: audit.list(limitOf(body["limit"])).entries.map(auditJson) }),
+export const auditHandlers = (audit: Pick<AuditLog, "list" | "verify">): Pick<Handlers, "audit" | "audit-verify"> => ({
+  audit: ({ body }) => ({ entries: audit.list(body.limit).entries.map(auditJson) }),
   "audit-verify": async () => {
     const { entries, brokenAt } = await audit.verify();
     return { ok: brokenAt === undefined, entries, broken_at: brokenAt ?? null };

@@ -1,11 +1,11 @@
 /** What `svc channels` and `svc send` ask for. */
+import type { PlatformAnswer } from "@svc/api/control";
 import { DEFAULT_AGENT } from "@svc/config";
-import { ERRORS, type Json, SvcError, type VerificationState } from "@svc/contract";
-import type { ControlHandlers } from "@svc/gateway/control";
+import { ERRORS, SvcError } from "@svc/contract";
 import { systemClock } from "@svc/kit/system-clock";
 import { type MessageDetail, messageDetailJson, sendByPerson } from "@svc/messaging";
 import { channelIdOf } from "@svc/runtime";
-import { text } from "./input.ts";
+import type { Handlers } from "../control.ts";
 import type { Service } from "../service.ts";
 import { channelList, findChannel } from "../channels.ts";
 import { approversOf, noApproversNote } from "../governance/channel-section.ts";
@@ -13,21 +13,23 @@ import { approversOf, noApproversNote } from "../governance/channel-section.ts";
 /** A platform that is asked answers in a second or two. */
 const PLATFORM_MS = 30_000;
 
-export function channelHandlers(service: Service): ControlHandlers {
-  const channelOf = (value: Json | undefined) => {
-    const id = channelOfFeature(service, typeof value === "string" ? value : "");
+type Names = "channels" | "channel-test" | "channel-setup" | "channel-link" | "channel-verify" | "send";
+
+export function channelHandlers(service: Service): Pick<Handlers, Names> {
+  const channelOf = (name: string) => {
+    const id = channelOfFeature(service, name);
     return { id, channel: findChannel(service, id) };
   };
   return {
     ...sendHandlers(service),
-    channels: () => ({ channels: channelList(service) as unknown as Json }),
+    channels: () => ({ channels: channelList(service) }),
     "channel-test": ({ body, signal }) => {
-      const { channel } = channelOf(body["channel"]);
+      const { channel } = channelOf(body.channel);
       if (!channel.check) throw new SvcError("CHANNEL_CANNOT", "This channel's platform can't be asked anything.");
       return reported(() => channel.check!(limited(signal)));
     },
     "channel-setup": ({ body, signal }) => {
-      const { id, channel } = channelOf(body["channel"]);
+      const { id, channel } = channelOf(body.channel);
       if (!channel.setup) throw new SvcError("CHANNEL_CANNOT", "This channel is set up on its platform; see its page.");
       const url = channelList(service).find((line) => line.id === id)?.callback_urls[0] ?? "";
       const { config } = service.generation;
@@ -36,23 +38,19 @@ export function channelHandlers(service: Service): ControlHandlers {
         return approversOf(config, id).length > 0 ? says : `${says}\n${noApproversNote(id)}`;
       });
     },
-    "channel-link": async ({ body, signal }) => {
-      const { channel } = channelOf(body["channel"]);
+    "channel-link": ({ body, signal }) => {
+      const { channel } = channelOf(body.channel);
       const { linking } = channel;
       if (!linking) throw new SvcError("CHANNEL_CANNOT", "This channel has no account to link.");
-      const step = body["step"] === "begin" ? "begin" : "state";
-      return { ...(await linking[step](limited(signal))) };
+      return linking[body.step](limited(signal));
     },
     "channel-verify": ({ body, signal }) => {
-      const { channel } = channelOf(body["channel"]);
+      const { channel } = channelOf(body.channel);
       const { verification } = channel;
       if (!verification) throw new SvcError("CHANNEL_CANNOT", "This channel has no devices to verify.");
       const { step, matches } = body;
       const until = limited(signal);
-      if (step === "begin") return verifying(() => verification.begin(until));
-      if (step === "state") return verifying(() => verification.state(until));
-      if (step === "compare") return verifying(() => verification.compare(until));
-      return verifying(() => verification.answer(matches === true, until));
+      return step === "answer" ? verification.answer(matches, until) : verification[step](until);
     },
   };
 }
@@ -63,12 +61,10 @@ function channelOfFeature({ context }: Service, name: string): string {
   return (feature && channelIdOf(feature)) ?? name;
 }
 
-const verifying = async (work: () => Promise<VerificationState>): Promise<Json> => (await work()) as unknown as Json;
-
 const limited = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(PLATFORM_MS)]);
 
 /** A platform's no is an answer, not a fault of the command. Anything but an `SvcError` is one of ours and goes on. */
-async function reported(work: () => Promise<string>): Promise<Json> {
+async function reported(work: () => Promise<string>): Promise<PlatformAnswer> {
   try {
     return { ok: true, says: await work() };
   } catch (error) {
@@ -83,21 +79,12 @@ const SHORT_MS = 5_000;
 const LONG_MS = 120_000;
 const LOOK_AGAIN_MS = 50;
 
-function sendHandlers(service: Service): ControlHandlers {
+function sendHandlers(service: Service): Pick<Handlers, "send"> {
   return {
-    send: async ({ body, signal }) => {
-      const channel = text(body["channel"]) ?? "";
-      const isPatient = body["wait"] === true;
-      if (isPatient && !service.isDaemon)
+    send: async ({ body: { channel, conversation: to, thread, text, files, wait }, signal }) => {
+      if (wait && !service.isDaemon)
         throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
-      const said = {
-        channel,
-        to: text(body["conversation"]) ?? "",
-        thread: text(body["thread"]),
-        text: text(body["text"]) ?? "",
-        files: textsOf(body["files"]),
-      };
-      const { messages, why } = await sendFor(service, said, isPatient, signal);
+      const { messages, why } = await sendFor(service, { channel, to, thread, text, files }, wait, signal);
       return { messages: messages.map(messageDetailJson), why_waiting: why ?? null };
     },
   };
@@ -157,9 +144,6 @@ async function sendFor(
   const messages = await settled(service, ids, isPatient, signal);
   return { messages, why: whyWaiting(service, said.channel) };
 }
-
-const textsOf = (value: Json | undefined): string[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 
 /**
  * As they are when none of them waits any more; without patience, when it is known that one has to wait. Whoever goes away

@@ -4,27 +4,26 @@ import { constants } from "node:fs";
 import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type AskPerson, callTool, type PersonAnswer, type ToolEnvironment, type ToolQuestion } from "@svc/agent";
+import type { ControlBody, QuestionEvent } from "@svc/api/control";
 import { DEFAULT_AGENT } from "@svc/config";
-import { type ClientId, type Json, SvcError } from "@svc/contract";
-import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
+import { type ClientId, SvcError } from "@svc/contract";
 import { outcomeText } from "@svc/sop";
-import { text } from "./input.ts";
+import type { Handlers, Request } from "../control.ts";
 import type { Service } from "../service.ts";
 import type { Governance } from "../governance/governance.ts";
 
-export function chatHandlers(service: Service, local: ClientId): ControlHandlers {
+type Names = "chat" | "tool" | "answer" | "attach" | "detach";
+
+export function chatHandlers(service: Service, local: ClientId): Pick<Handlers, Names> {
   const questions = new TerminalQuestions();
   return {
     ...attachHandlers(service, local),
     answer: ({ body }) => questions.answer(body),
     chat: async (request) => {
-      const session = text(request.body["session"]);
-      const agent = text(request.body["agent"]);
-      const files = filesIn(request.body["files"]);
-      const follow = (["retry", "continue"] as const).find((how) => how === request.body["follow"]);
+      const { text, follow, session, agent, files } = request.body;
       const result = await service.agent.run({
         clientId: local,
-        text: text(request.body["text"]) ?? "",
+        text,
         ...(follow !== undefined && { after: { turnId: newestTurn(service, local, session), how: follow } }),
         author: { kind: "terminal" },
         takesCommands: true,
@@ -34,7 +33,7 @@ export function chatHandlers(service: Service, local: ClientId): ControlHandlers
         ...(files.length > 0 && { files, onStored: () => request.send({ type: "stored" }) }),
         ...askIn(service, request, questions),
         onEvent: (event) => {
-          if (event.type !== "turn-start" && event.type !== "turn-end") request.send({ ...event });
+          if (event.type !== "turn-start" && event.type !== "turn-end") request.send(event);
         },
         signal: request.signal,
       });
@@ -48,14 +47,15 @@ export function chatHandlers(service: Service, local: ClientId): ControlHandlers
       };
     },
     tool: async (request) => {
-      const outcome = await callTool(() => environmentOf(service, request.body["agent"]), {
+      const { name, input, agent, interactive } = request.body;
+      const outcome = await callTool(() => environmentOf(service, agent), {
         redact: service.context.log.redact,
         turnId: `cli-${randomUUID()}`,
         callId: "1",
         clientId: local,
-        name: text(request.body["name"]) ?? "",
-        input: text(request.body["input"]) ?? "{}",
-        ask: request.body["interactive"] === true ? questions.asker(request) : undefined,
+        name,
+        input,
+        ask: interactive ? questions.asker(request) : undefined,
         signal: request.signal,
       });
       return { ok: outcome.ok, output: outcome.output };
@@ -72,15 +72,15 @@ function newestTurn({ store }: Service, clientId: ClientId, session = ""): strin
 }
 
 /** A daemon asks everybody who may answer, the terminal among them; a command can ask nobody else. */
-function askIn(service: Service, request: ControlRequest, questions: TerminalQuestions): { readonly ask?: AskPerson } {
-  const isInteractive = request.body["interactive"] === true;
-  if (service.isDaemon) return { ask: questions.amongOthers(request, service.governance, isInteractive) };
-  return isInteractive ? { ask: questions.asker(request) } : {};
+function askIn(service: Service, request: Request<"chat">, questions: TerminalQuestions): { readonly ask?: AskPerson } {
+  const { interactive } = request.body;
+  if (service.isDaemon) return { ask: questions.amongOthers(request, service.governance, interactive) };
+  return interactive ? { ask: questions.asker(request) } : {};
 }
 
 /** Throws AGENT_UNKNOWN. */
-function environmentOf({ generation }: Service, agent: Json | undefined): ToolEnvironment {
-  const profile = generation.agents.profiles.get(text(agent) ?? DEFAULT_AGENT);
+function environmentOf({ generation }: Service, agent = DEFAULT_AGENT): ToolEnvironment {
+  const profile = generation.agents.profiles.get(agent);
   if (!profile) throw new SvcError("AGENT_UNKNOWN");
   return profile.environment;
 }
@@ -89,17 +89,13 @@ function environmentOf({ generation }: Service, agent: Json | undefined): ToolEn
 function attachHandlers(
   { attachments, context }: Pick<Service, "attachments" | "context">,
   owner: ClientId,
-): ControlHandlers {
+): Pick<Handlers, "attach" | "detach"> {
   return {
-    /** `copy`: name of the copy; `name`: of the file, for people. */
-    attach: async ({ body }) => {
-      const copy = text(body["copy"]) ?? "";
-      // A name of ours: no other path is read, or removed.
-      if (!/^[0-9a-f]{16}\.part$/.test(copy)) throw new SvcError("BAD_REQUEST");
+    attach: async ({ body: { copy, name: given } }) => {
       const path = join(context.home.uploadsDir, copy);
       try {
         await using file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch(unreadable);
-        const { id, name, type, size } = await attachments.receive(owner, text(body["name"]) ?? "", async (write) => {
+        const { id, name, type, size } = await attachments.receive(owner, given, async (write) => {
           for await (const chunk of file.createReadStream({ autoClose: false })) await write(chunk as Buffer);
         });
         return { id, name, type, size };
@@ -107,33 +103,31 @@ function attachHandlers(
         await unlink(path).catch(() => {});
       }
     },
-    detach: async ({ body }) => {
-      const id = text(body["id"]) ?? "";
-      return { id, deleted: await attachments.discard(owner, id) };
-    },
+    detach: async ({ body: { id } }) => ({ id, deleted: await attachments.discard(owner, id) }),
   };
 }
-
-/** Ids of what comes with a message. */
-const filesIn = (value: Json | undefined): string[] =>
-  Array.isArray(value) ? value.filter((id): id is string => typeof id === "string") : [];
 
 function unreadable(cause: unknown): never {
   throw new SvcError("FILE_UNKNOWN", "The daemon can't read the copy of the file.", { cause });
 }
 
-/** Questions on their way to the person at the terminal. Only the terminal that was asked knows the id. */
 const BY = "an operator at the terminal";
 const MAX_OUTCOME_CHARS = 1_000;
 
 /** Rejects where it came too late. */
 type Take = (answer: PersonAnswer) => unknown;
 
+/** Of a call that can ask the person at the terminal. */
+interface Asking {
+  send(event: QuestionEvent): void;
+}
+
+/** Questions on their way to the person at the terminal. Only the terminal that was asked knows the id. */
 class TerminalQuestions {
   readonly #open = new Map<string, Take>();
 
   /** Asks nobody else. */
-  asker(request: ControlRequest): AskPerson {
+  asker(request: Asking): AskPerson {
     return (question, signal) => new Promise((resolve) => this.#ask(request, question, signal, resolve));
   }
 
@@ -141,7 +135,7 @@ class TerminalQuestions {
    * The terminal is one of those that may answer: the registry decides who was first. Without anybody at the terminal it is
    * told where an answer is waited for.
    */
-  amongOthers(request: ControlRequest, { questions, approvals }: Governance, isInteractive: boolean): AskPerson {
+  amongOthers(request: Request<"chat">, { questions, approvals }: Governance, isInteractive: boolean): AskPerson {
     return async (question, signal) => {
       const key = { runId: question.turnId, stepId: question.callId };
       const settled = new AbortController();
@@ -161,18 +155,16 @@ class TerminalQuestions {
   }
 
   /** Rejects with NOT_FOUND, and with what the registry says to an answer that came too late. */
-  async answer(body: ControlRequest["body"]): Promise<Json> {
-    const id = text(body["id"]) ?? "";
+  async answer({ id, approved, feedback }: ControlBody<"answer">): Promise<{ readonly ok: true }> {
     const take = this.#open.get(id);
     if (!take) throw new SvcError("NOT_FOUND", "This question is answered already, or waits no longer.");
     this.#open.delete(id);
-    const feedback = text(body["feedback"]);
-    await take({ approved: body["approved"] === true, ...(feedback !== undefined && { feedback }) });
+    await take({ approved, ...(feedback !== undefined && { feedback }) });
     return { ok: true };
   }
 
   /** `over`: nobody need answer any more; its reason says why. */
-  #ask(request: ControlRequest, { tool, input, reason }: ToolQuestion, over: AbortSignal, take: Take): void {
+  #ask(request: Asking, { tool, input, reason }: ToolQuestion, over: AbortSignal, take: Take): void {
     const id = randomUUID();
     const close = (): void => {
       if (this.#open.delete(id)) request.send({ type: "question-over", id, outcome: wordsOf(over.reason) });

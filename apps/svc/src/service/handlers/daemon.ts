@@ -1,9 +1,9 @@
 /** What only a running daemon can do for `svc`: its status, pairing codes, reload, restart, backup and restore. */
 import { isAbsolute } from "node:path";
 import type { Home } from "@svc/config";
-import { type Json, SvcError } from "@svc/contract";
-import type { ControlHandlers } from "@svc/gateway/control";
-import type { Scope, Store } from "@svc/store";
+import { SvcError } from "@svc/contract";
+import type { Store } from "@svc/store";
+import type { Handlers } from "../control.ts";
 import { doctorHandlers } from "../../doctor/daemon-report.ts";
 import { deviceHandlers } from "./devices.ts";
 import { serviceHandlers } from "./service.ts";
@@ -11,7 +11,7 @@ import { statusReport } from "../status.ts";
 import type { Daemon } from "../daemon/daemon.ts";
 import type { RestoredFiles } from "../../backup/prepare-restore.ts";
 
-export async function daemonHandlers(daemon: Daemon): Promise<ControlHandlers> {
+export async function daemonHandlers(daemon: Daemon): Promise<Handlers> {
   const { context, service, gateway, reloader, restart } = daemon;
   return {
     ...(await serviceHandlers(service)),
@@ -29,15 +29,14 @@ export async function daemonHandlers(daemon: Daemon): Promise<ControlHandlers> {
       restart: (between) => restart.ask(between),
     }),
     status: () => statusReport(context.build, service, gateway),
-    reload: async () => ({ ...(await reloader.reload()) }) as unknown as Json,
+    reload: () => reloader.reload(),
     restart: async () => {
       // What would not come up again is told now: later there would be nobody left to tell.
       await gateway.checkSuccessor((await service.context.load()).core.gateway);
       return { restarting: restart.ask() };
     },
     pair: ({ body }) => {
-      const name = typeof body["name"] === "string" ? { name: body["name"] } : {};
-      const { code, expiresAt } = gateway.pairing.issueCode({ scope: scopeOf(body["scope"]), ...name });
+      const { code, expiresAt } = gateway.pairing.issueCode(body);
       const { local, remote } = gateway.linksOf(code);
       return {
         code,
@@ -50,12 +49,6 @@ export async function daemonHandlers(daemon: Daemon): Promise<ControlHandlers> {
   };
 }
 
-function scopeOf(value: Json | undefined): Scope {
-  if (value === undefined || value === "operator" || value === "webhook" || value === "read")
-    return value ?? "operator";
-  throw new SvcError("USAGE", "The scope must be operator, webhook or read.");
-}
-
 /** What a running daemon does for `svc backup` and `svc restore`. */
 interface BackupDeps {
   readonly home: Home;
@@ -66,18 +59,18 @@ interface BackupDeps {
   readonly restart: (between: () => void) => boolean;
 }
 
-function backupHandlers({ home, store, checkStart, restart }: BackupDeps): ControlHandlers {
+function backupHandlers({ home, store, checkStart, restart }: BackupDeps): Pick<Handlers, "backup" | "restore"> {
   return {
     /** The database alone, for when only the daemon can read it: after a start on a full disk. */
     backup: async ({ body: { file } }) => {
-      if (typeof file !== "string" || !isAbsolute(file)) throw new SvcError("BAD_REQUEST");
+      if (!isAbsolute(file)) throw new SvcError("BAD_REQUEST");
       await store.backupTo(file);
       return { file };
     },
     /** Files that `svc restore` has unpacked and checked in the home. */
     restore: async ({ body: { folder } }) => {
       const { restoredFiles } = await import("../../backup/prepare-restore.ts");
-      const files = restoredFiles(home, typeof folder === "string" ? folder : "");
+      const files = restoredFiles(home, folder);
       await checkStart(files);
       if (!restart(() => files.apply())) throw new SvcError("BUSY", "The daemon is restarting already.");
       return { restoring: true };

@@ -1,8 +1,9 @@
 /** Paired devices for `svc devices`: listed, renamed, revoked. */
-import { type Json, SvcError } from "@svc/contract";
-import type { ControlHandlers } from "@svc/gateway/control";
+import type { DeviceLine } from "@svc/api/control";
+import { SvcError } from "@svc/contract";
 import type { Device } from "@svc/store";
-import { byPrefix, deviceName } from "./input.ts";
+import type { Handlers } from "../control.ts";
+import { byPrefix } from "./input.ts";
 
 /** Where devices are kept: the gateway, which also closes the streams of one that is revoked, or the store alone. */
 export interface DeviceBook {
@@ -12,19 +13,17 @@ export interface DeviceBook {
   revoke(id: string): Promise<boolean>;
 }
 
-export function deviceHandlers(devices: DeviceBook): ControlHandlers {
-  const find = (id: Json | undefined): Device =>
-    byPrefix(devices.list(), typeof id === "string" ? id : "", "DEVICE_UNKNOWN", ({ name }) => name);
+export function deviceHandlers(devices: DeviceBook): Pick<Handlers, "devices" | "device-rename" | "device-revoke"> {
+  const find = (id: string): Device => byPrefix(devices.list(), id, "DEVICE_UNKNOWN", ({ name }) => name);
   return {
     devices: () => ({ devices: devices.list().map(shown) }),
-    "device-rename": async ({ body }) => {
-      const device = find(body["id"]);
-      const name = deviceName(body["name"]);
+    "device-rename": async ({ body: { id, name } }) => {
+      const device = find(id);
       if (!(await devices.rename(device.id, name))) throw new SvcError("DEVICE_UNKNOWN");
       return shown({ ...device, name });
     },
-    "device-revoke": async ({ body }) => {
-      const device = find(body["id"]);
+    "device-revoke": async ({ body: { id } }) => {
+      const device = find(id);
       // Somebody else may have been quicker; gone is gone.
       await devices.revoke(device.id);
       return shown(device);
@@ -33,7 +32,7 @@ export function deviceHandlers(devices: DeviceBook): ControlHandlers {
 }
 
 /** The ClientId and the token's hash stay inside. */
-function shown({ id, name, scope, createdAt, lastSeenAt }: Device): Json {
+function shown({ id, name, scope, createdAt, lastSeenAt }: Device): DeviceLine {
   return {
     id,
     name,

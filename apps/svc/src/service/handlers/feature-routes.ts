@@ -1,6 +1,6 @@
 /** Routes of features, asked by an operator; by them, the passkeys of every device for `svc passkeys`. */
+import type { PasskeyLine } from "@svc/api/control";
 import {
-  DEVICE_NAME_PATTERN,
   type FeatureQuestion,
   type Json,
   type Route,
@@ -8,84 +8,56 @@ import {
   type RouteRequest,
   SvcError,
 } from "@svc/contract";
-import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
 import * as v from "valibot";
+import type { Handlers } from "../control.ts";
 import type { Service } from "../service.ts";
-import { byPrefix, text } from "./input.ts";
+import { byPrefix } from "./input.ts";
 import { featurePathsOf } from "../features.ts";
 
 const CREDENTIALS = "/api/webauthn/credentials";
 const CREDENTIAL = "/api/webauthn/credentials/{id}";
 
-export function passkeyHandlers(service: Service): ControlHandlers {
-  const ask = (question: RouteQuestion): Promise<Json> => askRoute(service, question);
+type Names = "passkeys" | "passkey-rename" | "passkey-remove";
 
-  const list = async ({ body, signal }: ControlRequest): Promise<readonly Passkey[]> => {
-    const userId = text(body["user_id"]);
+export function passkeyHandlers(service: Service): Pick<Handlers, Names> {
+  const list = async (signal: AbortSignal, userId?: string): Promise<readonly PasskeyLine[]> => {
     const query = userId === undefined ? {} : { user_id: userId };
-    const told = await ask({ method: "GET", path: CREDENTIALS, query, signal });
-    return (told as unknown as { credentials: readonly Told[] }).credentials.map((one) => shown(service, one));
+    const answer = await askRoute(service, { method: "GET", path: CREDENTIALS, query, signal });
+    const { credentials } = v.parse(v.object({ credentials: v.array(await credentialSchema()) }), answer);
+    return credentials.map(({ client_id: clientId, ...credential }) => {
+      const device = service.store.devices.all().find((one) => one.clientId === clientId);
+      return { ...credential, device: device === undefined ? null : { id: device.id, name: device.name } };
+    });
   };
-  const find = async (request: ControlRequest): Promise<Passkey> =>
-    byPrefix(await list(request), text(request.body["id"]) ?? "", "PASSKEY_UNKNOWN", ({ name }) => text(name));
+  const find = async (id: string, signal: AbortSignal): Promise<PasskeyLine> =>
+    byPrefix(await list(signal), id, "PASSKEY_UNKNOWN", ({ name }) => name);
 
   return {
-    passkeys: async (request) => ({ passkeys: (await list(request)) as unknown as Json }),
-    "passkey-rename": async (request) => {
-      const name = passkeyName(request.body["name"]);
-      const { id, device } = await find(request);
-      const params = { id };
-      const renamed = await ask({
-        method: "PUT",
-        path: `${CREDENTIAL}/name`,
-        params,
-        body: { name },
-        signal: request.signal,
-      });
-      return { ...(renamed as { readonly [key: string]: Json }), device };
+    passkeys: async ({ body, signal }) => ({ passkeys: await list(signal, body.user_id) }),
+    "passkey-rename": async ({ body: { id: given, name }, signal }) => {
+      const { id, device } = await find(given, signal);
+      const question = { path: `${CREDENTIAL}/name`, params: { id }, body: { name }, signal };
+      const renamed = await askRoute(service, { method: "PUT", ...question });
+      return { ...v.parse(await credentialSchema(), renamed), device };
     },
-    "passkey-remove": async (request) => {
-      const passkey = await find(request);
+    "passkey-remove": async ({ body, signal }) => {
+      const passkey = await find(body.id, signal);
       const { id, user_id: userId } = passkey;
-      await ask({ method: "DELETE", path: CREDENTIAL, params: { id }, signal: request.signal });
-      const left = (await list({ ...request, body: {} })).filter((other) => other.user_id === userId).length;
+      await askRoute(service, { method: "DELETE", path: CREDENTIAL, params: { id }, signal });
+      const left = (await list(signal)).filter((other) => other.user_id === userId).length;
       return { ...passkey, left_of_user: left };
     },
   };
 }
 
-interface Told {
-  readonly id: string;
-  readonly user_id: string;
-  readonly client_id: string;
-  readonly [key: string]: Json;
-}
+/** As the feature tells it to an operator: the device is named by its ClientId, which stays inside. */
+const credentialSchema = async () => v.omit((await import("@svc/api/control")).PasskeyLine, ["device"]);
 
-interface Passkey {
-  readonly id: string;
-  readonly user_id: string;
-  readonly device: { readonly id: string; readonly name: string } | null;
-  readonly [key: string]: Json;
-}
-
-/** With the device in place of its ClientId, which stays inside. */
-function shown({ store }: Service, { client_id: clientId, ...passkey }: Told): Passkey {
-  const device = store.devices.all().find((one) => one.clientId === clientId);
-  return { ...passkey, device: device === undefined ? null : { id: device.id, name: device.name } } as Passkey;
-}
-
-/** Throws USAGE. */
-function passkeyName(name: Json | undefined): string {
-  if (typeof name === "string" && DEVICE_NAME_PATTERN.test(name)) return name.trim();
-  throw new SvcError("USAGE", "A passkey's name is 1 to 64 printable characters.");
-}
-
-export function featureRouteHandlers(service: Service): ControlHandlers {
+export function featureRouteHandlers(service: Service): Pick<Handlers, "feature-route" | "feature-stream"> {
   return {
-    "feature-route": ({ body, signal }) => askRoute(service, { ...(body as unknown as FeatureQuestion), signal }),
+    "feature-route": ({ body, signal }) => askRoute(service, { ...body, signal }),
     "feature-stream": async ({ body, signal, send }) => {
-      const question = { ...(body as unknown as FeatureQuestion), signal };
-      await followRoute(service, question, (event) => send({ type: "event", event: event as unknown as Json }));
+      await followRoute(service, { ...body, signal }, (event) => send({ type: "event", event }));
       return null;
     },
   };

@@ -1,5 +1,5 @@
 /** What handlers of the control socket read from a message. */
-import { DEVICE_NAME_PATTERN, type ErrorCode, type Json, SvcError } from "@svc/contract";
+import { type ErrorCode, SvcError } from "@svc/contract";
 
 /**
  * Ids are long: as with commits, so much of one as no other begins with names it. So does a name that is one's alone.
@@ -24,22 +24,5 @@ export function byPrefix<T extends { readonly id: string }>(
   return matches[0];
 }
 
-/** A device's name as typed. Throws USAGE. */
-export function deviceName(name: unknown): string {
-  if (typeof name === "string" && DEVICE_NAME_PATTERN.test(name)) return name.trim();
-  throw new SvcError("USAGE", "A device's name is 1 to 64 printable characters.");
-}
-
 /** Who it was, where a command of `svc` did it. */
 export const AN_OPERATOR = "an operator at the command line";
-
-const MOST_LISTED = 1_000;
-
-export const text = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
-
-/** Throws USAGE. */
-export function limitOf(value: Json | undefined): number {
-  const limit = value === undefined ? 50 : Number(value);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= MOST_LISTED) return limit;
-  throw new SvcError("USAGE", `--limit takes a whole number from 1 to ${MOST_LISTED}.`);
-}

@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { type Agent, createAgent } from "@svc/agent";
 import { createRedactor, loadConfig } from "@svc/config";
 import type { Logger } from "@svc/contract";
-import type { ControlHandlers } from "@svc/gateway/control";
 import { systemClock } from "@svc/kit/system-clock";
 import { createLogger } from "@svc/runtime";
 import type { Store } from "@svc/store";
+import type { Handlers } from "../control.ts";
 import type { OfflineOptions } from "./call-here.ts";
 import { sessionHandlers } from "./sessions.ts";
 
@@ -27,7 +27,7 @@ export async function offlineAgent(store: Store, { home, config }: Required<Offl
 }
 
 /** Conversations of a service that does not run. Throws what loading the config throws. */
-export async function offlineSessions(store: Store, offline: Required<OfflineOptions>): Promise<ControlHandlers> {
+export async function offlineSessions(store: Store, offline: Required<OfflineOptions>): Promise<Partial<Handlers>> {
   const { agent } = await offlineAgent(store, offline);
   return sessionHandlers({ sessions: agent.sessions, devices: () => store.devices.all() });
 }

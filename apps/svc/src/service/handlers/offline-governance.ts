@@ -1,10 +1,10 @@
 /** Procedures and approvals of a service that does not run. */
 import { createRedactor, editConfigFile, loadConfig } from "@svc/config";
 import type { Json } from "@svc/contract";
-import type { ControlHandlers } from "@svc/gateway/control";
 import { systemClock } from "@svc/kit/system-clock";
 import { createLogger } from "@svc/runtime";
 import type { Approval, Store } from "@svc/store";
+import type { Handlers } from "../control.ts";
 import { AlwaysRules } from "../governance/always-rules.ts";
 import { approversOf, targetsOf } from "../governance/channel-section.ts";
 import { checkProcedures, openLibrary, sopAuthor } from "../governance/procedures.ts";
@@ -17,7 +17,7 @@ import { sopHandlers } from "./sops.ts";
 export async function offlineGovernance(
   store: Store,
   { home, config: options }: Required<OfflineOptions>,
-): Promise<ControlHandlers> {
+): Promise<Partial<Handlers>> {
   const config = await loadConfig({ home, ...options });
   const { redact } = createRedactor(config.secrets());
   const log = createLogger({ level: "error", write: () => {}, json: true, clock: systemClock });

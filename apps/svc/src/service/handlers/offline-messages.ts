@@ -1,10 +1,10 @@
 /** Both boxes of a service that does not run: what is taken up again here is worked on by the next start. */
 import { SvcError } from "@svc/contract";
-import type { ControlHandlers } from "@svc/gateway/control";
 import { channelIdentity } from "@svc/gateway/identity";
 import { systemClock } from "@svc/kit/system-clock";
 import { createMessaging, type MessagingSettings } from "@svc/messaging";
 import type { Store } from "@svc/store";
+import type { Handlers } from "../control.ts";
 import { offlineAgent } from "./offline-agent.ts";
 import { messageHandlers } from "./messages.ts";
 import type { OfflineOptions } from "./call-here.ts";
@@ -22,7 +22,7 @@ const NO_CHANNELS: MessagingSettings = {
 };
 
 /** Throws what loading the config throws. */
-export async function offlineMessages(store: Store, offline: Required<OfflineOptions>): Promise<ControlHandlers> {
+export async function offlineMessages(store: Store, offline: Required<OfflineOptions>): Promise<Partial<Handlers>> {
   const { agent, log, redact } = await offlineAgent(store, offline);
   const { messageAdmin } = createMessaging({
     store,

@@ -1,25 +1,30 @@
 /** The database alone, for a command that needs nothing else of a service that does not run: no feature is started. */
 import { existsSync } from "node:fs";
+import type { ControlAnswer, ControlName } from "@svc/api/control";
 import type { Home } from "@svc/config";
-import { type Json, SvcError } from "@svc/contract";
-import type { ControlCall, ControlHandlers } from "@svc/gateway/control";
 import { systemClock } from "@svc/kit/system-clock";
 import { lockHome, openStore, type Store } from "@svc/store";
+import { answer, type ControlCall, type Handlers } from "../control.ts";
 import type { OfflineOptions } from "./call-here.ts";
 import { deviceHandlers } from "./devices.ts";
 import { secretHandlers } from "./secrets.ts";
 
 /** Throws ALREADY_RUNNING, STORE_*, and what the command throws. */
-export function answerFromStore(offline: OfflineOptions, call: Omit<ControlCall, "socketFile">): Promise<Json> {
-  return withStore(offline.home, async (store) => {
-    const handler = (await handlersOf(call.name, store, offline))[call.name];
-    if (!handler) throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
-    return handler({ body: call.body ?? {}, signal: new AbortController().signal, send: () => {} });
-  });
+export function answerFromStore<Name extends ControlName>(
+  offline: OfflineOptions,
+  call: ControlCall<Name>,
+): Promise<ControlAnswer<Name>> {
+  return withStore(offline.home, async (store) =>
+    answer(await handlersOf(call.name, store, offline), call, new AbortController().signal),
+  );
 }
 
 /** Of the command's own subject only: the agent is no small thing to load, and rotating must work where loading does not. */
-async function handlersOf(subject: string, store: Store, { home, config }: OfflineOptions): Promise<ControlHandlers> {
+async function handlersOf(
+  subject: ControlName,
+  store: Store,
+  { home, config }: OfflineOptions,
+): Promise<Partial<Handlers>> {
   const { devices, vault } = store;
   if (config && subject.startsWith("session")) {
     const { offlineSessions } = await import("./offline-agent.ts");

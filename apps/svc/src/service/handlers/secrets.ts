@@ -1,7 +1,7 @@
 /** `svc secrets rotate`: by whoever has the home to itself. */
-import type { FeatureDefinition, Json } from "@svc/contract";
-import type { ControlHandlers } from "@svc/gateway/control";
-import { type Home, type Rotated, type Vault, rotateSecretKey } from "@svc/config";
+import { type Home, type Rotated, rotateSecretKey, type Vault } from "@svc/config";
+import type { FeatureDefinition } from "@svc/contract";
+import type { Handlers } from "../control.ts";
 
 export interface SecretDeps {
   readonly home: Home;
@@ -11,13 +11,13 @@ export interface SecretDeps {
   readonly vault: Vault;
 }
 
-export function secretHandlers({ home, file, features, vault }: SecretDeps): ControlHandlers {
+export function secretHandlers({ home, file, features, vault }: SecretDeps): Pick<Handlers, "secrets-rotate"> {
   let running: Promise<Rotated> | undefined;
   return {
     // Two at once would each make the other's new key the old one: the second is told what the first did.
-    "secrets-rotate": async () => {
+    "secrets-rotate": () => {
       running ??= rotateSecretKey({ home, file: file(), features, vault }).finally(() => (running = undefined));
-      return { ...(await running) } as unknown as Json;
+      return running;
     },
   };
 }

@@ -1,5 +1,6 @@
 /** What commands ask of a service: answered by the daemon over the control socket, or in the process of the command. */
-import type { ControlHandlers } from "@svc/gateway/control";
+import type { ControlName } from "@svc/api/control";
+import type { Handlers } from "../control.ts";
 import { approvalHandlers, auditHandlers } from "./approvals.ts";
 import { featureRouteHandlers, passkeyHandlers } from "./feature-routes.ts";
 import { chatHandlers } from "./chat.ts";
@@ -14,7 +15,10 @@ import type { Service } from "../service.ts";
 import { checkProcedures } from "../governance/procedures.ts";
 import { featureList, toolList } from "../status.ts";
 
-export async function serviceHandlers(service: Service): Promise<ControlHandlers> {
+/** What only a daemon can do. */
+type OfDaemon = "status" | "reload" | "restart" | "pair" | "doctor" | "backup" | "restore" | `device${string}`;
+
+export async function serviceHandlers(service: Service): Promise<Omit<Handlers, Extract<ControlName, OfDaemon>>> {
   const { approvals, author, rules, sops } = service.governance;
   return {
     ...sessionHandlers({ sessions: service.agent.sessions, devices: () => service.store.devices.all() }),

@@ -1,7 +1,6 @@
 /** Conversations for `svc sessions`: everybody's, marked with the device they belong to. */
 import {
   checkedTitle,
-  type ExportFormat,
   exportSession,
   foundJson,
   pageJson,
@@ -9,13 +8,12 @@ import {
   sessionJson,
   type SessionOwner,
   type SessionService,
-  type SessionUpdate,
 } from "@svc/agent";
-import { EXPORT_FORMATS } from "@svc/api";
-import { type Json, SvcError } from "@svc/contract";
-import type { ControlHandlers } from "@svc/gateway/control";
+import type { Session } from "@svc/api";
+import { SvcError } from "@svc/contract";
 import { proceduresIdentity } from "@svc/gateway/identity";
 import type { Device } from "@svc/store";
+import type { Handlers } from "../control.ts";
 import { AN_OPERATOR, byPrefix } from "./input.ts";
 
 export interface SessionDeps {
@@ -25,72 +23,57 @@ export interface SessionDeps {
 
 /** A prefix is looked for among so many of the latest; a whole id is found however old its conversation. */
 const MOST_LISTED = 10_000;
-const PAGE = 100;
-const MAX_QUERY_CHARS = 200;
 
-export function sessionHandlers({ sessions, devices }: SessionDeps): ControlHandlers {
-  const find = (value: Json | undefined): SessionInfo => {
-    const id = typeof value === "string" ? value : "";
-    return sessions.find(id) ?? byPrefix(sessions.list({}, MOST_LISTED), id, "SESSION_UNKNOWN", ({ title }) => title);
-  };
+type Names =
+  | "sessions"
+  | "session-search"
+  | "session-update"
+  | "session-export"
+  | "session-messages"
+  | "session-cancel"
+  | "session-delete";
+
+export function sessionHandlers({ sessions, devices }: SessionDeps): Pick<Handlers, Names> {
+  const find = (id: string): SessionInfo =>
+    sessions.find(id) ?? byPrefix(sessions.list({}, MOST_LISTED), id, "SESSION_UNKNOWN", ({ title }) => title);
   const ownerOf = ({ clientId: owner }: SessionInfo): SessionOwner => ({
     device: devices().find(({ clientId }) => clientId === owner),
     isProcedure: owner === proceduresIdentity(),
   });
-  const shown = (session: SessionInfo): Json => sessionJson(session, ownerOf(session));
+  const shown = (session: SessionInfo): Session => sessionJson(session, ownerOf(session));
   return {
-    sessions: ({ body }) => {
-      const archived = body["archived"] === true;
-      return { sessions: sessions.list({ archived }, count(body["limit"], MOST_LISTED)).map(shown) };
-    },
+    sessions: ({ body: { archived, limit } }) => ({ sessions: sessions.list({ archived }, limit).map(shown) }),
     "session-search": ({ body }) => {
-      const query = typeof body["query"] === "string" ? body["query"].slice(0, MAX_QUERY_CHARS) : "";
-      const page = sessions.search({ query, limit: count(body["limit"], PAGE) });
+      const page = sessions.search(body);
       return { results: page.results.map((found) => foundJson(found, ownerOf(found.session))) };
     },
-    "session-update": async ({ body }) => {
-      const { id } = find(body["id"]);
-      const session = await sessions.update(id, updateOf(body["changes"]));
+    "session-update": async ({ body: { id: given, changes } }) => {
+      const { id } = find(given);
+      const { title } = changes;
+      const session = await sessions.update(id, {
+        ...changes,
+        ...(title !== undefined && { title: checkedTitle(title) }),
+      });
       if (!session) throw new SvcError("SESSION_UNKNOWN");
       return shown(session);
     },
-    "session-export": async ({ body }) => {
-      const session = find(body["id"]);
-      const format = EXPORT_FORMATS.find((known) => known === body["format"]);
-      if (format === undefined) throw new SvcError("USAGE", `--format takes ${EXPORT_FORMATS.join(" or ")}.`);
-      const { text } = await exportSession(sessions, session, ownerOf(session), format satisfies ExportFormat);
+    "session-export": async ({ body: { id, format } }) => {
+      const session = find(id);
+      const { text } = await exportSession(sessions, session, ownerOf(session), format);
       return { text };
     },
-    "session-messages": ({ body }) => {
-      const session = find(body["id"]);
-      const before = typeof body["before"] === "string" ? { before: body["before"] } : {};
-      const page = sessions.messages(session.id, { limit: count(body["limit"], PAGE), ...before });
-      return { session: shown(session), ...pageJson(page, true) };
+    "session-messages": ({ body: { id, ...page } }) => {
+      const session = find(id);
+      return { session: shown(session), ...pageJson(sessions.messages(session.id, page), true) };
     },
     "session-cancel": ({ body }) => {
-      const session = find(body["id"]);
-      return { id: session.id, cancelled: sessions.cancel(session.id, AN_OPERATOR) };
+      const { id } = find(body.id);
+      return { id, cancelled: sessions.cancel(id, AN_OPERATOR) };
     },
-    "session-delete": async ({ body }) => {
-      const session = find(body["id"]);
+    "session-delete": async ({ body: { id } }) => {
+      const session = find(id);
       if (!(await sessions.remove(session.id, AN_OPERATOR))) throw new SvcError("SESSION_UNKNOWN");
       return shown(session);
     },
-  };
-}
-
-function count(value: Json | undefined, most: number): number {
-  if (value === undefined) return most;
-  if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new SvcError("USAGE", `The limit must be 1 to ${most}.`);
-}
-
-/** Throws BAD_REQUEST. */
-function updateOf(value: Json | undefined): SessionUpdate {
-  const { title, pinned, archived } = (value ?? {}) as { readonly [name: string]: Json };
-  return {
-    ...(typeof title === "string" && { title: checkedTitle(title) }),
-    ...(typeof pinned === "boolean" && { pinned }),
-    ...(typeof archived === "boolean" && { archived }),
   };
 }

@@ -1,8 +1,9 @@
 /** What `svc sop` asks for. */
+import type { SopRunDetail } from "@svc/api";
+import type { ControlName } from "@svc/api/control";
 import { formatProblems } from "@svc/config";
-import { type Json, SvcError, type SvcEvent } from "@svc/contract";
+import { SvcError, type SvcEvent } from "@svc/contract";
 import type { SopAuthor } from "@svc/gateway";
-import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
 import type { EventHub } from "@svc/runtime";
 import {
   type Approvals,
@@ -12,14 +13,10 @@ import {
   runDetailJson,
   runJson,
   sopJson,
-  type SopRunFilter,
   type Sops,
 } from "@svc/sop";
-import type { SopRunStatus } from "@svc/store";
-import { AN_OPERATOR, limitOf, text } from "./input.ts";
-
-const STATUSES: readonly string[] = ["pending", "running", "waiting_approval", "completed", "failed", "cancelled"];
-const SOURCES: readonly string[] = ["webhook", "channel_event", "cron", "mqtt", "peripheral", "manual"];
+import type { Handlers, Request } from "../control.ts";
+import { AN_OPERATOR } from "./input.ts";
 
 export interface SopHandlerDeps {
   readonly sops: Sops;
@@ -31,8 +28,10 @@ export interface SopHandlerDeps {
   readonly events: EventHub | undefined;
 }
 
-export function sopHandlers({ sops, author, approvals, check, events }: SopHandlerDeps): ControlHandlers {
-  const detail = (id: string): Json => runDetailJson(sops.readRun(id), (key) => approvals.get(key));
+type Names = Extract<ControlName, "sops" | `sop-${string}`>;
+
+export function sopHandlers({ sops, author, approvals, check, events }: SopHandlerDeps): Pick<Handlers, Names> {
+  const detail = (id: string): SopRunDetail => runDetailJson(sops.readRun(id), (key) => approvals.get(key));
   /** By its id, or by its number: `12` or `#12`. */
   const runIdOf = (given: string): string => {
     const [, digits] = /^#?(\d{1,15})$/.exec(given) ?? [];
@@ -40,107 +39,83 @@ export function sopHandlers({ sops, author, approvals, check, events }: SopHandl
     const [newest] = sops.runs({ before: Number(digits) + 1 }, 1).runs;
     return newest?.n === Number(digits) ? newest.id : given;
   };
+  /** Throws NOT_RUNNING. */
+  const running = (): EventHub => {
+    if (events) return events;
+    throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
+  };
+  const started = async (
+    { wait, send, signal }: Following & { readonly wait: boolean },
+    start: () => Promise<{ readonly id: string }>,
+  ): Promise<SopRunDetail> => {
+    const hub = running();
+    await sops.reload();
+    const id = wait ? await followRun({ events: hub, approvals }, { send, signal }, start) : (await start()).id;
+    return detail(id);
+  };
   return {
     sops: async () => {
       await sops.reload();
       return { sops: sops.list().map(sopJson), broken: sops.broken().map(({ name, problem }) => ({ name, problem })) };
     },
-    "sop-show": async ({ body }) => {
-      const name = text(body["name"]) ?? "";
+    "sop-show": async ({ body: { name } }) => {
       if (sops.hasRun(name)) return { run: detail(name) };
       await sops.reload();
       const isProcedure = sops.list().some(({ definition }) => definition.name === name);
       const id = runIdOf(name);
       return !isProcedure && sops.hasRun(id) ? { run: detail(id) } : { sop: sopJson(sops.show(name)) };
     },
-    "sop-validate": async ({ body }) => {
-      const name = text(body["name"]);
+    "sop-validate": async ({ body: { name } }) => {
       const checked = (await check()).filter((sop) => name === undefined || sop.name === name);
       if (name !== undefined && checked.length === 0) throw new SvcError("SOP_UNKNOWN");
       return { ok: checked.every(({ problems }) => problems.length === 0), procedures: checked.map(checkedJson) };
     },
-    "sop-run": async (request) => {
-      if (!events) throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
-      await sops.reload();
-      const { body } = request;
-      const start = (): Promise<{ readonly id: string }> =>
-        sops.run(text(body["name"]) ?? "", text(body["payload"]) ?? null, { by: AN_OPERATOR });
-      return detail(
-        body["wait"] === true ? await followRun({ events, approvals }, request, start) : (await start()).id,
-      );
+    "sop-run": ({ body: { name, payload = null, wait }, send, signal }) =>
+      started({ wait, send, signal }, () => sops.run(name, payload, { by: AN_OPERATOR })),
+    "sop-test": ({ body: { name, payload = null, trigger, wait }, send, signal }) => {
+      const sample = { ...(trigger !== undefined && { trigger }), payload };
+      return started({ wait, send, signal }, () => sops.test(name, sample, { by: AN_OPERATOR }));
     },
-    "sop-read": ({ body }) => author.read(text(body["name"]) ?? ""),
-    "sop-draft": ({ body }) => {
-      const name = text(body["name"]) ?? "";
-      return author.check({ name, ...(text(body["toml"]) !== undefined && filesOf(body)), edits: [] });
-    },
-    "sop-save": ({ body }) => {
-      const revision = text(body["revision"]) ?? null;
-      return author.save(text(body["name"]) ?? "", { ...filesOf(body), revision }, AN_OPERATOR);
-    },
-    "sop-copy": ({ body }) => author.duplicate(text(body["name"]) ?? "", text(body["to"]) ?? "", AN_OPERATOR),
-    "sop-switch": ({ body }) => author.setEnabled(text(body["name"]) ?? "", body["enabled"] === true, AN_OPERATOR),
-    "sop-delete": ({ body }) => author.delete(text(body["name"]) ?? "", AN_OPERATOR),
-    "sop-rename": ({ body }) => author.rename(text(body["name"]) ?? "", text(body["to"]) ?? "", AN_OPERATOR),
-    "sop-versions": async ({ body }) => ({ versions: await author.versions(text(body["name"])) }),
-    "sop-version": ({ body }) => author.version(Number(body["version"])),
-    "sop-undo": ({ body }) => author.undo(Number(body["version"]), text(body["revision"]), AN_OPERATOR),
-    "sop-test": async (request) => {
-      if (!events) throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
-      await sops.reload();
-      const { body } = request;
-      const { trigger } = body;
-      const sample = { ...(typeof trigger === "number" && { trigger }), payload: text(body["payload"]) ?? null };
-      const start = () => sops.test(text(body["name"]) ?? "", sample, { by: AN_OPERATOR });
-      return detail(
-        body["wait"] === true ? await followRun({ events, approvals }, request, start) : (await start()).id,
-      );
-    },
+    "sop-read": ({ body }) => author.read(body.name),
+    "sop-draft": ({ body: { name, toml, markdown = null } }) =>
+      author.check({ name, ...(toml !== undefined && { toml, markdown }), edits: [] }),
+    "sop-save": ({ body: { name, toml, markdown = null, revision = null } }) =>
+      author.save(name, { toml, markdown, revision }, AN_OPERATOR),
+    "sop-copy": ({ body: { name, to } }) => author.duplicate(name, to, AN_OPERATOR),
+    "sop-switch": ({ body: { name, enabled } }) => author.setEnabled(name, enabled, AN_OPERATOR),
+    "sop-delete": ({ body }) => author.delete(body.name, AN_OPERATOR),
+    "sop-rename": ({ body: { name, to } }) => author.rename(name, to, AN_OPERATOR),
+    "sop-versions": async ({ body }) => ({ versions: await author.versions(body.name) }),
+    "sop-version": ({ body }) => author.version(body.version),
+    "sop-undo": ({ body: { version, revision } }) => author.undo(version, revision, AN_OPERATOR),
     "sop-retry": async ({ body }) => {
-      if (!events) throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
+      running();
       await sops.reload();
-      const { run, asks } = await sops.retry(runIdOf(text(body["run"]) ?? ""), Number(body["step"]), {
-        by: AN_OPERATOR,
-      });
+      const { run, asks } = await sops.retry(runIdOf(body.run), body.step, { by: AN_OPERATOR });
       return { ...runJson(run), asks: [...asks] };
     },
-    "sop-calendar": async ({ body }) => {
+    "sop-calendar": async ({ body: { days, name } }) => {
       await sops.reload();
-      const days = typeof body["days"] === "number" ? body["days"] : 7;
-      return calendarJson(await sops.calendar(days, text(body["name"])));
+      return calendarJson(await sops.calendar(days, name));
     },
-    "sop-runs": ({ body }) => ({ runs: sops.runs(filterOf(body), limitOf(body["limit"])).runs.map(runJson) }),
-    "sop-cancel": async ({ body }) => runJson(await sops.cancel(runIdOf(text(body["run"]) ?? ""), AN_OPERATOR)),
+    "sop-runs": ({ body: { name: sop, status, source, test, limit } }) => {
+      const filter = {
+        ...(sop !== undefined && { sop }),
+        ...(status !== undefined && { status }),
+        ...(source !== undefined && { source }),
+        ...(test === true && { test }),
+      };
+      return { runs: sops.runs(filter, limit).runs.map(runJson) };
+    },
+    "sop-cancel": async ({ body }) => runJson(await sops.cancel(runIdOf(body.run), AN_OPERATOR)),
   };
 }
 
-const filesOf = (body: ControlRequest["body"]) => ({
-  toml: text(body["toml"]) ?? "",
-  markdown: text(body["markdown"]) ?? null,
-});
-
-const checkedJson = ({ name, problems, warnings }: CheckedSop): Json => ({
+const checkedJson = ({ name, problems, warnings }: CheckedSop) => ({
   name,
   problems: problems.map((problem) => formatProblems([problem])),
   warnings: warnings.map((warning) => formatProblems([warning])),
 });
-
-function filterOf(body: ControlRequest["body"]): SopRunFilter {
-  const sop = text(body["name"]);
-  const status = text(body["status"]);
-  if (status !== undefined && !STATUSES.includes(status)) {
-    throw new SvcError("USAGE", `--status takes ${STATUSES.join(", ")}.`);
-  }
-  const source = text(body["source"]);
-  if (source !== undefined && !SOURCES.includes(source))
-    throw new SvcError("USAGE", `--source takes ${SOURCES.join(", ")}.`);
-  return {
-    ...(sop !== undefined && { sop }),
-    ...(status !== undefined && { status: status as SopRunStatus }),
-    ...(source !== undefined && { source }),
-    ...(body["test"] === true && { test: true }),
-  };
-}
 
 /** A run that somebody waits for: what it does, and what it asks people, until it has ended. */
 interface FollowDeps {
@@ -148,10 +123,12 @@ interface FollowDeps {
   readonly approvals: Pick<Approvals, "get">;
 }
 
+type Following = Pick<Request<"sop-run">, "send" | "signal">;
+
 /** Resolves with the run's id once it has ended. Rejects when nobody waits any more; the run goes on then. */
 async function followRun(
   { events, approvals }: FollowDeps,
-  { send, signal }: ControlRequest,
+  { send, signal }: Following,
   start: () => Promise<{ readonly id: string }>,
 ): Promise<string> {
   const ended = Promise.withResolvers<void>();
