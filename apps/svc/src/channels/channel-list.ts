@@ -1,11 +1,9 @@
 /** The channels of the config: how each is, whether its deliveries are proven, and where its platform has to call. */
 import { featureIdOf, trimEndOf } from "@svc/contract";
 import type { MessageAdmin } from "@svc/messaging";
-import type { ChannelReport } from "@svc/gateway";
+import type { ChannelStatus } from "@svc/api";
 import { type FeatureStatus, channelIdOf } from "@svc/runtime";
 import type { Service } from "../service/service.ts";
-
-type ChannelLine = ChannelReport["channels"][number];
 
 export function channelList({
   context,
@@ -13,7 +11,7 @@ export function channelList({
   lifecycle,
   generation,
   messaging,
-}: Pick<Service, "context" | "config" | "lifecycle" | "generation" | "messaging">): ChannelLine[] {
+}: Pick<Service, "context" | "config" | "lifecycle" | "generation" | "messaging">): ChannelStatus[] {
   const kinds = new Set(context.composition.catalogue.filter(({ kind }) => kind === "channel").map(({ id }) => id));
   const states = new Map(lifecycle.features().map((feature) => [feature.id, feature]));
   // Its section may turn on a part of it that is no channel.
@@ -41,7 +39,7 @@ export function channelList({
     });
 }
 
-export const lastFailure = (error: FeatureStatus["lastError"]): ChannelLine["last_failure"] =>
+export const lastFailure = (error: FeatureStatus["lastError"]): ChannelStatus["last_failure"] =>
   error ? { reason: error.reason, at: new Date(error.at).toISOString() } : null;
 
 function lastMessageAt(messageAdmin: MessageAdmin, channel: string): string | null {
@@ -49,7 +47,7 @@ function lastMessageAt(messageAdmin: MessageAdmin, channel: string): string | nu
   return newest ? new Date(newest.atMs).toISOString() : null;
 }
 
-function lastError(messageAdmin: MessageAdmin, channel: string): ChannelLine["last_error"] {
+function lastError(messageAdmin: MessageAdmin, channel: string): ChannelStatus["last_error"] {
   const ended = [
     ...messageAdmin.list({ box: "in", channel, state: "failed" }, 1),
     ...messageAdmin.list({ box: "out", channel, state: "dead" }, 1),

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { utcDay } from "@svc/agent";
 import { type ClientId, ERRORS, type ErrorCode, SvcError } from "@svc/contract";
-import type { LogQuery, Operations } from "@svc/gateway";
+import type { LogSearch, Operations } from "@svc/gateway";
 import { ANONYMOUS, proceduresIdentity } from "@svc/gateway/identity";
 import { logFilePath } from "@svc/runtime";
 import { makeFolder, resolveAgents } from "@svc/config";
@@ -94,7 +94,7 @@ export class OperationsDesk implements Operations {
     });
   }
 
-  async logs({ level, text, channel, after, limit }: LogQuery): Promise<Called<"logs">> {
+  async logs({ level, text, channel, after, limit }: LogSearch): Promise<Called<"logs">> {
     const [{ logPage }, { matcher }] = await Promise.all([import("../logs/log-page.ts"), import("../logs/filters.ts")]);
     const { home, log } = this.#service.context;
     const matches = matcher({ level, sinceMs: undefined, fields: [], channel, grep: text === "" ? undefined : text });

@@ -1,14 +1,12 @@
 /** Settings for the page: the file is edited, put into force by a reload, and put back when that is refused. */
-import { type Composition, type Json, SvcError } from "@svc/contract";
+import { type Composition, SvcError } from "@svc/contract";
+import type * as api from "@svc/api";
 import type { SettingsAdmin } from "@svc/gateway";
 import { ConfigError, type LoadedConfig, type Problem, createRedactor, formatProblems } from "@svc/config";
 import { Semaphore } from "@svc/kit/async";
 import type { ConfigEditor, SettingsChange } from "@svc/config/settings";
 import type { ReloadReport } from "./reload.ts";
 import type { Service } from "./service.ts";
-
-type Called<Name extends keyof SettingsAdmin> = Awaited<ReturnType<SettingsAdmin[Name]>>;
-type Body<Name extends keyof SettingsAdmin> = Parameters<SettingsAdmin[Name]>[0];
 
 type Deps = Pick<Service, "context" | "store" | "governance">;
 
@@ -25,7 +23,7 @@ export class SettingsDesk implements SettingsAdmin {
     this.#sendTest = sendTest;
   }
 
-  async read(): Promise<Called<"read">> {
+  async read(): Promise<api.Settings> {
     const { composition } = this.#service.context;
     const [editor, { formSchema }] = await Promise.all([this.#editor(), import("@svc/config/settings")]);
     const { file, revision, unwritable, values, secrets, environment, problems } = await editor.state();
@@ -33,8 +31,8 @@ export class SettingsDesk implements SettingsAdmin {
       file,
       revision,
       unwritable: unwritable ?? null,
-      sections: formSchema(composition.features, composition.catalogue) as unknown[],
-      values: values as Record<string, unknown>,
+      sections: formSchema(composition.features, composition.catalogue) as readonly api.SettingsSection[],
+      values: values as api.Settings["values"],
       secrets: [...secrets],
       environment: { ...environment },
       problems: problems.map(shownProblem),
@@ -43,7 +41,7 @@ export class SettingsDesk implements SettingsAdmin {
     };
   }
 
-  async preview(change: Body<"preview">): Promise<Called<"preview">> {
+  async preview(change: api.SettingsChange): Promise<api.SettingsPreview> {
     const editor = await this.#editor();
     try {
       const { revision, diff, problems, warnings } = await editor.preview(change as SettingsChange);
@@ -54,11 +52,11 @@ export class SettingsDesk implements SettingsAdmin {
     }
   }
 
-  save(change: Body<"save">, revision: string, by: string): Promise<Called<"save">> {
+  save(change: api.SettingsChange, revision: string, by: string): Promise<api.SettingsSaved> {
     return this.#lock.run(() => this.#save(change as SettingsChange, revision, by));
   }
 
-  async #save(change: SettingsChange, revision: string, by: string): Promise<Called<"save">> {
+  async #save(change: SettingsChange, revision: string, by: string): Promise<api.SettingsSaved> {
     const { store, governance } = this.#service;
     const editor = await this.#editor();
     const saved = await editor.save(change, revision, by).catch((error: unknown) => {
@@ -86,25 +84,25 @@ export class SettingsDesk implements SettingsAdmin {
     }
   }
 
-  async versions(): Promise<Called<"versions">> {
+  async versions(): Promise<api.SettingsVersion[]> {
     return (await this.#editor()).history().map((version) => ({ ...version, keys: [...version.keys] }));
   }
 
-  async changeOf(version: number): Promise<Called<"changeOf">> {
+  async changeOf(version: number): Promise<api.Diff> {
     return [...(await (await this.#editor()).changeOf(version))];
   }
 
-  async models(request: Body<"models">, signal: AbortSignal): Promise<Json> {
+  async models(request: api.SettingsTry, signal: AbortSignal): Promise<api.ModelList> {
     const { listModels } = await import("@svc/agent");
-    return { ...(await listModels(await this.#tried(request), request.agent, signal)) } as unknown as Json;
+    return listModels(await this.#tried(request), request.agent, signal);
   }
 
-  async testModel(request: Body<"testModel">, signal: AbortSignal): Promise<Json> {
+  async testModel(request: api.SettingsTry, signal: AbortSignal): Promise<api.ModelTest> {
     const { testModelOf } = await import("../setup/test-model.ts");
     const config = await this.#tried(request);
     const { ok, provider, model, latency_ms, error } = await testModelOf(config, signal, request.agent);
     const { redact } = this.#service.context.log;
-    const hidden = (text: string | null): string | null => (text === null ? null : redacted(text, config, redact));
+    const hidden = (text: string): string => redacted(text, config, redact);
     return {
       ok,
       provider,
@@ -113,8 +111,8 @@ export class SettingsDesk implements SettingsAdmin {
       error: error && {
         code: error.code,
         message: hidden(error.message),
-        hint: hidden(error.hint),
-        said: hidden(error.said),
+        hint: error.hint === null ? null : hidden(error.hint),
+        said: error.said === null ? null : hidden(error.said),
       },
     };
   }
@@ -122,7 +120,7 @@ export class SettingsDesk implements SettingsAdmin {
   testChannel: SettingsAdmin["testChannel"] = (request, signal) => this.#sendTest(request, signal);
 
   /** The config with these edits, which are not written. Throws SETTINGS_INVALID. */
-  async #tried({ edits }: Body<"models">): Promise<LoadedConfig> {
+  async #tried({ edits }: api.SettingsTry): Promise<LoadedConfig> {
     const editor = await this.#editor();
     return editor.tried({ edits } as SettingsChange).catch((error: unknown) => {
       throw asRefusal(error);
@@ -168,7 +166,7 @@ const shownProblem = ({ code, key, message, line, column, allowed, didYouMean, e
   env: env ?? null,
 });
 
-const absentSections = ({ catalogue }: Composition): Called<"read">["absent"] =>
+const absentSections = ({ catalogue }: Composition): api.Settings["absent"] =>
   catalogue
     .filter(({ included }) => !included)
     .flatMap(({ sections, flag, summary, profiles, planned, title, build }) =>
@@ -182,5 +180,5 @@ const absentSections = ({ catalogue }: Composition): Called<"read">["absent"] =>
       })),
     );
 
-const aliasesOf = ({ catalogue }: Composition): Called<"read">["aliases"] =>
+const aliasesOf = ({ catalogue }: Composition): api.Settings["aliases"] =>
   Object.assign({}, ...catalogue.map(({ aliases }) => aliases ?? {})) as Record<string, string>;

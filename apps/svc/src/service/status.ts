@@ -1,7 +1,8 @@
 /** What is told about the running service: `svc status`, GET /api/status, /api/tools, /api/features. Never a secret. */
 import { type SandboxChoice, approvalOf, choosableNames, isPriceKnown, modelName, utcDay } from "@svc/agent";
 import { type CatalogueEntry, type Tool, featureIdOf } from "@svc/contract";
-import type { FeatureReport, Gateway, Health, HealthUnit, StatusReport, ToolReport } from "@svc/gateway";
+import type { FeatureReport, StatusReport, ToolReport } from "@svc/api";
+import type { Gateway, Health, HealthUnit } from "@svc/gateway";
 import type { Build } from "../main.ts";
 import { DEFAULT_AGENT, type ResolvedAgent, resolveAgents } from "@svc/config";
 import type { FeatureState } from "@svc/runtime";

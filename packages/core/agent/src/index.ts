@@ -4,7 +4,6 @@ export type { AgentOptions } from "./agent.ts";
 export {
   Attachments,
   MAX_FILE_BYTES,
-  MAX_FILES,
   MAX_UNSENT,
   type OpenedFile,
   type UploadBody,
@@ -45,15 +44,8 @@ export type { ModelTest } from "./models/test-model.ts";
 export { isPriceKnown } from "./money/meter.ts";
 export { utcDay } from "./money/budget.ts";
 export type { AgentProfile, AgentSet } from "./profiles.ts";
-export { EXPORT_FORMATS, type ExportFormat, type ExportedSession, exportSession } from "./sessions/export.ts";
-export {
-  checkedTitle,
-  foundJson,
-  pageJson,
-  sessionJson,
-  type SessionOwner,
-  TITLE_CHARS,
-} from "./sessions/session-json.ts";
+export { type ExportFormat, type ExportedSession, exportSession } from "./sessions/export.ts";
+export { checkedTitle, foundJson, pageJson, sessionJson, type SessionOwner } from "./sessions/session-json.ts";
 export { authorOfSender, lanesOfOwner, sessionIn, sessionMessageOf } from "./sessions/session-message.ts";
 export type * from "./sessions/types.ts";
 export type { CoreTool, CoreToolContext, PinnedCall } from "./tools/core-tool-context.ts";

@@ -16,30 +16,39 @@ import { upgradeCredentials } from "./auth/authenticator.ts";
 import { type PairingLinks, pairingLinks } from "./auth/pairing.ts";
 import { allowHeader, errorReply, notAllowed, optionsReply, Reply } from "./http/reply.ts";
 import {
+  type Handle,
+  type RouteGroup,
   bearer,
   endsWithDevice,
   jsonContentType,
   jsonContentTypeIfBody,
   localOnly,
   ownPage,
+  pipeline,
   rateLimit,
-} from "./middleware/checks.ts";
+} from "./middleware/pipeline.ts";
 import { type ClientResolver, clientResolver } from "./middleware/client.ts";
-import { peerOf } from "./http/peer.ts";
+import { peerOf } from "./http/connections.ts";
 import { hostCheck, type HostRules, hostRules } from "./middleware/host-check.ts";
-import { idempotencyClaim, notDuplicate } from "./middleware/idempotency.ts";
-import { type Handle, pipeline, type RouteGroup } from "./middleware/pipeline.ts";
-import { OTHER, routeNames } from "./http/tracing.ts";
-import { WebhookAdmission } from "./middleware/webhook-admission.ts";
-import { openApiRoute } from "./openapi/route.ts";
+import { WebhookAdmission, idempotencyClaim, notDuplicate } from "./middleware/webhook-admission.ts";
+import { OTHER, routeNames } from "./http/request.ts";
+import { openApiRoute } from "./routes/openapi.ts";
 import { CHANNEL_EVENTS, ChannelEventsRoute } from "./routes/channel-events.ts";
 import { channelPaths } from "./routes/channel-ingress.ts";
 import { CORE_PATHS } from "./routes/core-paths.ts";
 import { featureRoutes } from "./routes/features.ts";
-import { HEALTH, HealthRoute } from "./routes/health.ts";
-import { METRICS, metricsHandle } from "./routes/metrics.ts";
-import { SessionRoute, SIGN_IN, SIGN_IN_FEATURES, SIGN_OUT, SIGNED_IN, signInFeatures } from "./routes/page-session.ts";
-import { MAX_PAIR_BYTES, PAIR, PairRoute } from "./routes/pair.ts";
+import { HEALTH, HealthRoute, METRICS, metricsHandle } from "./routes/monitoring.ts";
+import {
+  MAX_PAIR_BYTES,
+  PAIR,
+  PairRoute,
+  SIGNED_IN,
+  SIGN_IN,
+  SIGN_IN_FEATURES,
+  SIGN_OUT,
+  SessionRoute,
+  signInFeatures,
+} from "./routes/sign-in.ts";
 import type { OwnRoute, RouteSpec } from "./routes/route.ts";
 import { SopPaths } from "./routes/sop-paths.ts";
 import { Webhook, WEBHOOK } from "./routes/webhook.ts";

@@ -1,20 +1,19 @@
 /** `@svc/gateway`: the only package that speaks HTTP to the outside. */
 export type { FeaturePath } from "./routes/features.ts";
-export type { ChannelReport, FeatureReport, StatusReport, ToolReport } from "./routes/reports.ts";
 export { startGateway } from "./server.ts";
 export { ANONYMOUS, mintClientId } from "./identity.ts";
 export { type IngressPath, ingressPathsOf } from "./routes/channel-ingress.ts";
-export { checkBind, isPublicBind } from "./http/bind.ts";
+export { checkBind, isPublicBind } from "./http/listen.ts";
 export { isLocalOnly } from "./middleware/client.ts";
 export type { PairingLinks } from "./auth/pairing.ts";
 export type { IssuedCode, Pairing } from "./auth/pairing.ts";
-export type { LogQuery, Operations } from "./routes/operations.ts";
+export type { LogSearch, Operations } from "./routes/operations.ts";
 export type * from "./types.ts";
 export type { PairedDevices } from "./auth/devices.ts";
 export type { PageSessionStore } from "./auth/page-sessions.ts";
-export type { GatewayApprovals, PolicyRule, PolicyRules } from "./routes/approvals.ts";
-export type { Health, HealthUnit } from "./routes/health.ts";
+export type { GatewayApprovals, PolicyRules } from "./routes/approvals.ts";
+export type { Health, HealthUnit } from "./routes/monitoring.ts";
 export type { PageFile } from "./routes/page-files.ts";
 export type { SettingsAdmin } from "./routes/settings.ts";
-export type { SopAuthor } from "./routes/sop-editor.ts";
+export type { SopAuthor } from "./routes/sops.ts";
 export type { GatewaySops } from "./routes/sops.ts";

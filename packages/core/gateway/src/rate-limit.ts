@@ -1,5 +1,8 @@
-/** Limits of attempts: a sliding window per client, and a lockout after too many failures. Both are bounded in memory.
+/**
+ * Limits of what clients can cause, all bounded in memory: a sliding window per client, a lockout after too many failures, and log lines
+ * per minute.
  */
+import type { Clock } from "@svc/contract";
 
 /**
  * An exact sliding window per key: every admitted event is remembered until it is a window old, so no burst fits across
@@ -176,5 +179,30 @@ export class Lockout {
     const entry = known ?? { failures: [], lockedUntil: 0 };
     this.#entries.set(key, entry);
     return entry;
+  }
+}
+
+const EVERY_MS = 60_000;
+
+/** Log lines that clients can cause: at most one a minute per subject, so that no client can fill the disk. */
+export class ThrottledLog {
+  readonly #clock: Clock;
+  readonly #said = new Map<string, { atMs: number; times: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Notes that it happened, `times` over. How often since the last line when one is due, else 0. */
+  note(subject = "", times = 1): number {
+    const nowMs = this.#clock.monotonic();
+    let said = this.#said.get(subject);
+    if (said === undefined) this.#said.set(subject, (said = { atMs: -Infinity, times: 0 }));
+    said.times += times;
+    if (nowMs - said.atMs < EVERY_MS) return 0;
+    const sum = said.times;
+    said.atMs = nowMs;
+    said.times = 0;
+    return sum;
   }
 }

@@ -1,5 +1,5 @@
 /** The turns that run because of a request. Shutdown waits for them; whether their client is still there is no matter. */
-import { SvcError } from "@svc/contract";
+import { type Clock, SvcError } from "@svc/contract";
 import { LinkedList } from "@svc/runtime";
 
 export class RunningTurns {
@@ -45,4 +45,16 @@ interface Running {
   readonly controller: AbortController;
   /** The device that sent the message, if one did. */
   readonly deviceId: string | undefined;
+}
+
+/** Whether `done` settled within `ms`. Rejects when it does. */
+export async function within(done: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
+  const timer = new AbortController();
+  const late = clock.sleep(ms, timer.signal).then(
+    () => false,
+    () => false,
+  );
+  const inTime = await Promise.race([done.then(() => true), late]);
+  timer.abort();
+  return inTime;
 }

@@ -5,14 +5,12 @@ import { makeHandlers, type RequestHandlers } from "./app.ts";
 import { limitConnections, responseInFlight, surviveAcceptErrors } from "./http/connections.ts";
 import { errorReply } from "./http/reply.ts";
 import { RequestBudget } from "./http/request-budget.ts";
-import { checkListen, createHttpServer, listen } from "./http/listen.ts";
+import { checkBind, checkListen, checkRebind, createHttpServer, listen, localUrl } from "./http/listen.ts";
 import { GatewayState } from "./state.ts";
-import { checkBind, checkRebind, localUrl } from "./http/bind.ts";
-import { OTHER } from "./http/tracing.ts";
+import { OTHER } from "./http/request.ts";
 import { isUpgrade } from "./streams/upgrade.ts";
 import type { Clock } from "@svc/contract";
-import type { RunningTurns } from "./running-turns.ts";
-import { within } from "./within.ts";
+import { type RunningTurns, within } from "./running-turns.ts";
 import type { Gateway, GatewayDeps, GatewaySettings } from "./types.ts";
 
 /** Resolves when it listens. Throws PUBLIC_BIND, CONFIG_INVALID, FEATURE_CONFLICT before it does, or ADDRESS_IN_USE. */

@@ -4,7 +4,7 @@ import type { Logger } from "@svc/contract";
 import type { RegisteredIngress } from "@svc/runtime";
 import type { Dispatched, Sops } from "@svc/sop";
 import type { IdempotencyClaim } from "@svc/store";
-import type { IdempotencyStore } from "./middleware/idempotency.ts";
+import type { IdempotencyStore } from "./middleware/webhook-admission.ts";
 import type { Caller } from "./middleware/pipeline.ts";
 
 type Dispatch = Pick<Sops, "hasPath" | "dispatchIn">;

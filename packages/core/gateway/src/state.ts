@@ -1,28 +1,27 @@
 /** What outlives a change of settings: devices, sign-ins, lockouts, limits, seen ids, running turns. */
 import type { RequestListener } from "node:http";
 import { SvcError } from "@svc/contract";
-import { Authenticator, PublicAccess } from "./auth/authenticator.ts";
-import { DeviceConnections } from "./auth/device-connections.ts";
+import { Authenticator, DeviceConnections, PublicAccess } from "./auth/authenticator.ts";
 import { Devices } from "./auth/devices.ts";
 import { PageSessions } from "./auth/page-sessions.ts";
 import { Pairing } from "./auth/pairing.ts";
-import { MemoryBudget } from "./http/memory-budget.ts";
+import { MemoryBudget } from "./http/body.ts";
 import { type Send, sender } from "./http/send.ts";
 import { ForwardingMonitor } from "./middleware/client.ts";
 import type { Handle } from "./middleware/pipeline.ts";
-import { Requests } from "./http/tracing.ts";
+import { Requests } from "./http/request.ts";
 import { REMEMBER_MS, SeenIds } from "./middleware/webhook-admission.ts";
-import { WebPush } from "./push/web-push.ts";
-import { SlidingWindow, type SlidingWindowOptions } from "./rate-limit.ts";
-import { ApiLibrary } from "./routes/api-library.ts";
+import { WebPush } from "./web-push.ts";
+import { SlidingWindow, type SlidingWindowOptions, ThrottledLog } from "./rate-limit.ts";
 import type { OperationLimits } from "./routes/operations.ts";
 import { pageHandles } from "./routes/page-files.ts";
 import type { SettingsLimits } from "./routes/settings.ts";
 import { RunningTurns } from "./running-turns.ts";
 import { SubscriberRegistry } from "./streams/subscribers.ts";
 import { SocketLibrary } from "./streams/upgrade.ts";
-import { ThrottledLog } from "./throttled-log.ts";
 import type { GatewayDeps, GatewaySettings } from "./types.ts";
+import { errorReply } from "./http/reply.ts";
+import type { ApiDeps, ApiRoutes } from "./routes/api.ts";
 
 export interface StateDeps {
   readonly gateway: GatewayDeps;
@@ -144,3 +143,49 @@ const webhookLimitOf = ({ config }: GatewaySettings): SlidingWindowOptions => ({
   windowMs: 60_000,
   maxKeys: config.rate_limit_max_keys,
 });
+
+type MakeListener = (parts: ApiRoutes, deps: ApiDeps) => RequestListener;
+
+/**
+ * Loads hono and the routes on it with the first request they are for: the start, and a daemon that only takes webhooks, do without them.
+ * Shared by all versions of the settings, so that they are loaded once.
+ */
+class ApiLibrary {
+  readonly #send: Send;
+  readonly #again: RequestListener;
+  #apiListener: MakeListener | undefined;
+  #loading: Promise<void> | undefined;
+
+  /** `again`: takes a request that waited for the library, by the settings of that moment. */
+  constructor(send: Send, again: RequestListener) {
+    this.#send = send;
+    this.#again = again;
+  }
+
+  listener(parts: ApiRoutes, deps: ApiDeps): RequestListener {
+    let listener: RequestListener | undefined;
+    return (incoming, outgoing) => {
+      if (this.#apiListener === undefined) {
+        this.#load().then(
+          () => this.#again(incoming, outgoing),
+          () => this.#send(incoming, outgoing, errorReply("INTERNAL")),
+        );
+        return;
+      }
+      listener ??= this.#apiListener(parts, deps);
+      listener(incoming, outgoing);
+    };
+  }
+
+  #load(): Promise<void> {
+    this.#loading ??= import("./routes/api.ts").then(
+      ({ apiListener }) => void (this.#apiListener = apiListener),
+      (cause: unknown) => {
+        // Out of file descriptors, say: the next request tries again.
+        this.#loading = undefined;
+        throw cause;
+      },
+    );
+    return this.#loading;
+  }
+}

@@ -8,19 +8,17 @@ import type { ChannelEvents } from "@svc/sop";
 import type { DeviceStore, PairedDevices } from "./auth/devices.ts";
 import type { PageSessionStore } from "./auth/page-sessions.ts";
 import type { Pairing, PairingLinks } from "./auth/pairing.ts";
-import type { IdempotencyStore } from "./middleware/idempotency.ts";
-import type { PushDeps } from "./push/web-push.ts";
+import type { IdempotencyStore } from "./middleware/webhook-admission.ts";
+import type { PushDeps } from "./web-push.ts";
 import type { GatewayApprovals, PolicyRules } from "./routes/approvals.ts";
 import type { IngressPath } from "./routes/channel-ingress.ts";
 import type { FeaturePath } from "./routes/features.ts";
-import type { Health } from "./routes/health.ts";
-import type { MetricsSettings } from "./routes/metrics.ts";
+import type { Health, MetricsSettings } from "./routes/monitoring.ts";
 import type { Operations } from "./routes/operations.ts";
 import type { PageFile } from "./routes/page-files.ts";
 import type { Reports } from "./routes/reports.ts";
 import type { SettingsAdmin } from "./routes/settings.ts";
-import type { SopAuthor } from "./routes/sop-editor.ts";
-import type { GatewaySops } from "./routes/sops.ts";
+import type { GatewaySops, SopAuthor } from "./routes/sops.ts";
 import type { SubscriberLimits } from "./streams/subscribers.ts";
 
 /** The part of the durable state the gateway touches. */

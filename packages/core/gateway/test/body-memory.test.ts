@@ -5,8 +5,7 @@ import * as fc from "fast-check";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { readBody } from "../src/http/body.ts";
-import { MemoryBudget } from "../src/http/memory-budget.ts";
+import { MemoryBudget, readBody } from "../src/http/body.ts";
 import { Harness } from "./harness.ts";
 import { codeOf, statusOf, Wire } from "./http.ts";
 

@@ -1,6 +1,6 @@
 // A browser is called by its own name: each claims to be several others, and one that is named wrongly is not recognised as a stranger's.
 import { expect, test } from "vitest";
-import { browserName } from "../src/auth/page-sign-in.ts";
+import { browserName } from "../src/auth/page-sessions.ts";
 
 const WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)";
 

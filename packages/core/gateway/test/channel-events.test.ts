@@ -1,8 +1,7 @@
 // POST /api/channel-events takes no token: whoever gets past "only from this machine" asks people questions in our name.
 import { describe, expect, test } from "vitest";
-import { localOnly } from "../src/middleware/checks.ts";
-import type { Exchange } from "../src/middleware/pipeline.ts";
-import { Peer } from "../src/http/peer.ts";
+import { type Exchange, localOnly } from "../src/middleware/pipeline.ts";
+import { Peer } from "../src/http/connections.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { type Call, call, codeOf, raw, statusOf, until, Wire } from "./http.ts";
 

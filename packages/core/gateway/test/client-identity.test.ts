@@ -4,7 +4,7 @@ import { captureLogger } from "@svc/testkit/capture-logger";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { clientResolver, ForwardingMonitor } from "../src/middleware/client.ts";
-import { Peer } from "../src/http/peer.ts";
+import { Peer } from "../src/http/connections.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { call, post } from "./http.ts";
 

@@ -1,7 +1,7 @@
 /** What /openapi.json promises, and whether an answer keeps it. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { isCanonicalPath } from "@svc/kit";
-import { CORE_ROUTES, openApiDocument } from "../src/openapi/index.ts";
+import { CORE_ROUTES, openApiDocument } from "../src/openapi.ts";
 
 export interface Answered {
   readonly status: number;

@@ -1,8 +1,9 @@
 /** Approvals in memory: one that waits, one that somebody answered, one that nobody did. */
+import type { PolicyRule } from "@svc/api";
 import { type ErrorCode, SvcError } from "@svc/contract";
 import type { Answer, ApprovalFilter, ApprovalKey, ApprovalPage } from "@svc/sop";
 import type { Approval } from "@svc/store";
-import type { GatewayApprovals, PolicyRule, PolicyRules } from "../src/index.ts";
+import type { GatewayApprovals, PolicyRules } from "../src/index.ts";
 
 const approval = (n: number, changed: Partial<Approval>): Approval => ({
   n,

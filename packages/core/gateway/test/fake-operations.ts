@@ -1,6 +1,6 @@
 /** What an operator watches, always the same, and what can go wrong with it. */
 import { type ErrorCode, SvcError } from "@svc/contract";
-import type { LogQuery, Operations } from "../src/routes/operations.ts";
+import type { LogSearch, Operations } from "../src/routes/operations.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
 
@@ -28,7 +28,7 @@ export class FakeOperations implements Operations {
     };
   }
 
-  async logs(query: LogQuery) {
+  async logs(query: LogSearch) {
     await this.#may();
     this.asked.push(query);
     const fields = [{ name: "channel", value: "pager" }];

@@ -1,5 +1,6 @@
 /** Procedures that can be written, as long as nothing is set to go wrong. */
-import { type ErrorCode, type Json, SvcError } from "@svc/contract";
+import type { SopSaved, SopVersion } from "@svc/api";
+import { type ErrorCode, SvcError } from "@svc/contract";
 import type { SopAuthor } from "../src/index.ts";
 import { REVISION } from "./fake-settings.ts";
 
@@ -12,10 +13,16 @@ const PROBLEM = {
   allowed: "low, normal, high, critical",
   did_you_mean: null,
 };
-const DRAFT = { toml: "[sop]\n", markdown: null, problems: [PROBLEM], warnings: [], form: {} };
+const DRAFT = { toml: "[sop]\n", markdown: null, problems: [PROBLEM], warnings: [], form: null };
 
-const VERSION = { version: 3, at: "2026-01-01T00:00:00.000Z", by: "device phone", what: "change", sops: ["deploy"] };
-const DIFF = { sop: "deploy", file: "SOP.toml", lines: [{ kind: "added", line: 1, text: "[sop]" }] };
+const VERSION: SopVersion = {
+  version: 3,
+  at: "2026-01-01T00:00:00.000Z",
+  by: "device phone",
+  what: "change",
+  sops: ["deploy"],
+};
+const DIFF = { sop: "deploy", file: "SOP.toml", lines: [{ kind: "added", line: 1, text: "[sop]" } as const] };
 
 export class FakeSopAuthor implements SopAuthor {
   /** As long as it is set, everything is refused by it. */
@@ -25,7 +32,7 @@ export class FakeSopAuthor implements SopAuthor {
   /** What was written, and by whom. */
   readonly written: unknown[][] = [];
 
-  async #answer(name: string, answer: Json, ...written: unknown[]): Promise<Json> {
+  async #answer<Answer>(name: string, answer: Answer, ...written: unknown[]): Promise<Answer> {
     await Promise.resolve();
     if (this.unforeseen) throw this.unforeseen;
     if (this.fails) throw new SvcError(this.fails);
@@ -34,7 +41,7 @@ export class FakeSopAuthor implements SopAuthor {
     return answer;
   }
 
-  #saved = (name: string): Json => ({ name, revision: REVISION, version: 3, warnings: [] });
+  #saved = (name: string): SopSaved => ({ name, revision: REVISION, version: 3, warnings: [] });
 
   read: SopAuthor["read"] = (name) => this.#answer(name, { name, revision: REVISION, unwritable: null, ...DRAFT });
   check: SopAuthor["check"] = ({ name }) => this.#answer(name, DRAFT);
@@ -51,7 +58,7 @@ export class FakeSopAuthor implements SopAuthor {
   undo: SopAuthor["undo"] = (number, revision, by) =>
     this.#versioned(number, this.#saved("deploy"), "undo", number, revision, by);
 
-  async #versioned(number: number, answer: Json, ...written: unknown[]): Promise<Json> {
+  async #versioned<Answer>(number: number, answer: Answer, ...written: unknown[]): Promise<Answer> {
     const answered = await this.#answer("", answer, ...written);
     if (number !== VERSION.version) throw new SvcError("VERSION_UNKNOWN");
     return answered;

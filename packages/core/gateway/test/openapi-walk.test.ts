@@ -2,7 +2,7 @@
 // checked against its schema. (So is every answer in the other tests of this package: see http.ts.)
 import { ERRORS, type ErrorCode, SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { CORE_ROUTES } from "../src/openapi/index.ts";
+import { CORE_ROUTES } from "../src/openapi.ts";
 import { errorsOf, type RouteSpec } from "../src/routes/route.ts";
 import { CORE_PROMISES } from "./document.ts";
 import { GOVERNING_EVERYWHERE, GOVERNING_REFUSALS, GOVERNING_SUCCESSES } from "./governing-provocations.ts";

@@ -1,4 +1,5 @@
 // /openapi.json as it is served, and that its schemas say of what comes in exactly what the gateway does.
+import { DeviceName, WebhookMessage } from "@svc/api";
 import { parseJson } from "@svc/kit";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -6,11 +7,9 @@ import * as fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { Reply } from "../src/http/reply.ts";
-import { CORE_ROUTES, openApiDocument } from "../src/openapi/index.ts";
-import { CONVERSION, inputSchema } from "../src/openapi/document.ts";
-import { DEVICE_NAME } from "../src/auth/devices.ts";
+import { CONVERSION, CORE_ROUTES, inputSchema, openApiDocument } from "../src/openapi.ts";
 import { CORE_PATHS, PAGE_PATHS } from "../src/routes/core-paths.ts";
-import { MESSAGE, messageOf } from "../src/routes/webhook.ts";
+import { messageOf } from "../src/routes/webhook.ts";
 import { Harness, route } from "./harness.ts";
 import { call } from "./http.ts";
 
@@ -101,7 +100,7 @@ describe("what is documented is what is checked", () => {
   const ajv = new Ajv2020();
 
   test("the body of /webhook: the schema's word and the gateway's are one, for any JSON", () => {
-    const fits = ajv.compile(inputSchema(MESSAGE));
+    const fits = ajv.compile(inputSchema(WebhookMessage));
     const text = fc.oneof(fc.string(), fc.constantFrom("", " ", "\t\n", "\u00a0", "\ufeff", "\u200b", "x"));
     const value = fc.oneof(fc.jsonValue(), fc.record({ message: fc.oneof(text, fc.jsonValue()) }), fc.array(text));
     fc.assert(
@@ -113,7 +112,7 @@ describe("what is documented is what is checked", () => {
   });
 
   test("a device's name: printable, at most 64 characters, not blank", () => {
-    const fits = ajv.compile(inputSchema(DEVICE_NAME));
+    const fits = ajv.compile(inputSchema(DeviceName));
     const unit = fc.oneof(
       fc.constantFrom(" ", "\u00a0", "\u2028", "\u0000", "\u202e", "a", "é", "🐎", "\ud800"),
       fc.string(),
@@ -122,7 +121,7 @@ describe("what is documented is what is checked", () => {
       fc.property(fc.array(unit, { maxLength: 70 }), (parts) => {
         const name = parts.join("");
         const isName = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u.test(name) && name.trim() !== "";
-        expect([v.is(DEVICE_NAME, name), fits(name)]).toEqual([isName, isName]);
+        expect([v.is(DeviceName, name), fits(name)]).toEqual([isName, isName]);
       }),
     );
   });

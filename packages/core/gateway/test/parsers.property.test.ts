@@ -6,8 +6,8 @@ import { describe, expect, test } from "vitest";
 import { isJsonType } from "../src/http/body.ts";
 import { Reply } from "../src/http/reply.ts";
 import { clientResolver, forwardedAddress, ForwardingMonitor, hopAddress } from "../src/middleware/client.ts";
-import { addressSet, canonicalAddress, isLoopback, limiterKey, Peer } from "../src/http/peer.ts";
-import { idempotencyKey } from "../src/middleware/idempotency.ts";
+import { addressSet, canonicalAddress, isLoopback, limiterKey, Peer } from "../src/http/connections.ts";
+import { idempotencyKey } from "../src/middleware/webhook-admission.ts";
 import { messageOf, sessionId } from "../src/routes/webhook.ts";
 
 const address = fc.oneof(fc.ipV4(), fc.ipV6());

@@ -1,14 +1,7 @@
 // A push message that a browser can't open is lost without a word: what is sent is checked against the RFC's own example.
 import { createPublicKey, verify } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import {
-  encryptPush,
-  isPushKeys,
-  makeVapidKey,
-  MAX_PLAIN_BYTES,
-  readVapidKey,
-  vapidHeader,
-} from "../src/push/encryption.ts";
+import { encryptPush, isPushKeys, makeVapidKey, MAX_PLAIN_BYTES, readVapidKey, vapidHeader } from "../src/web-push.ts";
 import { decryptPush, makeBrowserKeys } from "@svc/testkit/web-push";
 
 const bytes = (text: string): Buffer => Buffer.from(text, "base64url");

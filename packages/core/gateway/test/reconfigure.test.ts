@@ -1,7 +1,7 @@
 // A reload of the gateway's settings: all of them or none, from one request to the next, and nothing that protects is forgotten.
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { checkRebind } from "../src/http/bind.ts";
+import { checkRebind } from "../src/http/listen.ts";
 import { SlidingWindow } from "../src/rate-limit.ts";
 import { Harness, type HarnessOptions, route } from "./harness.ts";
 import { call, post, statusOf, tick, until, Wire } from "./http.ts";

@@ -1,6 +1,6 @@
 // What a revoked device has going on ends with it, at once: its turns, requests and streams; nobody else's.
 import { describe, expect, test } from "vitest";
-import { DeviceConnections } from "../src/auth/device-connections.ts";
+import { DeviceConnections } from "../src/auth/authenticator.ts";
 import { route } from "./harness.ts";
 import { call, post, statusOf, until, Wire } from "./http.ts";
 import { started } from "./paired.ts";

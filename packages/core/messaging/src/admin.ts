@@ -1,5 +1,6 @@
 /** Message admin: lists, shows, replays and drops the messages that came in and those that go out. */
 import { basename } from "node:path";
+import type * as api from "@svc/api";
 import { type ClientId, type Inbound, type Json, type Logger, SvcError } from "@svc/contract";
 import type { Delivery, EndedPage, InboxMessage, MessageCounts, Store, WaitingMessage } from "@svc/store";
 import { redactJson } from "@svc/config";
@@ -305,10 +306,8 @@ function beginningOf(text: string, redact: Redact): string {
     .replace(/\uFFFD$/, "")}…`;
 }
 
-type Fields = { readonly [name: string]: Json };
-
 /** A message in the words of `/api/inbox` and `svc inbox --json`: the same in both. */
-export const messageJson = (message: MessageSummary): Fields => ({
+export const messageJson = (message: MessageSummary): api.InboxMessage => ({
   id: message.id,
   state: message.state,
   waits_for: message.waitsFor ?? null,
@@ -325,7 +324,7 @@ export const messageJson = (message: MessageSummary): Fields => ({
   turn_id: message.turnId ?? null,
 });
 
-export const messageDetailJson = (message: MessageDetail): Fields => ({
+export const messageDetailJson = (message: MessageDetail): api.InboxMessageDetail => ({
   ...messageJson(message),
   kind: message.kind,
   files: message.files.map(({ kind, name }) => ({ kind, name })),

@@ -1,16 +1,17 @@
 /** Procedures, runs and approvals as /api and the CLI with `--json` show them. */
+import { basename } from "node:path";
+import type * as api from "@svc/api";
+import type { Problem } from "@svc/config";
 import type { Json } from "@svc/contract";
 import type { Approval, AuditEntry, SopRun, SopStepRow } from "@svc/store";
+import type { SavedSop, SopDraft, SopSource, UndoneSop } from "./editor/draft.ts";
+import type { SopVersion, SopVersionDetail } from "./editor/history.ts";
 import type { SopStep, SopTrigger } from "./library/types.ts";
 import { gateId, interruptedId } from "./runs/definition.ts";
 import type { SopCalendar, SopRunDetail, SopSummary } from "./runs/types.ts";
-import { basename } from "node:path";
-import type { Problem } from "@svc/config";
-import type { SavedSop, SopDraft, SopSource } from "./editor/draft.ts";
-import type { SopVersion, SopVersionDetail } from "./editor/history.ts";
 
 /** A run. */
-export const runJson = (run: SopRun): { readonly [name: string]: Json } => ({
+export const runJson = (run: SopRun): api.SopRun => ({
   id: run.id,
   n: run.n,
   sop: run.sop,
@@ -33,7 +34,7 @@ export const runJson = (run: SopRun): { readonly [name: string]: Json } => ({
 export function runDetailJson(
   { run, steps }: SopRunDetail,
   approvalOf: (key: { readonly runId: string; readonly stepId: string }) => Approval | undefined,
-): Json {
+): api.SopRunDetail {
   const rows = new Map(steps.map((row) => [row.step, row]));
   const { steps: planned } = run.definition as unknown as { readonly steps: readonly SopStep[] };
   const shown = planned.map(({ number, title, kind, actedIn }) => {
@@ -53,14 +54,16 @@ export function runDetailJson(
   return { ...runJson(run), payload: run.payload, steps: shown };
 }
 
-const rowJson = (row: SopStepRow | undefined): { readonly [name: string]: Json } => ({
+const rowJson = (
+  row: SopStepRow | undefined,
+): Pick<api.SopRunStep, "status" | "started_at" | "ended_at" | "output"> => ({
   status: row?.status ?? "pending",
   started_at: instantOrNull(row?.startedAtMs),
   ended_at: instantOrNull(row?.endedAtMs),
   output: row?.output ?? null,
 });
 
-export const auditJson = ({ n, atMs, kind, data, hash }: AuditEntry): Json => ({
+export const auditJson = ({ n, atMs, kind, data, hash }: AuditEntry): api.AuditEntry => ({
   n,
   at: instant(atMs),
   kind,
@@ -69,7 +72,7 @@ export const auditJson = ({ n, atMs, kind, data, hash }: AuditEntry): Json => ({
 });
 
 /** An approval. */
-export const approvalJson = (approval: Approval): Json => {
+export const approvalJson = (approval: Approval): api.Approval => {
   const { answer, status } = approval;
   return {
     n: approval.n,
@@ -100,7 +103,8 @@ export const approvalJson = (approval: Approval): Json => {
           holds: status === "approved" ? (answer.holds ?? "once") : null,
         }
       : null,
-    detail: approval.detail ?? null,
+    // As the agent wrote it when it asked.
+    detail: (approval.detail ?? null) as api.ApprovalDetail | null,
     // What a yes would be kept under is of no use outside.
     offers: {
       conversation: orNull(approval.offers?.conversation?.text),
@@ -111,7 +115,7 @@ export const approvalJson = (approval: Approval): Json => {
 };
 
 /** The calendar of cron triggers. */
-export const calendarJson = ({ fromMs, untilMs, times, left }: SopCalendar): Json => ({
+export const calendarJson = ({ fromMs, untilMs, times, left }: SopCalendar): api.SopCalendar => ({
   from: instant(fromMs),
   until: instant(untilMs),
   times: times.map(({ sop, expression, timezone, atMs, hasMore }) => ({
@@ -125,7 +129,7 @@ export const calendarJson = ({ fromMs, untilMs, times, left }: SopCalendar): Jso
 });
 
 /** A procedure. */
-export function sopJson({ definition, problem, activeRuns, lastRun, nextAtMs }: SopSummary): Json {
+export function sopJson({ definition, problem, activeRuns, lastRun, nextAtMs }: SopSummary): api.Sop {
   const next = nextAtMs.values();
   return {
     name: definition.name,
@@ -145,7 +149,7 @@ export function sopJson({ definition, problem, activeRuns, lastRun, nextAtMs }: 
   };
 }
 
-function triggerJson(trigger: SopTrigger, next: () => number | undefined): Json {
+function triggerJson(trigger: SopTrigger, next: () => number | undefined): api.SopTrigger {
   const { type, condition } = trigger;
   const rest = { type, condition: orNull(condition) };
   if (trigger.type === "webhook") return { ...rest, path: trigger.path };
@@ -157,7 +161,7 @@ function triggerJson(trigger: SopTrigger, next: () => number | undefined): Json 
   return { ...rest, expression, timezone: orNull(timezone), next_at: instantOrNull(next()) };
 }
 
-const stepJson = ({ number, title, kind, tools, requiresConfirmation, agent }: SopStep): Json => ({
+const stepJson = ({ number, title, kind, tools, requiresConfirmation, agent }: SopStep): api.SopStep => ({
   number,
   title,
   kind,
@@ -167,13 +171,7 @@ const stepJson = ({ number, title, kind, tools, requiresConfirmation, agent }: S
 });
 
 /** A procedure that is being written. */
-export const draftJson = ({
-  toml,
-  markdown,
-  problems,
-  warnings,
-  form,
-}: SopDraft): { readonly [name: string]: Json } => ({
+export const draftJson = ({ toml, markdown, problems, warnings, form }: SopDraft): api.SopDraft => ({
   toml,
   markdown: orNull(markdown),
   problems: problems.map(problemJson),
@@ -181,21 +179,23 @@ export const draftJson = ({
   form,
 });
 
-export const sourceJson = (source: SopSource): Json => ({
+export const sourceJson = (source: SopSource): api.SopSource => ({
   name: source.name,
   revision: source.revision,
   unwritable: orNull(source.unwritable),
   ...draftJson(source),
 });
 
-export const savedJson = ({ name, revision, version, warnings }: SavedSop): Json => ({
+export const savedJson = (saved: SavedSop): api.SopSaved => ({ ...undoneJson(saved), revision: saved.revision });
+
+export const undoneJson = ({ name, revision, version, warnings }: UndoneSop): api.SopUndone => ({
   name,
   revision: orNull(revision),
   version: version ?? null,
   warnings: warnings.map(problemJson),
 });
 
-export const versionJson = ({ version, at, by, keys, what }: SopVersion): { readonly [name: string]: Json } => ({
+export const versionJson = ({ version, at, by, keys, what }: SopVersion): api.SopVersion => ({
   version,
   at,
   by,
@@ -203,14 +203,14 @@ export const versionJson = ({ version, at, by, keys, what }: SopVersion): { read
   sops: [...keys],
 });
 
-export const versionDetailJson = (detail: SopVersionDetail): Json => ({
+export const versionDetailJson = (detail: SopVersionDetail): api.SopVersionDetail => ({
   ...versionJson(detail),
-  changes: detail.changes as unknown as Json,
-  undo: detail.undo as unknown as Json,
+  changes: detail.changes,
+  undo: detail.undo,
   revision: detail.revision,
 });
 
-const problemJson = ({ file, line, column, key, message, allowed, didYouMean }: Problem): Json => ({
+const problemJson = ({ file, line, column, key, message, allowed, didYouMean }: Problem): api.SopProblem => ({
   file: file === undefined ? null : basename(file),
   line: line ?? null,
   column: column ?? null,

@@ -14,31 +14,32 @@ export interface Layer {
   readonly never?: readonly string[];
 }
 
-const CORE = ["contract", "kit", "config", "runtime", "store", "agent", "messaging", "sop", "gateway"];
+const CORE = ["contract", "api", "kit", "config", "runtime", "store", "agent", "messaging", "sop", "gateway"];
 
 export const LAYERS: readonly Layer[] = [
   { name: "contract", folder: "packages/core/contract", imports: [], never: ["node:"] },
+  { name: "api", folder: "packages/core/api", imports: ["contract"], never: ["node:"] },
   { name: "kit", folder: "packages/core/kit", imports: ["contract"] },
   { name: "config", folder: "packages/core/config", imports: ["contract", "kit"] },
   { name: "runtime", folder: "packages/core/runtime", imports: ["contract", "kit", "config"] },
   { name: "store", folder: "packages/core/store", imports: ["contract"] },
-  { name: "agent", folder: "packages/core/agent", imports: ["contract", "kit", "config", "runtime", "store"] },
+  { name: "agent", folder: "packages/core/agent", imports: ["contract", "api", "kit", "config", "runtime", "store"] },
   {
     name: "messaging",
     folder: "packages/core/messaging",
-    imports: ["contract", "kit", "config", "runtime", "store", "agent"],
+    imports: ["contract", "api", "kit", "config", "runtime", "store", "agent"],
   },
-  { name: "sop", folder: "packages/core/sop", imports: ["contract", "kit", "config", "runtime", "store"] },
+  { name: "sop", folder: "packages/core/sop", imports: ["contract", "api", "kit", "config", "runtime", "store"] },
   {
     name: "gateway",
     folder: "packages/core/gateway",
-    imports: ["contract", "kit", "config", "runtime", "store", "agent", "messaging", "sop"],
+    imports: ["contract", "api", "kit", "config", "runtime", "store", "agent", "messaging", "sop"],
     owns: ["hono", "@hono/"],
   },
   { name: "features", folder: "packages/features/*", imports: ["contract", "kit"] },
   { name: "app", folder: "apps/svc", imports: CORE },
   // It depends only on the HTTP API: another page could replace it.
-  { name: "dashboard", folder: "apps/dashboard", imports: ["kit"], never: ["node:"] },
+  { name: "dashboard", folder: "apps/dashboard", imports: ["api", "kit"], never: ["node:"] },
   { name: "tooling", folder: "packages/tooling/*", imports: [...CORE, "tooling"] },
   { name: "bench", folder: "bench", imports: [...CORE, "features", "tooling"] },
 ];

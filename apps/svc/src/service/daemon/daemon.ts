@@ -4,7 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
-import { EXIT, type Json, type Logger } from "@svc/contract";
+import type { ConfigSchema } from "@svc/api";
+import { EXIT, type Logger } from "@svc/contract";
 import { type ControlServer, startControl } from "@svc/gateway/control";
 import { type Gateway, startGateway } from "@svc/gateway";
 import { configJsonSchema } from "@svc/config";
@@ -192,7 +193,7 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
     channels: () => ({ channels: channelList(service) }),
     features: () => featureList(service),
     configReport: () => service.config.redacted(),
-    configSchema: async () => (await configJsonSchema(opened.composition.features)) as Json,
+    configSchema: async () => (await configJsonSchema(opened.composition.features)) as ConfigSchema,
     health: () => healthOf(service),
     tracer: lifecycle.tracer,
     log: service.context.log,

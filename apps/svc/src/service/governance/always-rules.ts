@@ -1,7 +1,8 @@
 /** `security.policy.always`: calls that a person has said always to. Written into the config, audited, revocable. */
 import { type AlwaysRule, ruleIdOf, ruleTextOf } from "@svc/agent";
 import { SvcError } from "@svc/contract";
-import type { PolicyRule, PolicyRules } from "@svc/gateway";
+import type { PolicyRule } from "@svc/api";
+import type { PolicyRules } from "@svc/gateway";
 import { type LoadedConfig, addConfigItem, removeConfigItems } from "@svc/config";
 import type { AuditLog } from "@svc/sop";
 import type { Approval, Store } from "@svc/store";

@@ -1,5 +1,6 @@
 /** Where procedures are written, loaded with the first of them: most services are asked for none. */
 import { dirname, join } from "node:path";
+import type { SopDraftRequest } from "@svc/api";
 import type { SopAuthor } from "@svc/gateway";
 import { type Home, type LoadedConfig, resolveAgents } from "@svc/config";
 import { systemClock } from "@svc/kit/system-clock";
@@ -21,10 +22,8 @@ export interface SopAuthorDeps {
   readonly redact: (text: string) => string;
 }
 
-type Draft = Parameters<SopAuthor["check"]>[0];
-
 /** As the desk names what the wire names. */
-function editOf(edit: Draft["edits"][number]): SopEdit {
+function editOf(edit: SopDraftRequest["edits"][number]): SopEdit {
   if (!("to" in edit)) return edit as SopEdit;
   const { requires_confirmation: requiresConfirmation, ...rest } = edit.to;
   return { step: edit.step, to: { ...rest, requiresConfirmation } };
@@ -65,8 +64,8 @@ export function sopAuthor(deps: SopAuthorDeps): SopAuthor {
       return savedJson(await one.setEnabled(name, enabled, by));
     },
     async delete(name, by) {
-      const { editor: one, savedJson } = await editor();
-      return savedJson(await one.delete(name, by));
+      const { editor: one, undoneJson } = await editor();
+      return undoneJson(await one.delete(name, by));
     },
     async rename(name, to, by) {
       const { editor: one, savedJson } = await editor();
@@ -81,8 +80,8 @@ export function sopAuthor(deps: SopAuthorDeps): SopAuthor {
       return versionDetailJson(await one.version(number));
     },
     async undo(number, revision, by) {
-      const { editor: one, savedJson } = await editor();
-      return savedJson(await one.undo(number, revision, by));
+      const { editor: one, undoneJson } = await editor();
+      return undoneJson(await one.undo(number, revision, by));
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Conversations for `svc sessions`: everybody's, marked with the device they belong to. */
+import { EXPORT_FORMATS } from "@svc/api";
 import {
   checkedTitle,
-  EXPORT_FORMATS,
   type ExportFormat,
   exportSession,
   foundJson,

@@ -7,6 +7,7 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { dirname } from "node:path/posix";
+import { MAX_FILES } from "@svc/api";
 import { type ClientId, type Clock, type Logger, type Speech, SvcError, type Workspace } from "@svc/contract";
 import type { SentFile, Store, Upload, UploadTarget } from "@svc/store";
 import { NOT_TRANSCRIBED, transcriptText } from "./question.ts";
@@ -16,7 +17,6 @@ import { mediaPathOf } from "../workspace/media-path.ts";
 
 /** Of one file. */
 export const MAX_FILE_BYTES = 25 * 1_048_576;
-export const MAX_FILES = 20;
 /** Of one client, uploaded and not sent. */
 export const MAX_UNSENT = 100;
 const UNSENT_MS = 86_400_000;

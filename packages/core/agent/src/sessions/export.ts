@@ -1,11 +1,11 @@
 /** A whole conversation as a file for a person or a program. */
 import { setImmediate } from "node:timers/promises";
+import { EXPORT_FORMATS } from "@svc/api";
 import { type Json, SvcError } from "@svc/contract";
 import { shortened } from "@svc/store";
 import { messageJson, sessionJson, shownTitle, type SessionOwner } from "./session-json.ts";
 import type { SessionInfo, SessionMessage, SessionService } from "./types.ts";
 
-export const EXPORT_FORMATS = ["markdown", "json"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export interface ExportedSession {
@@ -40,7 +40,7 @@ export async function exportSession(
     await setImmediate();
   } while (before !== undefined);
   const texts = pages.reverse().flat();
-  const about = sessionJson(session, owner) as { readonly [name: string]: Json };
+  const about = sessionJson(session, owner);
   return format === "json"
     ? {
         text: `{"session":${JSON.stringify(about)},"messages":[\n${texts.join(",\n")}\n]}\n`,

@@ -1,10 +1,10 @@
 /** Conversations and messages in the words of `/api/sessions` and `svc sessions --json`: the same in both. */
-import { type Json, SvcError } from "@svc/contract";
+import type * as api from "@svc/api";
+import { TITLE_CHARS } from "@svc/api";
+import { SvcError } from "@svc/contract";
 import { type Device, shortened, type TurnProblem } from "@svc/store";
 import type { FoundMessage, SessionInfo, SessionMessage, SessionPage } from "./types.ts";
 
-/** Of a title that a person gives, and of every one that is shown. */
-export const TITLE_CHARS = 120;
 const PREVIEW_CHARS = 160;
 
 /** Whose a conversation is. */
@@ -15,7 +15,7 @@ export interface SessionOwner {
 }
 
 /** The ClientId stays inside: it is an identity, not a name. */
-export function sessionJson(session: SessionInfo, { device, isProcedure }: SessionOwner): Json {
+export function sessionJson(session: SessionInfo, { device, isProcedure }: SessionOwner): api.Session {
   return {
     id: session.id,
     session_id: session.name,
@@ -38,12 +38,12 @@ export function sessionJson(session: SessionInfo, { device, isProcedure }: Sessi
 }
 
 /** `isOperator`: who reads it may see what a model provider said. */
-export function pageJson({ messages, before, followUps }: SessionPage, isOperator: boolean): Record<string, Json> {
+export function pageJson({ messages, before, followUps }: SessionPage, isOperator: boolean): api.SessionPage {
   const newest = followUps ? { turn_id: followUps.turnId, can: followUps.ways } : null;
   return { messages: messages.map((message) => messageJson(message, isOperator)), before: before ?? null, newest };
 }
 
-export function messageJson(message: SessionMessage, isOperator: boolean): Json {
+export function messageJson(message: SessionMessage, isOperator: boolean): api.SessionMessage {
   const { turnId, at, role, text, files, calls, state, kind, author, replaced, problem } = message;
   return {
     turn_id: turnId,
@@ -60,7 +60,7 @@ export function messageJson(message: SessionMessage, isOperator: boolean): Json 
   };
 }
 
-const problemJson = ({ code, reason, fix, said }: TurnProblem, isOperator: boolean): Json => ({
+const problemJson = ({ code, reason, fix, said }: TurnProblem, isOperator: boolean): api.TurnProblem => ({
   code,
   reason,
   fix: fix ?? null,
@@ -79,7 +79,7 @@ export function checkedTitle(title: string): string {
   throw new SvcError("BAD_REQUEST", `title must have 1 to ${TITLE_CHARS} characters in one line.`);
 }
 
-export function foundJson(found: FoundMessage, owner: SessionOwner): Json {
+export function foundJson(found: FoundMessage, owner: SessionOwner): api.SessionFound {
   return {
     session: sessionJson(found.session, owner),
     turn_id: found.turnId,

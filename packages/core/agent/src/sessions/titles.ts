@@ -1,4 +1,5 @@
 /** Titles by a cheap model, while no turn runs: `agent.title_model`. Without one a conversation is called by its first words. */
+import { TITLE_CHARS } from "@svc/api";
 import type { ClientId, Clock, Logger } from "@svc/contract";
 import { shortened, type Store } from "@svc/store";
 import type { AgentModels } from "../models/agent-models.ts";
@@ -11,7 +12,7 @@ import type { Spending } from "../money/spending.ts";
 import type { AgentProfile } from "../profiles.ts";
 import { userMessage } from "../turn/messages.ts";
 import { TimeLimit } from "../turn/time-limit.ts";
-import { checkedTitle, TITLE_CHARS } from "./session-json.ts";
+import { checkedTitle } from "./session-json.ts";
 import { shownMessages } from "./shown-messages.ts";
 
 export interface TitleDeps {

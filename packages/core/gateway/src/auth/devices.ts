@@ -1,6 +1,7 @@
 /** The paired devices, looked up by the hash of a token and by ClientId, and the tokens themselves. */
 import { hash, randomBytes } from "node:crypto";
-import { type ClientId, type Clock, DEVICE_NAME_PATTERN, type Logger, SvcError } from "@svc/contract";
+import { DeviceName } from "@svc/api";
+import { type ClientId, type Clock, type Logger, SvcError } from "@svc/contract";
 import type { Device } from "@svc/store";
 import * as v from "valibot";
 
@@ -99,7 +100,7 @@ export class Devices implements PairedDevices {
   }
 
   async rename(id: string, name: string): Promise<boolean> {
-    const given = v.safeParse(DEVICE_NAME, name);
+    const given = v.safeParse(DeviceName, name);
     if (!given.success) throw new SvcError("BAD_REQUEST", "A device's name is 1 to 64 printable characters.");
     if (!this.#byId.has(id) || !(await this.#options.store.rename(id, given.output))) return false;
     const device = this.#byId.get(id);
@@ -198,12 +199,3 @@ export const tokenHash = (token: string): string => hash("sha256", token, "hex")
 export function bearerToken(authorization: string): string | undefined {
   return /^bearer +(svc_[0-9a-f]{64}) *$/i.exec(authorization)?.[1];
 }
-
-// `DEVICE_NAME_PATTERN` as a schema, for bodies and the API document.
-
-export const DEVICE_NAME = v.pipe(
-  v.string(),
-  v.regex(DEVICE_NAME_PATTERN),
-  v.description("1 to 64 printable characters, not all of them blank."),
-  v.trim(),
-);

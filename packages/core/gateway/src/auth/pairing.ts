@@ -3,7 +3,7 @@ import { randomInt, randomUUID, timingSafeEqual } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import { type Clock, type Logger, SvcError } from "@svc/contract";
 import type { Device, Scope } from "@svc/store";
-import { isPublicBind, localUrl } from "../http/bind.ts";
+import { isPublicBind, localUrl } from "../http/listen.ts";
 import { mintClientId } from "../identity.ts";
 import type { Client } from "../middleware/client.ts";
 import { Lockout } from "../rate-limit.ts";

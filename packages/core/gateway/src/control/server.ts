@@ -11,7 +11,7 @@ import { type Clock, type Json, type Logger, SvcError } from "@svc/contract";
 import { parseJson } from "@svc/kit";
 import { RequestBudget } from "../http/request-budget.ts";
 import { endIfUnread } from "../http/send.ts";
-import { within } from "../within.ts";
+import { within } from "../running-turns.ts";
 import { controlAddress } from "./client.ts";
 
 export interface ControlRequest {

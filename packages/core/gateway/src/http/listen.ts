@@ -1,11 +1,11 @@
-/** The node:http server: strict parsing, bounded headers, and timers that only measure how long RECEIVING takes. */
-import { createServer, type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from "node:http";
+/** The node:http server: where it may listen, strict parsing, bounded headers, and timers that only measure how long RECEIVING takes. */
+import { type IncomingMessage, type RequestListener, STATUS_CODES, type Server, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type Clock, type ErrorCode, SvcError } from "@svc/contract";
 import { systemClock } from "@svc/kit/system-clock";
-import { OTHER, type Requests, type Watch } from "./tracing.ts";
-import { isAnsweredAlready, responseInFlight } from "./connections.ts";
-import { errorReply, type Reply } from "./reply.ts";
+import { OTHER, type Requests, type Watch } from "./request.ts";
+import { isAnsweredAlready, isLoopback, responseInFlight } from "./connections.ts";
+import { type Reply, errorReply } from "./reply.ts";
 import type { RequestBudget } from "./request-budget.ts";
 
 const MAX_HEADER_BYTES = 16_384;
@@ -202,4 +202,53 @@ export function endAndLinger(socket: Socket, last: string, clock: Pick<Clock, "a
     clock.after(LINGER_MS, () => socket.destroy()),
   );
   socket.resume();
+}
+
+// Whether listening on `gateway.host` would let other machines in. Checked before the socket exists.
+
+/**
+ * Anything but a loopback address or the name `localhost`. A blank host makes Node listen everywhere, and a name can
+ * resolve to anything, so both are public.
+ */
+export const isPublicBind = (host: string): boolean => host.toLowerCase() !== "localhost" && !isLoopback(host);
+
+/** `http://host:port` by which this machine reaches a gateway that listens on `host`: the unspecified address is none. */
+export function localUrl(host: string, port: number): string {
+  const isAny = host === "0.0.0.0" || host === "::" || host.trim() === "";
+  return `http://${isAny ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+interface BindOptions {
+  readonly host: string;
+  readonly allow_public_bind: boolean;
+  readonly require_pairing: boolean;
+}
+
+/** Throws PUBLIC_BIND. Without pairing a public address is always refused. */
+export function checkBind(options: BindOptions): void {
+  if (!isPublicBind(options.host)) return;
+  if (!options.require_pairing) {
+    throw new SvcError("PUBLIC_BIND", "gateway.require_pairing = false is only for a gateway bound to loopback.", {
+      hint: 'Set gateway.host = "127.0.0.1", or gateway.require_pairing = true.',
+    });
+  }
+  if (!options.allow_public_bind) {
+    throw new SvcError("PUBLIC_BIND", undefined, {
+      hint: 'Set gateway.host = "127.0.0.1" and put a reverse proxy in front, or gateway.allow_public_bind = true.',
+    });
+  }
+}
+
+/**
+ * The same for settings that come while a socket is bound to `boundHost`, which stays as it is until a restart. Throws
+ * PUBLIC_BIND.
+ */
+export function checkRebind(options: BindOptions, boundHost: string): void {
+  checkBind(options);
+  if (options.require_pairing || !isPublicBind(boundHost)) return;
+  throw new SvcError(
+    "PUBLIC_BIND",
+    "gateway.require_pairing = false can't be in force yet: the gateway still listens on a public address.",
+    { hint: "gateway.host changes with a restart: svc restart" },
+  );
 }

@@ -39,7 +39,7 @@ const byteLength = (body: string | Uint8Array): string => String(Buffer.byteLeng
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
-export const jsonReply = (status: number, body: Json, extraHeaders: readonly string[] = []): Reply =>
+export const jsonReply = (status: number, body: Json | object, extraHeaders: readonly string[] = []): Reply =>
   new Reply(status, JSON_TYPE, JSON.stringify(body), extraHeaders);
 
 /** 204: the methods of a path, for OPTIONS. No CORS header is ever sent: no other site may read us. */

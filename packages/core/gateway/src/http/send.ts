@@ -1,10 +1,9 @@
 /** Writes a reply, and decides what becomes of the connection when the request's body was not read to its end. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "@svc/contract";
-import { answered, requestIdHeader } from "./tracing.ts";
+import { answered, declaredBytes, requestIdHeader } from "./request.ts";
 import type { Reply } from "./reply.ts";
 import { holdUnread } from "./request-budget.ts";
-import { declaredBytes } from "./request.ts";
 
 /** An unread body up to this size is read and dropped, and the connection stays; a longer one is not waited for. */
 const DROPPABLE_BYTES = 1_048_576;

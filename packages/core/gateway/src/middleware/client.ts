@@ -1,7 +1,7 @@
 /** Which client a request is from, for limits and lockouts: the socket's peer, or whom a trusted proxy names. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "@svc/contract";
-import { addressSet, canonicalAddress, isLoopback, limiterKey, type Peer } from "../http/peer.ts";
+import { addressSet, canonicalAddress, isLoopback, limiterKey, type Peer } from "../http/connections.ts";
 import type { HostRules } from "./host-check.ts";
 
 export interface Client {

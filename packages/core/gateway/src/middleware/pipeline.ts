@@ -5,16 +5,26 @@
  *
  * A request costs one `Exchange` and, where it has a body, one async function.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ClientId, Logger } from "@svc/contract";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { ClientId, Clock, Logger } from "@svc/contract";
 import type { Device, IdempotencyClaim } from "@svc/store";
-import type { Principal } from "../auth/authenticator.ts";
-import { MEMORY_FULL, readBody } from "../http/body.ts";
-import type { MemoryBudget } from "../http/memory-budget.ts";
-import { errorReply, Reply } from "../http/reply.ts";
+import {
+  type Authenticator,
+  type Credentials,
+  type DeviceConnections,
+  type Need,
+  type Principal,
+  openExchange,
+} from "../auth/authenticator.ts";
+import { MEMORY_FULL, type MemoryBudget, readBody, refuseContentType } from "../http/body.ts";
+import { Reply, errorReply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
-import type { Client } from "./client.ts";
-import type { Peer } from "../http/peer.ts";
+import { type Client, type ClientResolver, isLocalOnly } from "./client.ts";
+import type { Peer } from "../http/connections.ts";
+import { isOwnPage } from "../auth/page-sessions.ts";
+import { declaredBytes } from "../http/request.ts";
+import type { SlidingWindow } from "../rate-limit.ts";
+import type { HostRules } from "./host-check.ts";
 
 /** Answers at once, or sends later through the response it was handed. */
 export type Handle = (
@@ -158,3 +168,55 @@ function refusalOf(checks: readonly Check[], exchange: Exchange): Reply | undefi
   }
   return undefined;
 }
+
+// Checks that several groups of routes share. `app.ts` says which group has which, and in which order.
+
+/** 429. Counts by the client, which it finds out. */
+export const rateLimit =
+  (limit: SlidingWindow, clientOf: ClientResolver, clock: Clock): Check =>
+  (exchange) => {
+    const client = clientOf(exchange.incoming.headers, exchange.peer);
+    exchange.client = client;
+    const waitMs = limit.take(client.limiterKey, clock.monotonic());
+    return waitMs > 0 ? errorReply("RATE_LIMITED", { retryAfterMs: waitMs }) : undefined;
+  };
+
+/** 429 LOCKED_OUT, 401, 403: a token, or the sign-in of a page. */
+export const bearer =
+  (
+    authenticator: Authenticator,
+    clientOf: ClientResolver,
+    need: Need,
+    credentialsOf: (headers: IncomingHttpHeaders) => Credentials = (headers) => headers,
+  ): Check =>
+  (exchange) => {
+    const { headers } = exchange.incoming;
+    const found = authenticator.require(credentialsOf(headers), clientOf(headers, exchange.peer), need);
+    if (found instanceof Reply) return found;
+    exchange.principal = found;
+    return undefined;
+  };
+
+/** 415 unless the body is JSON. */
+export const jsonContentType: Check = ({ incoming }) => refuseContentType(incoming.headers);
+
+/** The same where a body may be missing. */
+export const jsonContentTypeIfBody: Check = ({ incoming }) =>
+  declaredBytes(incoming) > 0 ? refuseContentType(incoming.headers) : undefined;
+
+/** 403 unless it comes from a program on this machine, by no proxy. */
+export const localOnly =
+  (rules: Pick<HostRules, "allowsOrigin">): Check =>
+  ({ incoming: { headers }, peer }) =>
+    isLocalOnly({ peerAddress: peer.address, headers }, rules) ? undefined : errorReply("NOT_LOCAL");
+
+/** 403 unless a page of ours made the browser ask. */
+export const ownPage: Check = ({ incoming }) => (isOwnPage(incoming.headers) ? undefined : errorReply("BAD_ORIGIN"));
+
+/** Refuses nothing: from here on the request is answered 401 as soon as the caller's device is revoked. */
+export const endsWithDevice =
+  (connections: DeviceConnections, send: Send): Check =>
+  ({ caller, incoming, outgoing }) => {
+    if (caller.device) openExchange(connections, { device: caller.device }, send, incoming, outgoing);
+    return undefined;
+  };

@@ -5,8 +5,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { MessageAdmin } from "@svc/messaging";
 import { type Logger, SvcError } from "@svc/contract";
 import { type Context, Hono } from "hono";
-import type { Authenticator, PublicAccess } from "../auth/authenticator.ts";
-import { openExchange, type DeviceConnections } from "../auth/device-connections.ts";
+import { type Authenticator, type DeviceConnections, type PublicAccess, openExchange } from "../auth/authenticator.ts";
 import type { Devices } from "../auth/devices.ts";
 import type { PageSessions } from "../auth/page-sessions.ts";
 import type { Pairing } from "../auth/pairing.ts";
@@ -14,22 +13,26 @@ import { allowHeader, errorReply, notAllowed, optionsReply, Reply, replyToError 
 import { queryOf } from "../http/request.ts";
 import type { Send } from "../http/send.ts";
 import { type ClientResolver } from "../middleware/client.ts";
-import { peerOf } from "../http/peer.ts";
-import type { WebPush } from "../push/web-push.ts";
+import { peerOf } from "../http/connections.ts";
+import type { WebPush } from "../web-push.ts";
 import { approvalRoutes, type GatewayApprovals, type PolicyRules, policyRuleRoutes } from "./approvals.ts";
-import { auditRoutes } from "./audit.ts";
+import {
+  type GatewaySops,
+  type SopEditorRouteDeps,
+  auditRoutes,
+  sopEditorRoutes,
+  sopRoutes,
+  sopRunRoutes,
+} from "./sops.ts";
 import { deviceRoutes, type PairingCodeDeps, pairingCodeRoutes } from "./devices.ts";
 import { absentReply, FEATURE_DOWN, type FeaturePath } from "./features.ts";
-import { fieldsOf } from "./fields.ts";
 import { inboxRoutes } from "./inbox.ts";
 import { type OperationRouteDeps, operationRoutes } from "./operations.ts";
 import { pushRoutes } from "./push.ts";
 import { commandRoutes, reportRoutes, type Reports } from "./reports.ts";
-import type { AnyRoute, ApiRoute, BodyLimits, RouteSpec } from "./route.ts";
+import { type AnyRoute, type ApiRoute, type BodyLimits, fieldsOf, type RouteSpec } from "./route.ts";
 import { type SessionRouteDeps, sessionRoutes } from "./sessions.ts";
 import { type SettingsRouteDeps, settingsRoutes } from "./settings.ts";
-import { type SopEditorRouteDeps, sopEditorRoutes } from "./sop-editor.ts";
-import { type GatewaySops, sopRoutes, sopRunRoutes } from "./sops.ts";
 
 export interface ApiRoutes {
   readonly core: CoreRouteDeps;

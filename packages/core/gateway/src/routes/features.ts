@@ -1,5 +1,6 @@
 /** Routes of features: checked at start, then served like core's own. Reading needs `read`, the rest `operate`. */
 import type { IncomingHttpHeaders } from "node:http";
+import type { ParameterSchemas } from "@svc/api";
 import {
   type ClientId,
   type Clock,
@@ -13,16 +14,15 @@ import { type Ongoing, type RegisteredRoute, isRoutePath, pathsMeet } from "@svc
 import * as v from "valibot";
 import { opens, type Principal } from "../auth/authenticator.ts";
 import type { Devices } from "../auth/devices.ts";
-import type { PageSessions } from "../auth/page-sessions.ts";
-import { isOwnPage, openPage } from "../auth/page-sign-in.ts";
-import type { MemoryBudget } from "../http/memory-budget.ts";
+import { type PageSessions, isOwnPage, openPage } from "../auth/page-sessions.ts";
+import type { MemoryBudget } from "../http/body.ts";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
 import { queryOf } from "../http/request.ts";
 import { sendEvents, wantsStream } from "../streams/route-stream.ts";
 import { EVENT_STREAM_TYPE, LAST_EVENT_ID, lastEventId } from "../streams/sse.ts";
 import type { SubscriberRegistry } from "../streams/subscribers.ts";
 import { CORE_PATHS } from "./core-paths.ts";
-import { type AnyRequest, type AnyRoute, type BodyLimits, jsonBody, type Strings } from "./route.ts";
+import { type AnyRequest, type AnyRoute, anyBody, type BodyLimits, jsonBody } from "./route.ts";
 
 export interface FeatureRouteDeps extends FeatureSignInDeps {
   readonly maxBodyBytes: number;
@@ -82,8 +82,8 @@ function served(registered: RegisteredRoute, options: FeatureRouteDeps): AnyRout
     isUp: () => isUp(feature),
     handle: (request) =>
       ongoing.during(async () => {
-        const body = await jsonBody(request, doc.body, limits);
-        return body instanceof Reply ? body : answer(registered, request, body, options);
+        const body = doc.body ? await jsonBody(request, doc.body, limits) : await anyBody(request, limits);
+        return body instanceof Reply ? body : answer(registered, request, body as Json, options);
       }),
   };
 }
@@ -95,7 +95,7 @@ const streamed = ({ answers }: RegisteredRoute["route"]["doc"]) => ({
   answers: { ...answers, ...(answers[200] && { 200: { ...answers[200], moreTypes: [EVENT_STREAM_TYPE] } }) },
 });
 
-const paramsOf = (path: string): Strings =>
+const paramsOf = (path: string): ParameterSchemas =>
   Object.fromEntries(
     Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => [
       name,

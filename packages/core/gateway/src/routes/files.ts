@@ -3,72 +3,43 @@ import {
   type Attachments,
   isRasterImage,
   MAX_FILE_BYTES,
-  MAX_FILES,
   MAX_UNSENT,
   RASTER_TYPES,
   type SessionInfo,
   sniffType,
 } from "@svc/agent";
-import { integer, type Speech, SvcError } from "@svc/contract";
+import { FileDeleted, FileHeaders, FileInfo, name, Transcript } from "@svc/api";
+import { type Speech, SvcError } from "@svc/contract";
 import * as v from "valibot";
-import { MEMORY_FULL, readBody, streamBody } from "../http/body.ts";
-import type { MemoryBudget } from "../http/memory-budget.ts";
-import { errorReply, jsonReply, Reply } from "../http/reply.ts";
-import { name } from "./fields.ts";
-import type { ApiRequest, ApiRoute, ApiSpec } from "./route.ts";
+import { MEMORY_FULL, type MemoryBudget, readBody, streamBody } from "../http/body.ts";
+import { errorReply, Reply } from "../http/reply.ts";
+import { type ApiRequest, apiRoute, type ApiRoute, type ApiSpec, respond } from "./route.ts";
 
 const MIB = 1_048_576;
 
-const FILE_ID = v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/));
-
-/** The attachments of a message. */
-export const FILE_IDS = v.optional(
-  v.pipe(
-    v.array(FILE_ID),
-    v.maxLength(MAX_FILES),
-    v.description(
-      `Ids of files that this client has uploaded, ${MAX_FILES} at most; with them the message may be blank.`,
-    ),
-  ),
-);
-
-/** Fields of a file that is shown with a message. */
-export const FILE_ENTRIES = {
-  id: v.string(),
-  name: name("Without folders."),
-  type: name("Detected from the file's first bytes; its name and its sender's claim don't count."),
-  size: v.pipe(integer(0), v.description("Bytes.")),
-};
-
-const FILE = v.object(FILE_ENTRIES);
-
-const UPLOAD: ApiSpec = {
+const UPLOAD = {
   method: "POST",
   path: "/api/files",
   access: "operate",
   summary: "Uploads a file, to be sent with a message.",
   bytes: "The file, with any content type.",
   details: `A file has at most ${MAX_FILE_BYTES / MIB} MiB. A client may have ${MAX_UNSENT} files that are not sent; they expire after a day.`,
-  headers: {
-    "X-File-Name": v.optional(
-      v.pipe(v.string(), v.description("Percent-encoded UTF-8. Only the part behind the last slash counts.")),
-    ),
-  },
-  answers: { 201: { description: "The file is on disk.", body: FILE } },
+  headers: FileHeaders,
+  answers: { 201: { description: "The file is on disk.", body: FileInfo } },
   errors: ["TOO_LARGE", "FILE_LIMIT", "BUSY", "STORE_FULL", "STORE_FAILED"],
-};
+} satisfies ApiSpec;
 
-const DISCARD: ApiSpec = {
+const DISCARD = {
   method: "DELETE",
   path: "/api/files/{id}",
   access: "operate",
   summary: "Removes an uploaded file that was not sent.",
   params: { id: name("The file's id.") },
-  answers: { 200: { description: "It is gone.", body: v.object({ id: v.string(), deleted: v.literal(true) }) } },
+  answers: { 200: { description: "It is gone.", body: FileDeleted } },
   errors: ["FILE_UNKNOWN", "STORE_FULL", "STORE_FAILED"],
-};
+} satisfies ApiSpec;
 
-const OPEN: ApiSpec = {
+const OPEN = {
   method: "GET",
   path: "/api/sessions/{id}/files/{file}",
   access: "read",
@@ -85,9 +56,9 @@ const OPEN: ApiSpec = {
     },
   },
   errors: ["SESSION_UNKNOWN", "FILE_UNKNOWN", "TOOL_FAILED"],
-};
+} satisfies ApiSpec;
 
-const TRANSCRIBE: ApiSpec = {
+const TRANSCRIBE = {
   method: "POST",
   path: "/api/transcriptions",
   access: "operate",
@@ -95,10 +66,10 @@ const TRANSCRIBE: ApiSpec = {
   bytes: "The recording, with any content type.",
   details: `The limit is transcription.max_bytes, at most ${MAX_FILE_BYTES / MIB} MiB. Audio and video are accepted. The recording is not stored.`,
   answers: {
-    200: { description: "The text; blank for a recording without speech.", body: v.object({ text: v.string() }) },
+    200: { description: "The text; blank for a recording without speech.", body: Transcript },
   },
   errors: ["TOO_LARGE", "BUSY", "TRANSCRIPTION_OFF", "TRANSCRIPTION_FAILED"],
-};
+} satisfies ApiSpec;
 
 export const FILE_SPECS = [UPLOAD, DISCARD, OPEN, TRANSCRIBE];
 
@@ -113,23 +84,17 @@ export interface FileRouteDeps {
 export function fileRoutes(deps: FileRouteDeps, find: (request: ApiRequest) => SessionInfo): ApiRoute[] {
   const { attachments } = deps;
   return [
-    { ...UPLOAD, handle: (request) => upload(deps, request) },
-    {
-      ...DISCARD,
-      async handle({ device, params }) {
-        const id = params["id"] ?? "";
-        if (!(await attachments.discard(device.clientId, id))) throw new SvcError("FILE_UNKNOWN");
-        return jsonReply(200, { id, deleted: true });
-      },
-    },
-    {
-      ...OPEN,
-      async handle(request) {
-        const { clientId, name } = find(request);
-        return fileReply(await attachments.read(request.params["file"] ?? "", clientId, name));
-      },
-    },
-    { ...TRANSCRIBE, handle: (request) => transcribe(deps, request) },
+    apiRoute(UPLOAD, (request) => upload(deps, request)),
+    apiRoute(DISCARD, async ({ device, params }) => {
+      const id = params["id"] ?? "";
+      if (!(await attachments.discard(device.clientId, id))) throw new SvcError("FILE_UNKNOWN");
+      return respond(DISCARD, 200, { id, deleted: true });
+    }),
+    apiRoute(OPEN, async (request) => {
+      const { clientId, name } = find(request);
+      return fileReply(await attachments.read(request.params["file"] ?? "", clientId, name));
+    }),
+    apiRoute(TRANSCRIBE, (request) => transcribe(deps, request)),
   ];
 }
 
@@ -140,7 +105,7 @@ async function upload({ attachments }: FileRouteDeps, { device, env }: ApiReques
     streamBody(incoming, outgoing, MAX_FILE_BYTES, write),
   );
   const { id, name: shown, type, size } = file;
-  return jsonReply(201, { id, name: shown, type, size });
+  return respond(UPLOAD, 201, { id, name: shown, type, size });
 }
 
 function nameIn(header: string | string[] | undefined): string {
@@ -189,7 +154,7 @@ async function transcribe({ speech, bodies }: FileRouteDeps, { env }: ApiRequest
   outgoing.once("close", hangUp);
   try {
     const name = `recording.${mimeType.slice(mimeType.indexOf("/") + 1)}`;
-    return jsonReply(200, { text: await speech.transcribe({ name, mimeType, bytes: body }, gone.signal) });
+    return respond(TRANSCRIBE, 200, { text: await speech.transcribe({ name, mimeType, bytes: body }, gone.signal) });
   } finally {
     outgoing.off("close", hangUp);
   }

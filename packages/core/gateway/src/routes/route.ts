@@ -1,14 +1,14 @@
-/** A route: its spec, from which /openapi.json is generated and input is validated; its handler; its body. */
+/** A route: its spec, from which /openapi.json is generated and input is validated; its handler; its parameters and body. */
 import type { HttpBindings } from "@hono/node-server";
-import type { ErrorCode, Json, RouteDoc } from "@svc/contract";
+import { DEFAULT_LIMIT, type Output, type ParameterSchemas, type ParametersOutput } from "@svc/api";
+import { type ErrorCode, type Json, type RouteDoc, SvcError } from "@svc/contract";
 import { parseJson } from "@svc/kit";
 import type { Device } from "@svc/store";
 import * as v from "valibot";
 import type { GenericSchema } from "valibot";
 import type { Need, Principal } from "../auth/authenticator.ts";
-import { MEMORY_FULL, readBody, refuseContentType } from "../http/body.ts";
-import type { MemoryBudget } from "../http/memory-budget.ts";
-import { errorReply, Reply } from "../http/reply.ts";
+import { MEMORY_FULL, type MemoryBudget, readBody, refuseContentType } from "../http/body.ts";
+import { errorReply, jsonReply, Reply } from "../http/reply.ts";
 import type { Handle } from "../middleware/pipeline.ts";
 
 export interface RouteSpec extends Omit<RouteDoc, "answers"> {
@@ -19,8 +19,8 @@ export interface RouteSpec extends Omit<RouteDoc, "answers"> {
   readonly access: "public" | "open" | "local" | Need;
   /** What the summary has no room for. */
   readonly details?: string;
-  readonly params?: Strings;
-  readonly headers?: Strings;
+  readonly params?: ParameterSchemas;
+  readonly headers?: ParameterSchemas;
   /** The body is no JSON but bytes: which. */
   readonly bytes?: string;
   /** A body may be missing. */
@@ -28,9 +28,6 @@ export interface RouteSpec extends Omit<RouteDoc, "answers"> {
   /** By status, below 400. */
   readonly answers: Readonly<Record<number, AnswerSpec>>;
 }
-
-/** Schemas of strings by name, `v.optional` where one may be missing. */
-export type Strings = Readonly<Record<string, GenericSchema>>;
 
 export interface AnswerSpec {
   readonly description: string;
@@ -40,7 +37,7 @@ export interface AnswerSpec {
   readonly type?: string;
   /** Other content types of the body. */
   readonly moreTypes?: readonly string[];
-  readonly headers?: Strings;
+  readonly headers?: ParameterSchemas;
 }
 
 /** Too many unauthenticated callers send a body at the same time. */
@@ -81,7 +78,7 @@ export interface AnyRoute extends RouteSpec {
   handle(request: AnyRequest): Promise<Reply | undefined>;
 }
 
-export interface ApiRequest extends AnyRequest {
+export interface ApiRequest<Query = Fields> extends AnyRequest<Query> {
   readonly device: Device;
   /** Streams opened by the request end with its principal. */
   readonly principal: Principal;
@@ -90,13 +87,13 @@ export interface ApiRequest extends AnyRequest {
 /** What the schemas of `query` make of the parameters they name. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-export interface AnyRequest {
+export interface AnyRequest<Query = Fields> {
   /** undefined: a stranger, on a route that is open. */
   readonly principal: Principal | undefined;
   /** By `{name}` of the path. */
   readonly params: Readonly<Record<string, string>>;
   /** What the schemas make of the parameters they name. */
-  readonly query: Fields;
+  readonly query: Query;
   readonly env: HttpBindings;
   /** From here on the device's revocation does not end this request. */
   release(): void;
@@ -104,6 +101,50 @@ export interface AnyRequest {
 
 /** A route as data: what the handler is added to. */
 export type ApiSpec = Omit<ApiRoute, "handle">;
+
+/** The spec with its handler, which gets the query as the spec's schemas make it. */
+export const apiRoute = <const Spec extends ApiSpec>(
+  spec: Spec,
+  handle: (request: ApiRequest<QueryOf<Spec>>) => Reply | Promise<Reply>,
+): ApiRoute => ({ ...spec, handle: (request) => handle(request as ApiRequest<QueryOf<Spec>>) });
+
+type QueryOf<Spec extends ApiSpec> = Spec extends { readonly query: infer Query extends ParameterSchemas }
+  ? ParametersOutput<Query>
+  : Fields;
+
+/** An answer of the route. A body that is not as its spec says does not compile. */
+export const respond = <const Spec extends RouteSpec, const Status extends keyof Spec["answers"] & number>(
+  _spec: Spec,
+  status: Status,
+  body: BodyOf<Spec["answers"][Status]> & object,
+  extraHeaders?: readonly string[],
+): Reply => jsonReply(status, body, extraHeaders);
+
+type BodyOf<Answer> = Answer extends { readonly body: infer Body extends GenericSchema } ? Output<Body> : never;
+
+// Query parameters.
+
+/** What the schemas make of the parameters they name; others pass unread. Throws BAD_REQUEST. */
+export function fieldsOf(schemas: ParameterSchemas | undefined, query: URLSearchParams): Fields {
+  const fields: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(schemas ?? {})) {
+    const sent = query.getAll(name);
+    // A repeated field is refused: a proxy on the way may have read the other value.
+    const parsed = v.safeParse(schema, sent.length > 1 ? sent : sent[0]);
+    if (!parsed.success) throw new SvcError("BAD_REQUEST", `${name} must be ${descriptionOf(schema)}.`);
+    fields[name] = parsed.output;
+  }
+  return fields;
+}
+
+/** Looks inside optional schemas, too. */
+function descriptionOf(schema: v.GenericSchema): string {
+  const text = v.getDescription(schema);
+  if (text !== undefined) return text;
+  return "wrapped" in schema ? descriptionOf(schema.wrapped as v.GenericSchema) : "as /openapi.json says";
+}
+
+export const limitOf = ({ limit }: { readonly limit: number | undefined }): number => limit ?? DEFAULT_LIMIT;
 
 // Bodies of requests below `/api/`.
 
@@ -130,24 +171,26 @@ export async function bodyBytes(
   return outgoing.headersSent ? errorReply("UNAUTHORIZED") : body;
 }
 
-/** What the schema makes of the parsed body; null without a body. */
-export async function jsonBody(
+/** What the schema makes of the parsed body. */
+export async function jsonBody<Schema extends v.GenericSchema>(
   request: Pick<ApiRequest, "env">,
-  schema: v.GenericSchema | undefined,
+  schema: Schema,
   limits: BodyLimits,
-): Promise<Json | Reply> {
-  const body = await bodyBytes(request, limits);
-  if (body instanceof Reply) return body;
-  const value = body.length === 0 ? null : parseJson(body);
-  if (value === undefined) return errorReply("BAD_JSON");
-  return schema ? fitted(value, schema) : value;
-}
-
-function fitted(value: Json, schema: v.GenericSchema): Json | Reply {
+): Promise<Output<Schema> | Reply> {
+  const value = await anyBody(request, limits);
+  if (value instanceof Reply) return value;
   const parsed = v.safeParse(schema, value, { abortEarly: true });
   // To valibot a list is an object too.
   const isList = Array.isArray(value) && "entries" in schema;
-  return parsed.success && !isList ? (parsed.output as Json) : BAD_BODY;
+  return parsed.success && !isList ? (parsed.output as Output<Schema>) : BAD_BODY;
 }
 
 const BAD_BODY = errorReply("BAD_REQUEST", { message: "The body is not as /openapi.json says." });
+
+/** The parsed body; null without one. */
+export async function anyBody(request: Pick<ApiRequest, "env">, limits: BodyLimits): Promise<Json | Reply> {
+  const body = await bodyBytes(request, limits);
+  if (body instanceof Reply) return body;
+  const value = body.length === 0 ? null : parseJson(body);
+  return value === undefined ? errorReply("BAD_JSON") : value;
+}

@@ -13,71 +13,35 @@ import {
   type TurnRunner,
 } from "@svc/agent";
 import { type Messaging } from "@svc/messaging";
-import { type ClientId, type Json, type Logger, SvcError } from "@svc/contract";
+import {
+  CommandAnswer,
+  Duplicate,
+  FirstMessage,
+  MessageAccepted,
+  name,
+  ReplyByHand,
+  ReplyByHandAccepted,
+  SentMessage,
+  TurnHeaders,
+} from "@svc/api";
+import { type ClientId, type Logger, SvcError } from "@svc/contract";
 import * as v from "valibot";
 import { authorOf } from "../auth/authenticator.ts";
-import { jsonReply, Reply } from "../http/reply.ts";
+import { Reply } from "../http/reply.ts";
 import { proceduresIdentity } from "../identity.ts";
 import type { RunningTurns } from "../running-turns.ts";
 import type { CoreConfig } from "@svc/config";
-import { name } from "./fields.ts";
-import { FILE_IDS } from "./files.ts";
-import { type ApiRequest, type ApiRoute, type ApiSpec, type BodyLimits, jsonBody } from "./route.ts";
-import {
-  claimOf,
-  DUPLICATE,
-  DUPLICATE_REPLY,
-  IDEMPOTENCY_KEY,
-  idempotencyKey,
-  type IdempotencyStore,
-} from "../middleware/idempotency.ts";
-import { MESSAGE, SESSION_ID } from "./webhook.ts";
-
-const { message } = MESSAGE.entries;
-
-const MESSAGE_BODY = v.object({ message });
-
-/** Blank only when there are files. */
-const words = v.optional(
-  v.pipe(v.string(), v.description("Message for the agent; may be blank or left out when there are files.")),
-);
-const SEND_BODY = v.object({ message: words, files: FILE_IDS });
-const BEGIN_BODY = v.object({ ...SEND_BODY.entries, session_id: v.optional(SESSION_ID) });
-
-/** A message and what comes with it. */
-export interface SentBody {
-  readonly message?: string;
-  readonly files?: readonly string[];
-  readonly session_id?: string;
-}
-
-const STORED = v.object({
-  id: name("The conversation's id."),
-  session_id: name("The owner's name for it (X-Session-Id)."),
-  turn_id: v.string(),
-  state: v.pipe(
-    v.picklist(["running", "waiting"]),
-    v.description("waiting: another turn of the conversation is before it."),
-  ),
-});
-
-const SETTLED = v.object({ session_id: v.string(), turn_id: v.string(), response: v.string() });
-
-const WAS_TAKEN = v.object({
-  status: v.literal(DUPLICATE.status),
-  idempotent: v.literal(DUPLICATE.idempotent),
-  message: v.literal(DUPLICATE.message),
-});
+import { claimOf, DUPLICATE_REPLY, idempotencyKey, type IdempotencyStore } from "../middleware/webhook-admission.ts";
+import { type ApiRequest, apiRoute, type ApiRoute, type ApiSpec, type BodyLimits, jsonBody, respond } from "./route.ts";
 
 const answers = {
   200: {
     description: "The answer to a command such as /status, or that this request was a duplicate.",
-    body: v.union([SETTLED, WAS_TAKEN]),
+    body: v.union([CommandAnswer, Duplicate]),
   },
-  202: { description: "The message is on disk; the answer comes by the events.", body: STORED },
+  202: { description: "The message is on disk; the answer comes by the events.", body: MessageAccepted },
 };
 
-const headers = { "X-Idempotency-Key": v.optional(IDEMPOTENCY_KEY) };
 const params = { id: name("The conversation's id.") };
 const turnParams = { ...params, turn: name("Id of its newest turn, which was stopped or failed.") };
 
@@ -93,33 +57,33 @@ const STORE = [
 const SESSION = ["SESSION_UNKNOWN", "SESSION_KIND"] as const;
 const FOLLOWED = [...SESSION, "TURN_UNKNOWN", "TURN_RUNNING", "TURN_STATE", ...STORE] as const;
 
-const BEGIN: ApiSpec = {
+const BEGIN = {
   method: "POST",
   path: "/api/sessions",
   access: "operate",
   summary: "Begins a conversation, or goes on with one of this device's by its name.",
   details:
     "The message is on disk before this is answered. Stopped and failed turns keep it, and what came of the answer.",
-  headers,
-  body: BEGIN_BODY,
+  headers: TurnHeaders,
+  body: FirstMessage,
   answers,
   errors: STORE,
-};
+} satisfies ApiSpec;
 
-const SEND: ApiSpec = {
+const SEND = {
   method: "POST",
   path: "/api/sessions/{id}/messages",
   access: "operate",
   summary: "Sends a message to a conversation, also to one that another device began.",
   details: "While a turn of the conversation runs the message waits for it.",
   params,
-  headers,
-  body: SEND_BODY,
+  headers: TurnHeaders,
+  body: SentMessage,
   answers,
   errors: [...SESSION, ...STORE],
-};
+} satisfies ApiSpec;
 
-const RETRY: ApiSpec = {
+const RETRY = {
   method: "POST",
   path: "/api/sessions/{id}/turns/{turn}/retry",
   access: "operate",
@@ -127,36 +91,36 @@ const RETRY: ApiSpec = {
   details:
     "The new turn takes the place of the old one, which stays in the conversation for people to read. One in which a tool acted stays for the model too.",
   params: turnParams,
-  headers,
+  headers: TurnHeaders,
   answers,
   errors: FOLLOWED,
-};
+} satisfies ApiSpec;
 
-const EDIT: ApiSpec = {
+const EDIT = {
   method: "POST",
   path: "/api/sessions/{id}/turns/{turn}/edit",
   access: "operate",
   summary: "Sends another message in the place of that of a stopped or failed turn.",
   details: "Files of that message come with it again where their ids are among `files`.",
   params: turnParams,
-  headers,
-  body: SEND_BODY,
+  headers: TurnHeaders,
+  body: SentMessage,
   answers,
   errors: FOLLOWED,
-};
+} satisfies ApiSpec;
 
-const CONTINUE: ApiSpec = {
+const CONTINUE = {
   method: "POST",
   path: "/api/sessions/{id}/turns/{turn}/continue",
   access: "operate",
   summary: "Asks for the rest of an answer that was stopped or broke off.",
   params: turnParams,
-  headers,
+  headers: TurnHeaders,
   answers,
   errors: FOLLOWED,
-};
+} satisfies ApiSpec;
 
-const REPLY: ApiSpec = {
+const REPLY = {
   method: "POST",
   path: "/api/sessions/{id}/reply",
   access: "operate",
@@ -164,18 +128,15 @@ const REPLY: ApiSpec = {
   details:
     "It is delivered as an answer of the model's is, and noted in the audit log. Messages that wait for an answer in the conversation have it with this one.",
   params,
-  body: MESSAGE_BODY,
+  body: ReplyByHand,
   answers: {
     202: {
       description: "The reply is in the outbox.",
-      body: v.object({
-        turn_id: v.string(),
-        messages: v.pipe(v.array(v.string()), v.description("As GET /api/inbox/{id} takes them.")),
-      }),
+      body: ReplyByHandAccepted,
     },
   },
   errors: [...SESSION, "CHANNEL_UNKNOWN", "CHANNEL_CANNOT", "TURN_RUNNING", "STORE_FULL", "STORE_FAILED"],
-};
+} satisfies ApiSpec;
 
 export const SESSION_TURN_SPECS = [BEGIN, SEND, RETRY, EDIT, CONTINUE, REPLY];
 
@@ -196,12 +157,12 @@ export function sessionTurnRoutes(deps: SessionTurnDeps, find: (request: ApiRequ
   const turns = new SessionTurns(deps, find);
   const follow = (how: FollowUp) => (request: ApiRequest) => turns.followUp(request, how);
   return [
-    { ...BEGIN, handle: (request) => turns.begin(request) },
-    { ...SEND, handle: (request) => turns.send(request) },
-    { ...RETRY, handle: follow("retry") },
-    { ...EDIT, handle: follow("edit") },
-    { ...CONTINUE, handle: follow("continue") },
-    { ...REPLY, handle: (request) => turns.reply(request) },
+    apiRoute(BEGIN, (request) => turns.begin(request)),
+    apiRoute(SEND, (request) => turns.send(request)),
+    apiRoute(RETRY, follow("retry")),
+    apiRoute(EDIT, follow("edit")),
+    apiRoute(CONTINUE, follow("continue")),
+    apiRoute(REPLY, (request) => turns.reply(request)),
   ];
 }
 
@@ -222,7 +183,7 @@ class SessionTurns {
   }
 
   async begin(request: ApiRequest): Promise<Reply> {
-    const sent = await this.#sent(request, BEGIN_BODY);
+    const sent = await this.#sent(request, FirstMessage);
     if (sent instanceof Reply) return sent;
     const { session = newSessionName(), ...message } = sent;
     return this.#run(request, { ...message, owner: request.device.clientId, session });
@@ -230,7 +191,7 @@ class SessionTurns {
 
   async send(request: ApiRequest): Promise<Reply> {
     const { clientId: owner, name: session, id } = this.#continuable(request);
-    const sent = await this.#sent(request, SEND_BODY);
+    const sent = await this.#sent(request, SentMessage);
     if (sent instanceof Reply) return sent;
     const agent = this.#deps.sessions.agentOf(id);
     return this.#run(request, { ...sent, owner, session, ...(agent !== undefined && { agent }) });
@@ -238,7 +199,7 @@ class SessionTurns {
 
   async followUp(request: ApiRequest, how: FollowUp): Promise<Reply> {
     const { clientId: owner, name: session } = this.#continuable(request);
-    const sent = how === "edit" ? await this.#sent(request, SEND_BODY) : { text: "" };
+    const sent = how === "edit" ? await this.#sent(request, SentMessage) : { text: "" };
     if (sent instanceof Reply) return sent;
     return this.#run(request, { ...sent, owner, session, after: { turnId: request.params["turn"] ?? "", how } });
   }
@@ -248,19 +209,19 @@ class SessionTurns {
     if (!info.channel || isPutAside(info)) {
       throw new SvcError("SESSION_KIND", info.channel ? PUT_ASIDE : undefined, { hint: "Send it as a message." });
     }
-    const body = await jsonBody(request, MESSAGE_BODY, this.#deps.bodies);
+    const body = await jsonBody(request, ReplyByHand, this.#deps.bodies);
     if (body instanceof Reply) return body;
-    const { message: text } = body as { readonly message: string };
+    const { message: text } = body;
     const { device } = request;
     const about = { owner: info.clientId, conversation: info.channel, author: authorOf(device), by: device.name };
     const { turnId, deliveries } = await this.#deps.inbox.replyByHand({ ...about, text });
-    return jsonReply(202, { turn_id: turnId, messages: deliveries.map(({ n }) => `out-${n}`) });
+    return respond(REPLY, 202, { turn_id: turnId, messages: deliveries.map(({ n }) => `out-${n}`) });
   }
 
-  async #sent(request: ApiRequest, schema: typeof SEND_BODY | typeof BEGIN_BODY): Promise<Sent | Reply> {
-    const body = await jsonBody(request, schema, this.#deps.bodies);
+  async #sent(request: ApiRequest, schema: typeof SentMessage | typeof FirstMessage): Promise<Sent | Reply> {
+    const body: FirstMessage | Reply = await jsonBody(request, schema, this.#deps.bodies);
     if (body instanceof Reply) return body;
-    const { message: text = "", files = [], session_id: session } = (body ?? {}) as SentBody;
+    const { message: text = "", files = [], session_id: session } = body;
     if (text.trim() === "" && files.length === 0) {
       throw new SvcError("BAD_REQUEST", "The message is blank and no file comes with it.");
     }
@@ -306,7 +267,7 @@ class SessionTurns {
       log.warn("a turn of a conversation failed", { cause: error instanceof Error ? error.message : "unknown" });
     });
     const first = await Promise.race([stored, ended]);
-    return "conversationId" in first ? jsonReply(202, storedJson(first)) : jsonReply(200, commandJson(first));
+    return "conversationId" in first ? respond(BEGIN, 202, storedJson(first)) : respond(BEGIN, 200, commandJson(first));
   }
 }
 
@@ -314,14 +275,14 @@ class SessionTurns {
 const isPutAside = ({ name }: SessionInfo): boolean => !name.endsWith("]");
 const PUT_ASIDE = "This conversation was ended with /new; its people go on in a newer one.";
 
-const storedJson = ({ conversationId, sessionId, turnId, waits }: StoredMessage): Json => ({
+const storedJson = ({ conversationId, sessionId, turnId, waits }: StoredMessage): MessageAccepted => ({
   id: conversationId,
   session_id: sessionId,
   turn_id: turnId,
   state: waits ? "waiting" : "running",
 });
 
-const commandJson = ({ sessionId, turnId, response }: TurnResult): Json => ({
+const commandJson = ({ sessionId, turnId, response }: TurnResult): CommandAnswer => ({
   session_id: sessionId,
   turn_id: turnId,
   response,

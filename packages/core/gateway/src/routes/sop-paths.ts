@@ -1,10 +1,11 @@
 /** Paths that start procedures: any that is no route's, as it is written in a trigger. They come and go with the files. */
+import type { SopsStarted } from "@svc/api";
 import type { Logger } from "@svc/contract";
 import { parseJson } from "@svc/kit";
 import type { Dispatched, Sops } from "@svc/sop";
 import { errorReply, jsonReply, type Reply, replyToError } from "../http/reply.ts";
 import { pathPattern } from "../http/request.ts";
-import { DUPLICATE_REPLY } from "../middleware/idempotency.ts";
+import { DUPLICATE_REPLY } from "../middleware/webhook-admission.ts";
 import type { Check, Exchange } from "../middleware/pipeline.ts";
 import type { RequestEvents } from "../sop-events.ts";
 
@@ -56,4 +57,4 @@ const startedReply = ({ runs, skipped }: Dispatched): Reply =>
   jsonReply(202, {
     runs: runs.map(({ sop, runId }) => ({ sop, run_id: runId })),
     skipped: skipped.map(({ sop, reason }) => ({ sop, reason })),
-  });
+  } satisfies SopsStarted);

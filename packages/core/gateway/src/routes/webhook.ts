@@ -1,6 +1,7 @@
 /** `POST /webhook`: one turn, answered at once or, with `Prefer: respond-async`, posted to a URL. */
 import type { IncomingHttpHeaders } from "node:http";
 import { newSessionName, sessionMessageOf, type TurnRunner } from "@svc/agent";
+import { Duplicate, SessionId, WebhookAccepted, WebhookAnswer, WebhookHeaders, WebhookMessage } from "@svc/api";
 import { type Messaging } from "@svc/messaging";
 import { type Logger, SvcError } from "@svc/contract";
 import type { CoreConfig } from "@svc/config";
@@ -8,90 +9,45 @@ import { parseJson, replaceQuoted } from "@svc/kit";
 import type { Arrived, KeptMessage } from "@svc/store";
 import * as v from "valibot";
 import { authorOf } from "../auth/authenticator.ts";
-import { errorReply, jsonReply, Reply, replyToError } from "../http/reply.ts";
-import { DUPLICATE, IDEMPOTENCY_KEY, type IdempotencyStore } from "../middleware/idempotency.ts";
+import { errorReply, Reply, replyToError } from "../http/reply.ts";
+import type { IdempotencyStore } from "../middleware/webhook-admission.ts";
 import type { Check, Exchange } from "../middleware/pipeline.ts";
 import type { RunningTurns } from "../running-turns.ts";
 import type { RequestEvents } from "../sop-events.ts";
-import type { RouteSpec } from "./route.ts";
-
-export const MESSAGE = v.object({
-  message: v.pipe(v.string(), v.regex(/\S/), v.description("Message for the agent; not blank.")),
-});
+import { respond, type RouteSpec } from "./route.ts";
 
 /** The message, or 400: BAD_JSON unless it is UTF-8 JSON, BAD_BODY for any other shape and for a blank message. */
 export function messageOf(body: Buffer): string | Reply {
   const value = parseJson(body);
   if (value === undefined) return errorReply("BAD_JSON");
   // Costs 50 ns (bench/README.md measures 50 µs for the whole request): no reason for a second, faster check beside it.
-  return v.is(MESSAGE, value) ? value.message : errorReply("BAD_BODY");
+  return v.is(WebhookMessage, value) ? value.message : errorReply("BAD_BODY");
 }
 
 type HeaderValue = IncomingHttpHeaders[string];
 
-export const SESSION_ID = v.pipe(
-  v.string(),
-  v.regex(/^[A-Za-z0-9._-]{1,128}$/),
-  v.description("Name of the conversation to continue. Without it the message begins a new one."),
-);
-
 /** `X-Session-Id`. Undefined when it was not sent. */
 export function sessionId(value: HeaderValue): string | undefined | Reply {
-  return value === undefined || v.is(SESSION_ID, value) ? value : errorReply("BAD_SESSION_ID");
+  return value === undefined || v.is(SessionId, value) ? value : errorReply("BAD_SESSION_ID");
 }
 
-const ANSWERED = v.object({
-  response: v.pipe(v.string(), v.description("What the agent answered.")),
-  model: v.pipe(v.string(), v.description("The model that did.")),
-  session_id: v.pipe(v.string(), v.description("Goes on with this conversation when sent as X-Session-Id.")),
-});
-
-const WAS_ANSWERED = v.object({
-  status: v.literal(DUPLICATE.status),
-  idempotent: v.literal(DUPLICATE.idempotent),
-  message: v.literal(DUPLICATE.message),
-});
-
-const ACCEPTED = v.object({
-  status: v.literal("accepted"),
-  session_id: v.pipe(
-    v.string(),
-    v.description("The conversation of the message; continue it by sending this as X-Session-Id."),
-  ),
-  message_id: v.pipe(v.string(), v.description("The id for svc inbox show.")),
-});
-
-const described = (text: string) => v.optional(v.pipe(v.string(), v.description(text)));
-
-export const WEBHOOK: RouteSpec = {
+export const WEBHOOK = {
   method: "POST",
   path: "/webhook",
   access: "webhook",
   summary: "Runs one turn of the agent and answers with its reply.",
   details:
     "The bearer is not needed while gateway.require_pairing is false. After 429 or 503 a client may send the same request again; with an idempotency key, after any failure.",
-  headers: {
-    Prefer: described(
-      "respond-async (RFC 7240): do not wait. Needs channels_config.webhook.url, to which the answer is posted.",
-    ),
-    "X-Session-Id": v.optional(SESSION_ID),
-    "X-Idempotency-Key": v.optional(IDEMPOTENCY_KEY),
-    "X-Webhook-Secret": described("Needed when channels_config.webhook.secret is set."),
-    "webhook-id": described("With the next two, a Standard Webhooks signature: needed when a signing_secret is set."),
-    "webhook-timestamp": described("Unix seconds, at most 300 off."),
-    "webhook-signature": described(
-      "v1, and the base64 of HMAC-SHA256 over id.timestamp.body; several with blanks between.",
-    ),
-  },
-  body: MESSAGE,
+  headers: WebhookHeaders,
+  body: WebhookMessage,
   answers: {
     200: {
       description: "The agent's answer, or that this request was a duplicate.",
-      body: v.union([ANSWERED, WAS_ANSWERED]),
+      body: v.union([WebhookAnswer, Duplicate]),
     },
     202: {
       description: "The message is kept, and its answer will be posted, over restarts too.",
-      body: ACCEPTED,
+      body: WebhookAccepted,
       headers: { "Preference-Applied": v.literal("respond-async") },
     },
   },
@@ -116,7 +72,7 @@ export const WEBHOOK: RouteSpec = {
     "CONFIG_INVALID",
     "INTERNAL",
   ],
-};
+} satisfies RouteSpec;
 
 export interface WebhookDeps {
   /** Name of the agent that answers, if not the default one. */
@@ -191,7 +147,7 @@ export class Webhook {
       ...(agent !== undefined && { agent }),
     };
     const result = await running.track((signal) => turns.run({ ...request, signal }), device?.id);
-    return jsonReply(200, { response: result.response, model: result.model, session_id: result.sessionId });
+    return respond(WEBHOOK, 200, { response: result.response, model: result.model, session_id: result.sessionId });
   }
 }
 
@@ -235,8 +191,8 @@ class AsyncReplies {
         if (claim) idempotency.keep(claim, firstOf(kept).turnId, "done");
         return undefined;
       });
-      const body = { status: "accepted", session_id: session, message_id: `in-${firstOf(arrived).n}` };
-      return jsonReply(202, body, APPLIED);
+      const body = { status: "accepted", session_id: session, message_id: `in-${firstOf(arrived).n}` } as const;
+      return respond(WEBHOOK, 202, body, APPLIED);
     } finally {
       if (claim) idempotency.release(claim);
     }

@@ -9,7 +9,7 @@ import { authorOf, type Principal } from "../auth/authenticator.ts";
 import { errorReply, type Reply, replyToError } from "../http/reply.ts";
 import type { SlidingWindow } from "../rate-limit.ts";
 import type { Client } from "../middleware/client.ts";
-import type { Requests } from "../http/tracing.ts";
+import type { Requests } from "../http/request.ts";
 import type { RunningTurns } from "../running-turns.ts";
 import type { CoreConfig } from "@svc/config";
 

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { type Clock, type Logger, type RouteEvent, SvcError } from "@svc/contract";
 import type { Device } from "@svc/store";
-import { answered } from "../http/tracing.ts";
+import { answered } from "../http/request.ts";
 import { openStream, RETRY_MS } from "./sse.ts";
 import { type OpenStream, STUCK_MS, type SubscriberRegistry, sseFrame } from "./subscribers.ts";
 

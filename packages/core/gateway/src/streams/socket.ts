@@ -5,11 +5,10 @@ import type { StampedEvent } from "@svc/runtime";
 import { parseJson } from "@svc/kit";
 import * as v from "valibot";
 import type { WebSocket } from "ws";
-import type { Principal } from "../auth/authenticator.ts";
-import type { DeviceConnections } from "../auth/device-connections.ts";
-import type { MemoryBudget, MemoryHolder } from "../http/memory-budget.ts";
+import type { DeviceConnections, Principal } from "../auth/authenticator.ts";
+import type { MemoryBudget, MemoryHolder } from "../http/body.ts";
 import { errorReply, Reply } from "../http/reply.ts";
-import { MESSAGE, SESSION_ID } from "../routes/webhook.ts";
+import { SessionId, WebhookMessage } from "@svc/api";
 import type { Chat } from "./chat.ts";
 import { type SubscriberRegistry, type Feed, type Frames, type EventSink, eventFilterFor } from "./subscribers.ts";
 
@@ -315,8 +314,8 @@ export type ClientFrame =
   | { readonly type: "resume"; readonly after: string | undefined };
 
 const FRAME = v.object({ type: v.string() });
-const CONTENT = MESSAGE.entries.message;
-const SESSION = v.nullish(SESSION_ID);
+const CONTENT = WebhookMessage.entries.message;
+const SESSION = v.nullish(SessionId);
 
 const NO_CONTENT = errorReply("BAD_BODY", { message: 'A message needs a non-blank string "content".' });
 const BAD_SESSION = errorReply("BAD_SESSION_ID", {

@@ -11,17 +11,19 @@ import type { Clock, Logger } from "@svc/contract";
 import type { OpenSpan } from "@svc/runtime";
 import * as v from "valibot";
 import type { WebSocket, WebSocketServer } from "ws";
-import { type Authenticator, type Principal, upgradeCredentials } from "../auth/authenticator.ts";
-import type { DeviceConnections } from "../auth/device-connections.ts";
-import { responseInFlight } from "../http/connections.ts";
+import {
+  type Authenticator,
+  type DeviceConnections,
+  type Principal,
+  upgradeCredentials,
+} from "../auth/authenticator.ts";
+import { peerOf, responseInFlight } from "../http/connections.ts";
 import { replyAndLinger } from "../http/listen.ts";
-import type { MemoryBudget } from "../http/memory-budget.ts";
+import type { MemoryBudget } from "../http/body.ts";
 import { errorReply, Reply } from "../http/reply.ts";
-import { declaredBytes, targetOf } from "../http/request.ts";
+import { type Requests, declaredBytes, requestIdHeader, targetOf } from "../http/request.ts";
 import { type ClientResolver } from "../middleware/client.ts";
-import { peerOf } from "../http/peer.ts";
 import { hostCheck, type HostRules } from "../middleware/host-check.ts";
-import { requestIdHeader, type Requests } from "../http/tracing.ts";
 import { Chat, type ChatDeps } from "./chat.ts";
 import { serveSocket } from "./socket.ts";
 import type { RouteSpec } from "../routes/route.ts";

@@ -1,5 +1,6 @@
 /** A procedure while somebody writes it: its text with the edits of a form, what is wrong with it, and the form that it fills. */
 import { join } from "node:path";
+import type { SopForm, SopStepForm } from "@svc/api";
 import { type Json, SvcError } from "@svc/contract";
 import { type ConfigValue, type Problem, type Table, applyConfigEdits, isTable } from "@svc/config";
 import { type DefinitionRules, type Known, type SopFiles, examineSop } from "../library/definition.ts";
@@ -24,7 +25,7 @@ export interface SopDraft extends SopText {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   /** Null: SOP.toml is not TOML. */
-  readonly form: Json;
+  readonly form: SopForm | null;
 }
 
 export interface DraftOptions {
@@ -171,7 +172,7 @@ function stepTable({ title, body, kind, tools, requiresConfirmation }: StepText,
 }
 
 /** What is wrong shows as it was written, as far as it is of the right kind; the problems say the rest. */
-function formOf(table: Table, { steps, instructions }: ReadSteps): Json {
+function formOf(table: Table, { steps, instructions }: ReadSteps): SopForm {
   const sop = isTable(table["sop"]) ? table["sop"] : {};
   const own = itemsOf(table["steps"]);
   return {
@@ -185,16 +186,14 @@ function formOf(table: Table, { steps, instructions }: ReadSteps): Json {
       agent: text(sop["agent"]) ?? null,
       enabled: sop["enabled"] !== false,
     },
-    triggers: itemsOf(table["triggers"]).map((trigger) =>
-      Object.fromEntries(Object.entries(trigger).filter(([, value]) => typeof value === "string")),
-    ) as Json,
+    triggers: itemsOf(table["triggers"]).map(textsOf),
     steps_in: own.length > 0 ? "SOP.toml" : "SOP.md",
     steps: own.length > 0 ? own.map(tomlStep) : steps.map(markdownStep),
     instructions,
   };
 }
 
-const markdownStep = ({ title, body, kind, tools, requiresConfirmation }: ReadSteps["steps"][number]): Json => ({
+const markdownStep = ({ title, body, kind, tools, requiresConfirmation }: ReadSteps["steps"][number]): SopStepForm => ({
   title,
   body,
   kind,
@@ -205,14 +204,14 @@ const markdownStep = ({ title, body, kind, tools, requiresConfirmation }: ReadSt
   trusted_input: false,
 });
 
-const tomlStep = (step: Table): Json => ({
+const tomlStep = (step: Table): SopStepForm => ({
   title: text(step["title"]) ?? "",
   body: text(step["body"]) ?? "",
   kind: step["kind"] === "checkpoint" ? "checkpoint" : "execute",
   tools: Array.isArray(step["tools"]) ? step["tools"].filter((tool) => typeof tool === "string") : [],
   requires_confirmation: step["requires_confirmation"] === true,
   tool: text(step["tool"]) ?? null,
-  args: isTable(step["args"]) ? (JSON.parse(JSON.stringify(step["args"], plain)) as Json) : null,
+  args: isTable(step["args"]) ? (JSON.parse(JSON.stringify(step["args"], plain)) as SopStepForm["args"]) : null,
   trusted_input: step["trusted_input"] === true,
 });
 
@@ -221,6 +220,10 @@ const plain = (_key: string, value: unknown): unknown => (typeof value === "bigi
 
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 const number = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
+const textsOf = (table: Table): { readonly [key: string]: string } =>
+  Object.fromEntries(
+    Object.entries(table).flatMap(([key, value]) => (typeof value === "string" ? [[key, value]] : [])),
+  );
 const itemsOf = (value: unknown): Table[] => (Array.isArray(value) ? value.filter(isTable) : []);
 
 // What the desk takes and gives.
@@ -240,9 +243,14 @@ export interface SopSave extends SopText {
 
 export interface SavedSop {
   readonly name: string;
-  /** Undefined: it was deleted. */
-  readonly revision: string | undefined;
+  readonly revision: string;
   /** What an undo names; undefined: the files say so already. */
   readonly version: number | undefined;
   readonly warnings: readonly Problem[];
+}
+
+/** After a deletion or an undo. */
+export interface UndoneSop extends Omit<SavedSop, "revision"> {
+  /** Undefined: there is no such procedure any more. */
+  readonly revision: string | undefined;
 }

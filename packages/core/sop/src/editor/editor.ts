@@ -21,6 +21,7 @@ import {
   type SopSave,
   type SopSource,
   type SopText,
+  type UndoneSop,
   draftOf,
   templateOf,
 } from "./draft.ts";
@@ -97,7 +98,7 @@ export class SopEditor {
   }
 
   /** Other files in its folder stay. Runs go on with the definition they began with. Throws as `save`. */
-  delete(name: string, by: string): Promise<SavedSop> {
+  delete(name: string, by: string): Promise<UndoneSop> {
     return this.#lock.run(async () => {
       const before = await this.#writable(name);
       const version = await this.#write(new Map([[name, { before, after: {} }]]), "delete", by);
@@ -139,7 +140,7 @@ export class SopEditor {
    * Puts the procedures of a version back as they were before it. `revision`: of `version`, which was looked at; undefined: whatever
    * they are now. Throws VERSION_UNKNOWN, and as `save`.
    */
-  undo(number: number, revision: string | undefined, by: string): Promise<SavedSop> {
+  undo(number: number, revision: string | undefined, by: string): Promise<UndoneSop> {
     return this.#lock.run(async () => {
       const { before: wanted, keys } = this.#history().read(number);
       const now = await this.#now(keys);

@@ -33,7 +33,7 @@ interface Made {
 /** For a regular expression built at run time: an example of the result, or why none is judged. */
 const MADE: readonly Made[] = [
   {
-    file: "packages/core/gateway/src/routes/channel-events.ts",
+    file: "packages/core/api/src/channel-events.ts",
     made: '`^[^\\\\p{Cs}\\\\0]{0,${most}}$`, "u"',
     like: "/^[^\\p{Cs}\\0]{0,128}$/u",
   },

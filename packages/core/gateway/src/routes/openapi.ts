@@ -1,13 +1,13 @@
 /** `GET /openapi.json`: made for the first who asks, and kept. */
 import type { Logger } from "@svc/contract";
 import * as v from "valibot";
-import type { OwnRoute, RouteSpec } from "../routes/route.ts";
+import type { OwnRoute, RouteSpec } from "./route.ts";
 import { contentTag, errorReply, isKnown, Reply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
 
 const ETAG = { ETag: v.pipe(v.string(), v.description("Of this document.")) };
 
-export const OPENAPI: RouteSpec = {
+export const OPENAPI = {
   method: "GET",
   path: "/openapi.json",
   access: "public",
@@ -19,7 +19,7 @@ export const OPENAPI: RouteSpec = {
     200: { description: "This document.", body: v.looseObject({ openapi: v.string() }), headers: ETAG },
     304: { description: "The caller has it.", headers: ETAG },
   },
-};
+} satisfies RouteSpec;
 
 export interface OpenApiRouteDeps {
   readonly version: string;
@@ -32,7 +32,7 @@ export interface OpenApiRouteDeps {
 export function openApiRoute({ version, features, send, log }: OpenApiRouteDeps): OwnRoute {
   let making: Promise<Document> | undefined;
   const make = async (): Promise<Document> => {
-    const [{ openApiDocument }, { CORE_ROUTES }] = await Promise.all([import("./document.ts"), import("./index.ts")]);
+    const { CORE_ROUTES, openApiDocument } = await import("../openapi.ts");
     return asReplies(JSON.stringify(openApiDocument({ version, routes: [...CORE_ROUTES, ...features] })));
   };
   return {

@@ -1,26 +1,34 @@
-/** `/api/session`: signs a page in and out. A foreign Origin was refused by the host check. */
+/** `/pair` makes a device of a pairing code; `/api/session` signs a page in and out. A foreign Origin was refused by the host check. */
 import type { IncomingHttpHeaders } from "node:http";
+import { PairRequest, PairedToken, PairingCode, SignIn, SignInFeatures, SignInHeaders, SignedIn } from "@svc/api";
 import type { RegisteredRoute } from "@svc/runtime";
 import type { Device } from "@svc/store";
 import * as v from "valibot";
 import { type Authenticator, type Principal, tokenOnly } from "../auth/authenticator.ts";
 import type { Devices } from "../auth/devices.ts";
-import { NO_SESSION_COOKIE, type PageSessions } from "../auth/page-sessions.ts";
-import { browserName, isSurelyOwnPage, openedPage, openPage, shownDevice } from "../auth/page-sign-in.ts";
-import { jsonReply, Reply, replyToError } from "../http/reply.ts";
+import {
+  NO_SESSION_COOKIE,
+  type PageSessions,
+  browserName,
+  isSurelyOwnPage,
+  openPage,
+  openedPage,
+  shownDevice,
+} from "../auth/page-sessions.ts";
+import { Reply, errorReply, replyToError } from "../http/reply.ts";
 import type { Client, ClientResolver } from "../middleware/client.ts";
-import type { Peer } from "../http/peer.ts";
+import type { Peer } from "../http/connections.ts";
 import type { Check, Exchange } from "../middleware/pipeline.ts";
-import { PAIR_BODY, PAIRING_CODE, type PairRoute } from "./pair.ts";
-import type { RouteSpec } from "./route.ts";
+import { type RouteSpec, respond } from "./route.ts";
+import type { Logger } from "@svc/contract";
+import { parseJson } from "@svc/kit";
+import type { Paired, Pairing, WantedDevice } from "../auth/pairing.ts";
 
 const PATH = "/api/session";
 
-const DEVICE = v.object({ id: v.string(), name: v.string(), scope: v.picklist(["operator", "read"]) });
-
 const COOKIE = { "Set-Cookie": v.pipe(v.string(), v.description("svc_session, for the browser alone.")) };
 
-export const SIGN_IN: RouteSpec = {
+export const SIGN_IN = {
   method: "POST",
   path: PATH,
   access: "public",
@@ -29,20 +37,13 @@ export const SIGN_IN: RouteSpec = {
     "Takes a bearer token, or a pairing code, which makes the browser a device. The cookie alone opens nothing: " +
     "X-Svc-Csrf must come with it. A sign-in ends after gateway.page_session_days without a request. A request with only the " +
     "cookie of a sign-in gets the answer of GET: a page loaded over plain http sends no Origin with GET.",
-  headers: {
-    Origin: v.pipe(v.string(), v.description("That of the page, which is our own.")),
-    Authorization: v.optional(v.pipe(v.string(), v.description("A token of scope operator or read."))),
-    "X-Pairing-Code": v.optional(PAIRING_CODE),
-  },
-  body: PAIR_BODY,
+  headers: SignInHeaders,
+  body: PairRequest,
   bodyOptional: true,
   answers: {
     200: {
       description: "The page is signed in.",
-      body: v.object({
-        csrf: v.pipe(v.string(), v.description("To be sent as X-Svc-Csrf with each request.")),
-        device: DEVICE,
-      }),
+      body: SignIn,
       headers: COOKIE,
     },
   },
@@ -55,9 +56,9 @@ export const SIGN_IN: RouteSpec = {
     "STORE_FULL",
     "STORE_FAILED",
   ],
-};
+} satisfies RouteSpec;
 
-export const SIGNED_IN: RouteSpec = {
+export const SIGNED_IN = {
   method: "GET",
   path: PATH,
   access: "read",
@@ -66,11 +67,11 @@ export const SIGNED_IN: RouteSpec = {
     "With the cookie alone, and an own Origin or Sec-Fetch-Site: same-origin, it also returns csrf and sets the cookie " +
     "anew: a reload, or a restart of the browser, stays signed in. Nothing else is answered to the cookie alone.",
   answers: {
-    200: { description: "The device.", body: v.object({ csrf: v.optional(v.string()), device: DEVICE }) },
+    200: { description: "The device.", body: SignedIn },
   },
-};
+} satisfies RouteSpec;
 
-export const SIGN_OUT: RouteSpec = {
+export const SIGN_OUT = {
   method: "DELETE",
   path: PATH,
   access: "read",
@@ -78,9 +79,9 @@ export const SIGN_OUT: RouteSpec = {
   details: "Who came by a token has nothing to sign out of; the cookie is cleared all the same.",
   answers: { 204: { description: "It is signed out.", headers: COOKIE } },
   errors: ["STORE_FULL", "STORE_FAILED"],
-};
+} satisfies RouteSpec;
 
-export const SIGN_IN_FEATURES: RouteSpec = {
+export const SIGN_IN_FEATURES = {
   method: "GET",
   path: "/api/session/ways",
   access: "public",
@@ -88,10 +89,10 @@ export const SIGN_IN_FEATURES: RouteSpec = {
   answers: {
     200: {
       description: "Ids of features, in service now.",
-      body: v.object({ features: v.array(v.string()) }),
+      body: SignInFeatures,
     },
   },
-};
+} satisfies RouteSpec;
 
 export const PAGE_SESSION_SPECS: readonly RouteSpec[] = [SIGN_IN, SIGNED_IN, SIGN_OUT, SIGN_IN_FEATURES];
 
@@ -149,7 +150,7 @@ export class SessionRoute {
     const isBare = headers.authorization === undefined && headers["x-svc-csrf"] === undefined;
     if (isBare && isSurelyOwnPage(headers)) return this.#resume(headers, peer);
     const principal = this.#require(headers, peer);
-    return principal instanceof Reply ? principal : jsonReply(200, { device: shownDevice(principal.device) });
+    return principal instanceof Reply ? principal : respond(SIGNED_IN, 200, { device: shownDevice(principal.device) });
   };
 
   /** A promise only where something has to be stored. */
@@ -160,14 +161,14 @@ export class SessionRoute {
     return this.#deps.pageSessions.end(principal.signIn).then(() => SIGNED_OUT, replyToError);
   };
 
-  readonly features = (): Reply => jsonReply(200, { features: [...this.#deps.features()] });
+  readonly features = (): Reply => respond(SIGN_IN_FEATURES, 200, { features: [...this.#deps.features()] });
 
   #resume({ cookie, ...headers }: IncomingHttpHeaders, peer: Peer): Reply {
     const { authenticator, clientOf, pageSessions } = this.#deps;
     const found = authenticator.resume(cookie, clientOf(headers, peer));
     if (found instanceof Reply) return found;
     const { body, setCookie } = openedPage(pageSessions, found);
-    return jsonReply(200, body, setCookie);
+    return respond(SIGNED_IN, 200, body, setCookie);
   }
 
   #require(headers: IncomingHttpHeaders, peer: Peer): Principal | Reply {
@@ -185,7 +186,7 @@ export class SessionRoute {
   async #open(device: Device, headers: IncomingHttpHeaders): Promise<Reply> {
     try {
       const { body, setCookie } = await openPage(this.#deps.pageSessions, device, headers);
-      return jsonReply(200, body, setCookie);
+      return respond(SIGN_IN, 200, body, setCookie);
     } catch (error) {
       return replyToError(error);
     }
@@ -201,4 +202,87 @@ export function signInFeatures(
   const open = routes.filter(({ feature, route }) => route.access === "open" && authFeatures.has(feature));
   const features = [...new Set(open.map(({ feature }) => feature))];
   return () => features.filter(isUp);
+}
+
+// `POST /pair`: header `X-Pairing-Code`, optional body `{"device_name"}` → 200 `{"paired":true,"token"}`.
+
+/** Codes and device names are short; no valid request is longer. */
+export const MAX_PAIR_BYTES = 4096;
+
+export const PAIR = {
+  method: "POST",
+  path: "/pair",
+  access: "public",
+  summary: "Turns a pairing code into a bearer token.",
+  details: "`svc pair` makes a code, which is good for ten minutes and for one device.",
+  headers: { "X-Pairing-Code": PairingCode },
+  body: PairRequest,
+  bodyOptional: true,
+  answers: {
+    200: {
+      description: "The token is shown once; only its hash is stored.",
+      body: PairedToken,
+    },
+  },
+  errors: ["RATE_LIMITED", "LOCKED_OUT", "BAD_PAIRING_CODE", "INTERNAL"],
+} satisfies RouteSpec;
+
+const BAD_NAME = errorReply("BAD_REQUEST", {
+  message: 'The body, if any, must be a JSON object whose "device_name" is 1 to 64 printable characters.',
+});
+
+interface PairRouteDeps {
+  readonly pairing: Pairing;
+  readonly log: Logger;
+}
+
+export class PairRoute {
+  readonly #deps: PairRouteDeps;
+
+  constructor(deps: PairRouteDeps) {
+    this.#deps = deps;
+  }
+
+  readonly answer = async ({ client, incoming, body }: Exchange): Promise<Reply> => {
+    const paired = await this.pair(client, incoming.headers, body);
+    return paired instanceof Reply ? paired : respond(PAIR, 200, { paired: true, token: paired.token });
+  };
+
+  /** The body is judged before the code is: a request that can't succeed must not use the code up. */
+  async pair(
+    client: Client,
+    headers: IncomingHttpHeaders,
+    body: Buffer,
+    wanted: WantedDevice = {},
+  ): Promise<Paired | Reply> {
+    const name = deviceName(body);
+    if (name instanceof Reply) return name;
+    const code = headers["x-pairing-code"];
+    try {
+      return await this.#deps.pairing.pair(typeof code === "string" ? code.trim() : "", client, {
+        ...wanted,
+        ...(name !== undefined && { name }),
+      });
+    } catch (error) {
+      const reply = replyToError(error);
+      if (reply.status === 500) {
+        this.#deps.log.error("pairing failed: the device could not be stored", whatHappened(error));
+      }
+      return reply;
+    }
+  }
+}
+
+function deviceName(body: Buffer): string | undefined | Reply {
+  if (body.length === 0) return undefined;
+  const value = parseJson(body);
+  if (value === undefined) return errorReply("BAD_JSON");
+  const parsed = v.safeParse(PairRequest, value);
+  // To valibot a list is an object too.
+  return parsed.success && !Array.isArray(value) ? (parsed.output.device_name ?? undefined) : BAD_NAME;
+}
+
+function whatHappened(error: unknown): { cause: string } {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return { cause: cause instanceof Error ? cause.message : "unknown" };
 }

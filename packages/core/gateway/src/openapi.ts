@@ -1,8 +1,57 @@
-/** The OpenAPI 3.1 document, made of the routes' own data. Needs no running gateway. */
-import { type ErrorCode, ERRORS, integer, type Json } from "@svc/contract";
+/** `@svc/gateway/openapi`: the OpenAPI 3.1 document, made of the routes' own data. Needs no running gateway. */
+import { ErrorBody, type ParameterSchemas } from "@svc/api";
+import { ERRORS, type ErrorCode, type Json } from "@svc/contract";
 import { type ConversionConfig, toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
-import { type AnswerSpec, errorsOf, type RouteSpec, type Strings } from "../routes/route.ts";
+import { type AnswerSpec, type RouteSpec, errorsOf } from "./routes/route.ts";
+import { APPROVAL_SPECS, POLICY_RULE_SPECS } from "./routes/approvals.ts";
+import { AUDIT_SPECS, SOP_EDITOR_SPECS, SOP_RUN_SPECS, SOP_SPECS, SOP_VERSION_SPECS } from "./routes/sops.ts";
+import { CHANNEL_EVENTS } from "./routes/channel-events.ts";
+import { DEVICE_SPECS, PAIRING_CODE_SPECS } from "./routes/devices.ts";
+import { FILE_SPECS } from "./routes/files.ts";
+import { HEALTH, METRICS } from "./routes/monitoring.ts";
+import { INBOX_SPECS } from "./routes/inbox.ts";
+import { OPERATION_SPECS } from "./routes/operations.ts";
+import { PAGE_SESSION_SPECS, PAIR } from "./routes/sign-in.ts";
+import { PUSH_SPECS } from "./routes/push.ts";
+import { COMMAND_SPECS, REPORT_SPECS } from "./routes/reports.ts";
+import { SESSION_TURN_SPECS } from "./routes/session-turns.ts";
+import { SESSION_SPECS } from "./routes/sessions.ts";
+import { SETTINGS_SPECS } from "./routes/settings.ts";
+import { WEBHOOK } from "./routes/webhook.ts";
+import { EVENTS } from "./streams/sse.ts";
+import { SOCKET } from "./streams/upgrade.ts";
+import { OPENAPI } from "./routes/openapi.ts";
+
+export const CORE_ROUTES: readonly RouteSpec[] = [
+  WEBHOOK,
+  PAIR,
+  ...PAGE_SESSION_SPECS,
+  HEALTH,
+  METRICS,
+  EVENTS,
+  SOCKET,
+  CHANNEL_EVENTS,
+  ...REPORT_SPECS,
+  ...INBOX_SPECS,
+  ...SESSION_SPECS,
+  ...SESSION_TURN_SPECS,
+  ...FILE_SPECS,
+  ...APPROVAL_SPECS,
+  ...POLICY_RULE_SPECS,
+  ...SETTINGS_SPECS,
+  ...OPERATION_SPECS,
+  ...COMMAND_SPECS,
+  ...SOP_SPECS,
+  ...SOP_RUN_SPECS,
+  ...SOP_EDITOR_SPECS,
+  ...SOP_VERSION_SPECS,
+  ...AUDIT_SPECS,
+  ...DEVICE_SPECS,
+  ...PAIRING_CODE_SPECS,
+  ...PUSH_SPECS,
+  OPENAPI,
+];
 
 type Node = { readonly [key: string]: Json };
 
@@ -26,7 +75,7 @@ export function openApiDocument({ version, routes }: OpenApiOptions): Node {
     info: { title: "svc", version, description: INTRODUCTION },
     paths,
     components: {
-      schemas: { Error: inputSchema(ERROR_SCHEMA) },
+      schemas: { Error: inputSchema(ErrorBody) },
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "The token that POST /pair answered." },
         pageCookie: { type: "apiKey", in: "cookie", name: "svc_session", description: "Set by POST /api/session." },
@@ -83,7 +132,7 @@ function scopesOf({ access }: RouteSpec): string | undefined {
   return access === "local" ? "Only for programs on this machine." : `Needs a token of scope ${SCOPES[access]}.`;
 }
 
-function parametersOf(place: "path" | "query" | "header", strings: Strings = {}): Node[] {
+function parametersOf(place: "path" | "query" | "header", strings: ParameterSchemas = {}): Node[] {
   return Object.entries(strings).map(([name, schema]) => ({
     name,
     in: place,
@@ -111,7 +160,7 @@ function answerOf({ description, body, type = "application/json", moreTypes = []
 /** Of server-sent events beside an answer in one piece. */
 const TEXT = v.string();
 
-const headersOf = (headers: Strings): Node =>
+const headersOf = (headers: ParameterSchemas): Node =>
   Object.fromEntries(
     Object.entries(headers).map(([name, schema]) => [name, { required: !isOptional(schema), ...described(schema) }]),
   );
@@ -145,14 +194,6 @@ function errorAnswer(status: number, codes: readonly ErrorCode[]): Node {
 const header = (description: string): Node => ({ description, required: true, schema: { type: "string" } });
 
 // Valibot to JSON Schema 2020-12, which is OpenAPI 3.1's.
-
-const ERROR_SCHEMA = v.object({
-  error: v.pipe(v.string(), v.description("A sentence for a person.")),
-  code: v.pipe(v.string(), v.description("Stable.")),
-  retry_after: v.optional(v.pipe(integer(1), v.description("Seconds after which trying again can succeed."))),
-  by: v.optional(v.pipe(v.string(), v.description("Of APPROVAL_RESOLVED: who answered."))),
-  at: v.optional(v.pipe(v.string(), v.isoTimestamp(), v.description("Of APPROVAL_RESOLVED: when; UTC."))),
-});
 
 type Schema = { readonly [key: string]: Json };
 
