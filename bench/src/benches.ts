@@ -1,4 +1,5 @@
 /** Every bench by name: what it measures, and its tables. */
+import { aimsTable, measureAims } from "./aims.ts";
 import { measureBrowser } from "./browser/browser.ts";
 import { browserTable } from "./browser/table.ts";
 import { measureChannels } from "./channels/channels.ts";
@@ -71,6 +72,7 @@ const tabled = <T>(
   });
 
 export const BENCHES: ReadonlyMap<string, Bench> = new Map([
+  ["aims", bench("minimal", runAims)],
   ["startup", tabled(({ rounds = 11 }) => measureStartup(rounds), startupTable)],
   ["commands", tabled(({ rounds = 11 }) => measureCommands(rounds), commandTable)],
   [
@@ -84,7 +86,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["hardware", tabled(({ rounds = 12 }) => measureHardware(rounds), hardwareTable, "all")],
   ["events", tabled(() => measureEvents(), eventsTable)],
   ["idle", tabled(({ requests = 2_000 }) => measureIdle(requests), idleTable)],
-  ["off", tabled(({ rounds = 5, say }) => measureOff(rounds, (cost) => say(offRow(cost))), offTable)],
+  ["off", tabled(({ rounds = 3, say }) => measureOff(rounds, (cost) => say(offRow(cost))), offTable)],
   ["dashboard", tabled(({ rounds = 11 }) => measureDashboard(rounds), dashboardTable)],
   ["sop", tabled(({ rounds = 5 }) => measureSop(rounds), sopTable)],
   ["ingest", bench("minimal", runIngest)],
@@ -94,6 +96,11 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["plugins", tabled(({ rounds = 5, requests = 1000 }) => measurePlugins(rounds, requests), pluginTable)],
   ["sandboxes", tabled(({ rounds = 21 }) => measureSandboxes(rounds), sandboxTable, "all")],
 ]);
+
+async function runAims({ rounds = 1, say }: BenchOptions): Promise<Outcome> {
+  const results = await measureAims(rounds, say);
+  return { result: Object.fromEntries(results), tables: [aimsTable(results)] };
+}
 
 async function runIngest({ seconds, rounds = 3, requests = 200_000, say }: BenchOptions): Promise<Outcome> {
   const lines = await measureIngest(rounds, seconds, (line) => say(ingestRow(line)));

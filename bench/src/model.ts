@@ -30,11 +30,17 @@ const SCENARIOS: readonly Scenario[] = [
 /** A turn with the stub takes so much at most, in processor time at 50 connections. */
 const AIM_US = 300;
 
-export async function measureModel(seconds: number, onLine: (line: ModelLine) => void): Promise<ModelLine[]> {
+/** `isWanted`: which of the cases. */
+export async function measureModel(
+  seconds: number,
+  onLine: (line: ModelLine) => void,
+  isWanted: (line: Pick<ModelLine, "name" | "connections">) => boolean = () => true,
+): Promise<ModelLine[]> {
   const stub = await startServer([process.execPath, fileURLToPath(new URL("bare/model.mjs", import.meta.url))]);
   const lines: ModelLine[] = [];
   for (const connections of [1, 50]) {
     for (const scenario of SCENARIOS) {
+      if (!isWanted({ name: scenario.name, connections })) continue;
       const gateway = await paired(await startDaemon(configOf(scenario, stub.port)));
       const stopReading = scenario.isStreamed ? await readEvents(gateway) : () => {};
       const result = await load({

@@ -88,10 +88,7 @@ async function measureTurns(binaries: readonly string[], samples: readonly Sampl
   }
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   for (const [at, { pid }] of gateways.entries()) samples[at]!["memory"] = anonymousMb(pid);
-  const turn = (at: number): NextRequest => {
-    const { port, token } = gateways[at]!;
-    return sameOn((connection) => webhook(port, `bench-${connection}`, token));
-  };
+  const turn = turnsOf(gateways);
   const health = (at: number): NextRequest =>
     sameOn(() => Buffer.from(`GET /health HTTP/1.1\r\nhost: 127.0.0.1:${gateways[at]!.port}\r\n\r\n`));
   const refused = (at: number): NextRequest =>
@@ -110,6 +107,14 @@ async function measureTurns(binaries: readonly string[], samples: readonly Sampl
     for (const [at, us] of took.entries()) samples[at]![id] = us;
   }
 }
+
+/** Whole turns, by the position of the gateway. */
+export const turnsOf =
+  (gateways: readonly BenchGateway[]) =>
+  (at: number): NextRequest => {
+    const { port, token } = gateways[at]!;
+    return sameOn((connection) => webhook(port, `bench-${connection}`, token));
+  };
 
 function webhook(port: number, session: string, token: string): Buffer {
   return Buffer.from(
@@ -160,7 +165,7 @@ interface Bursts {
 }
 
 /** All of them at the same time. */
-async function warm(daemons: readonly BenchDaemon[], { bursts, status, next }: Bursts): Promise<void> {
+export async function warm(daemons: readonly BenchDaemon[], { bursts, status, next }: Bursts): Promise<void> {
   await Promise.all(
     daemons.map(async ({ port }, at) => {
       using lockstep = await Lockstep.open(port, 50, status, next(at));
@@ -170,7 +175,7 @@ async function warm(daemons: readonly BenchDaemon[], { bursts, status, next }: B
 }
 
 /** @returns The CPU microseconds that a request cost each daemon. */
-async function measureBursts(
+export async function measureBursts(
   daemons: readonly BenchDaemon[],
   { width, bursts, status, next }: Bursts & { readonly width: number },
 ): Promise<number[]> {

@@ -40,7 +40,7 @@ export async function measureIngest(
   const lines = plan();
   for (let round = 0; round < rounds; round += 1) {
     for (const line of round % 2 === 0 ? lines : lines.toReversed()) {
-      line.results.push(await measured(line, seconds));
+      line.results.push(await measuredIngest(line, seconds));
       onLine(line);
     }
   }
@@ -66,7 +66,8 @@ function plan(): IngestLine[] {
   ];
 }
 
-async function measured(line: IngestLine, seconds: number): Promise<LoadResult> {
+/** One round of a line. */
+export async function measuredIngest(line: IngestLine, seconds: number): Promise<LoadResult> {
   await using stack = new AsyncDisposableStack();
   const { keeper, provider, connections } = line;
   if (keeper === "bare hono" || keeper === "one row per transaction") {

@@ -6,7 +6,8 @@ import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type BenchGateway, startGateway } from "../gateway.ts";
 import { median } from "../measure.ts";
-import { anonymousMb, load, processorMs } from "../server.ts";
+import { measureBursts, turnsOf, warm } from "../guard/round.ts";
+import { anonymousMb, processorMs } from "../server.ts";
 
 /** The medians of pairs: `minimal` over the build without the feature. */
 export interface OffCost {
@@ -20,9 +21,10 @@ export interface OffCost {
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 const SETTLE_MS = 1_000;
-const WARM_TURNS = 2_000;
-const TURNS = 3_000;
-const CONNECTIONS = 10;
+/** At 50 connections. */
+const WARM_BURSTS = 60;
+const TURNS = { width: 10, bursts: 250 };
+const KEYS = ["start", "memory", "turn"] as const;
 
 export async function measureOff(rounds: number, say: (cost: OffCost) => void): Promise<OffCost[]> {
   const folder = mkdtempSync(join(tmpdir(), "svc-bench-"));
@@ -38,11 +40,11 @@ export async function measureOff(rounds: number, say: (cost: OffCost) => void): 
     copyFileSync(without === undefined ? join(whole, "svc") : built(without), binary);
     const ratios = { start: [] as number[], memory: [] as number[], turn: [] as number[] };
     for (let round = 0; round < rounds; round += 1) {
-      const cases = [join(whole, "svc"), binary];
-      const costsOf = new Map<string, Sample>();
-      for (const each of round % 2 === 0 ? cases : cases.toReversed()) costsOf.set(each, await sample(each));
-      const [one, other] = cases.map((each) => costsOf.get(each)!) as [Sample, Sample];
-      for (const key of ["start", "memory", "turn"] as const) ratios[key].push(one[key] / other[key]);
+      const isMirrored = round % 2 === 1;
+      const pair = [join(whole, "svc"), binary];
+      const samples = await sampled(isMirrored ? pair.toReversed() : pair);
+      const [one, other] = (isMirrored ? samples.toReversed() : samples) as [Sample, Sample];
+      for (const key of KEYS) ratios[key].push(one[key] / other[key]);
     }
     const cost = {
       without: without ?? "nothing",
@@ -57,7 +59,7 @@ export async function measureOff(rounds: number, say: (cost: OffCost) => void): 
   return costs;
 }
 
-type Sample = Readonly<Record<"start" | "memory" | "turn", number>>;
+type Sample = Readonly<Record<(typeof KEYS)[number], number>>;
 
 /** The path of the binary without the feature. */
 function built(feature: string): string {
@@ -68,28 +70,21 @@ function built(feature: string): string {
   return join(ROOT, "dist/custom/svc");
 }
 
-async function sample(binary: string): Promise<Sample> {
-  const gateway = await startGateway(0, binary);
-  const start = processorMs(gateway.pid);
+/** Both at once: their turns come burst by burst, so that what disturbs the machine disturbs both. */
+async function sampled(binaries: readonly string[]): Promise<Sample[]> {
+  await using stack = new AsyncDisposableStack();
+  const gateways: BenchGateway[] = [];
+  const starts: number[] = [];
+  for (const binary of binaries) {
+    const gateway = await startGateway(0, binary);
+    stack.defer(() => gateway.stop());
+    starts.push(processorMs(gateway.pid));
+    gateways.push(gateway);
+  }
   await pause(SETTLE_MS);
-  const memory = anonymousMb(gateway.pid);
-  await turns(gateway, WARM_TURNS);
-  const before = processorMs(gateway.pid);
-  await turns(gateway, TURNS);
-  const turn = (processorMs(gateway.pid) - before) / TURNS;
-  await gateway.stop();
-  return { start, memory, turn };
-}
-
-async function turns({ port, token }: BenchGateway, maxRequests: number): Promise<void> {
-  await load({
-    port,
-    path: "/webhook",
-    connections: CONNECTIONS,
-    seconds: 600,
-    warmSeconds: 0,
-    maxRequests,
-    headers: [`authorization: Bearer ${token}`, "x-session-id: bench-{{c}}"],
-    body: '{"message":"hello from the bench"}',
-  });
+  const memory = gateways.map(({ pid }) => anonymousMb(pid));
+  const next = turnsOf(gateways);
+  await warm(gateways, { bursts: WARM_BURSTS, status: 200, next });
+  const turns = await measureBursts(gateways, { ...TURNS, status: 200, next });
+  return binaries.map((_, at) => ({ start: starts[at]!, memory: memory[at]!, turn: turns[at]! }));
 }

@@ -6,7 +6,7 @@ import { fakeClock } from "@svc/testkit/fake-clock";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { History } from "../src/turn/history.ts";
+import { History, messagesOf } from "../src/turn/history.ts";
 import { userMessage } from "../src/turn/messages.ts";
 
 const client = "c" as ClientId;
@@ -26,7 +26,7 @@ async function say(store: Store, history: History, name: string, words: string, 
       costUsd: undefined,
     }),
   );
-  history.append(conversation, place, messages, tokens);
+  history.append(conversation, place, { messages, text: JSON.stringify(messages), tokens });
 }
 
 const wordsOf = (messages: readonly LanguageModelV4Message[]): string[] =>
@@ -57,7 +57,7 @@ describe("history", () => {
               if (left < 0) break;
               fitting.unshift(words);
             }
-            expect(wordsOf(history.open(client, name).messages)).toEqual(fitting);
+            expect(wordsOf(messagesOf(history.open(client, name)))).toEqual(fitting);
           }
           store.close();
         },
@@ -81,7 +81,7 @@ describe("history", () => {
     expect(history.open(client, "a")).toBe(a);
     await say(store, history, "c", words("c"), 1);
     const b = history.open(client, "b");
-    expect(wordsOf(b.messages)).toEqual([words("b")]);
+    expect(wordsOf(messagesOf(b))).toEqual([words("b")]);
     expect(history.open(client, "a")).not.toBe(a);
     store.close();
   });
@@ -101,7 +101,7 @@ describe("history", () => {
     const { store, history } = opened(100, 1_000);
     await say(store, history, "a", "x".repeat(2_000), 1);
     const first = history.open(client, "a");
-    expect(wordsOf(first.messages)).toEqual(["x".repeat(2_000)]);
+    expect(wordsOf(messagesOf(first))).toEqual(["x".repeat(2_000)]);
     expect(history.open(client, "a")).not.toBe(first);
     store.close();
   });

@@ -1,10 +1,12 @@
 // 300 connections that pipelined 64 KB of requests and read nothing took a gigabyte and held the event loop for ten seconds:
 // Node parses all that it has read at once.
-import { Socket } from "node:net";
+import { createServer } from "node:http";
+import { connect, Socket } from "node:net";
 import type { Clock } from "@svc/contract";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { describe, expect, test } from "vitest";
+import { listen } from "../src/http/listen.ts";
 import { type Intake, RequestBudget } from "../src/http/request-budget.ts";
 import { Harness, type HarnessOptions, route } from "./harness.ts";
 import { call, codeOf, statusOf, tick, until, Wire } from "./http.ts";
@@ -204,6 +206,37 @@ describe("requests of one peer in one turn", () => {
     begun("192.0.2.1", 1);
     await turn();
     expect(begun("192.0.2.1", 100)).toBe(100);
+  });
+});
+
+describe("the one buffer that all connections are read into", () => {
+  test("is in use: this Node has what it needs", async () => {
+    const server = createServer();
+    new RequestBudget({ clock: fakeClock(), log: captureLogger() }).guard(server);
+    const port = await listen(server, "127.0.0.1", 0);
+    const accepted = new Promise<Socket>((resolve) => server.once("connection", resolve));
+    const client = connect(port, "127.0.0.1");
+    const socket = await accepted;
+    const symbol = Object.getOwnPropertySymbols(socket).find(({ description }) => description === "kBuffer")!;
+    expect((socket as unknown as { [symbol: symbol]: unknown })[symbol]).toBeInstanceOf(Uint8Array);
+    client.destroy();
+    server.close();
+  });
+
+  test("holds nothing that waits: requests that were read early are what their own clients sent", async () => {
+    const { harness, head } = await started();
+    const wires = Array.from({ length: 20 }, () => new Wire(harness));
+    const texts = wires.map((_, n) => `${n}-${String.fromCharCode(97 + n).repeat(500)}`);
+    for (const [n, wire] of wires.entries()) {
+      const body = JSON.stringify({ message: texts[n] });
+      const more = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+      wire.write((head("POST /webhook", more) + body).repeat(3));
+    }
+    for (const wire of wires) expect((await wire.responses(3)).map(statusOf)).toEqual([200, 200, 200]);
+    expect(harness.turns.map(({ text }) => text).toSorted()).toEqual(
+      texts.flatMap((text) => [text, text, text]).toSorted(),
+    );
+    for (const wire of wires) wire.socket.destroy();
   });
 });
 

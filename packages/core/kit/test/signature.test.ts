@@ -26,6 +26,27 @@ describe("a signature", () => {
     );
   });
 
+  test.each([
+    ["a secret longer than a block", "k".repeat(200), ["body"]],
+    ["a secret of a block", "k".repeat(64), ["body"]],
+    ["text beyond ASCII and half a character", "ключ", ["сообщение \ud83d", ".", "😀"]],
+    ["a body of a megabyte", "secret", ["1700000000.", Buffer.alloc(1_048_576, "x")]],
+    ["a body that just fits, and a byte more", "secret", [Buffer.alloc(16_384, "y"), "z"]],
+  ] as const)("is HMAC-SHA-256 of %s", (_, key, signed) => {
+    const reference = createHmac("sha256", key);
+    for (const part of signed) reference.update(part);
+    expect(hmacSha256Hex(key, signed)).toBe(reference.digest("hex"));
+  });
+
+  test("is right with each of many secrets, whatever was signed before", () => {
+    const hexOf = (n: number): string => hmacSha256Hex(`secret ${n}`, [`body ${n}`]);
+    const first = Array.from({ length: 200 }, (_, n) => hexOf(n));
+    expect(Array.from({ length: 200 }, (_, n) => hexOf(n))).toEqual(first);
+    expect(first).toEqual(
+      Array.from({ length: 200 }, (_, n) => createHmac("sha256", `secret ${n}`).update(`body ${n}`).digest("hex")),
+    );
+  });
+
   test("with any character changed, added or missing is wrong", () => {
     fc.assert(
       fc.property(secret, parts, fc.nat(63), fc.string({ minLength: 1, maxLength: 3 }), (key, signed, at, piece) => {

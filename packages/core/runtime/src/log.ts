@@ -111,7 +111,8 @@ function redacted(
   const pairs: LogPair[] = [];
   // Nearly every line has no secret in it, and is looked through once, not by a dozen of its parts.
   let whole = message;
-  for (const [name, value] of Object.entries(fields)) {
+  for (const name in fields) {
+    const value = fields[name];
     if (value === undefined) continue;
     pairs.push([name, value]);
     whole += `\n${name}\n${value}`;

@@ -240,7 +240,7 @@ export class SessionStore {
       turn.id,
       turn.at,
       turn.model,
-      JSON.stringify(turn.messages),
+      turn.messagesJson ?? JSON.stringify(turn.messages),
       turn.tokens,
       turn.inputTokens,
       turn.outputTokens,

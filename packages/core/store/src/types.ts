@@ -174,6 +174,8 @@ export interface NewTurn {
   readonly at: number;
   readonly model: string;
   readonly messages: Json;
+  /** The same as text, where it is made already. */
+  readonly messagesJson?: string;
   /** Of a conversation that has none yet. Default: its first words. */
   readonly title?: string;
   /** Estimated tokens of `messages`. */

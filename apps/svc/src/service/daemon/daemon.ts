@@ -140,7 +140,7 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
  * a changed flag voids the code cache of Node's own modules, and each one that is loaded after it is compiled.
  */
 function boundGarbage(): void {
-  setFlagsFromString("--heap-growing-percent=30");
+  setFlagsFromString("--heap-growing-percent=100");
 }
 
 /** What earlier daemons and commands left, that were killed. Never rejects. */

@@ -22,6 +22,8 @@ export interface TurnSettings {
   readonly maxRetries: number;
   readonly maxOutputTokens: number | undefined;
   readonly functionTools: LanguageModelV4FunctionTool[];
+  /** False: the model looks at the last message alone, and is sent no earlier turns. */
+  readonly readsHistory: boolean;
 }
 
 /** In place of the models that the config names; for tests. */
@@ -79,8 +81,8 @@ export class AgentModels {
 
   async #settingsOf(profile: AgentProfile): Promise<TurnSettings> {
     const { instructions, model, turn, environment } = profile;
-    // The built-in model reads no schemas, so making them would only cost start-up time.
-    const readsTools = model.provider !== "builtin" || this.#opener !== undefined;
+    // The built-in model reads no schemas and no earlier turns: making and copying them would only cost time.
+    const isBuiltin = model.provider === "builtin" && this.#opener === undefined;
     return {
       model: await this.modelOf(profile),
       provider: model.provider,
@@ -90,7 +92,8 @@ export class AgentModels {
       maxSteps: turn.maxSteps,
       maxRetries: model.max_retries,
       maxOutputTokens: model.max_output_tokens,
-      functionTools: readsTools ? await Promise.all(environment.tools.map((tool) => this.#functionTool(tool))) : [],
+      functionTools: isBuiltin ? [] : await Promise.all(environment.tools.map((tool) => this.#functionTool(tool))),
+      readsHistory: !isBuiltin,
     };
   }
 

@@ -60,9 +60,12 @@ export class Titles {
   }
 
   /** Titles what waits, one by one, until a turn begins. Never rejects. */
-  async whileIdle(): Promise<void> {
+  whileIdle(): Promise<void> | undefined {
+    return this.#isRunning || this.#waiting.length === 0 ? undefined : this.#titleAll();
+  }
+
+  async #titleAll(): Promise<void> {
     const { isIdle, log } = this.#deps;
-    if (this.#isRunning) return;
     this.#isRunning = true;
     while (isIdle() && !this.#stopped.signal.aborted) {
       const next = this.#waiting.shift();

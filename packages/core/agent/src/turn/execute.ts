@@ -15,7 +15,7 @@ import type { ToolEnvironment } from "../tools/environment.ts";
 import type { AbandonedTurn, AskPerson, TurnRequest, TurnResult } from "../types.ts";
 import { type ActiveTurn, REMOVED } from "./active-turns.ts";
 import { AnswerCheckpoints, StepCheckpoints } from "./checkpoint.ts";
-import type { Conversation } from "./history.ts";
+import { type Conversation, messagesOf } from "./history.ts";
 import { type EmitTurnEvent, ModelStep, type ModelStepDeps } from "./model-step.ts";
 import type { TurnProgress } from "./progress.ts";
 import type { Redaction } from "./redacted-stream.ts";
@@ -166,7 +166,7 @@ export class TurnExecutor {
       ask,
       grants: granted.length > 0 ? new Grants(granted, store.toolCalls.of(progress.id)) : undefined,
       promptContext: (profileOf(name) ?? profile).promptContext?.() ?? "",
-      history: conversation.messages,
+      history: () => messagesOf(conversation),
       progress,
       steps,
       store,

@@ -10,12 +10,34 @@ export interface Conversation {
   readonly name: string;
   /** Where it stands on disk; undefined until its first turn is there. */
   place: SessionPlace | undefined;
-  readonly messages: LanguageModelV4Message[];
-  /** Per turn in `messages`, oldest first. */
-  readonly turns: { readonly messages: number; readonly tokens: number; readonly bytes: number }[];
+  /** Oldest first. */
+  readonly turns: KeptTurn[];
   tokens: number;
-  /** Of memory, for `messages`. */
+  /** Of memory, for `turns`. */
   bytes: number;
+}
+
+interface KeptTurn {
+  /** JSON text until a model reads it: ten objects for a turn make each garbage collection slower. */
+  messages: readonly LanguageModelV4Message[] | string;
+  readonly tokens: number;
+  readonly bytes: number;
+}
+
+/** What a model is sent of earlier turns. */
+export function messagesOf({ turns }: Pick<Conversation, "turns">): LanguageModelV4Message[] {
+  const messages: LanguageModelV4Message[] = [];
+  for (const turn of turns) {
+    if (typeof turn.messages === "string") turn.messages = JSON.parse(turn.messages) as LanguageModelV4Message[];
+    for (const message of turn.messages) messages.push(message);
+  }
+  return messages;
+}
+
+interface AppendedTurn {
+  readonly messages: readonly LanguageModelV4Message[];
+  readonly text: string;
+  readonly tokens: number;
 }
 
 /** Limits of what is kept in memory over all conversations; the rest is read again from disk. */
@@ -74,16 +96,11 @@ export class History {
     this.#cachedBytes = 0;
   }
 
-  /** Adds a turn that is on disk. */
-  append(
-    conversation: Conversation,
-    place: SessionPlace,
-    messages: readonly LanguageModelV4Message[],
-    tokens: number,
-  ): void {
+  /** Adds a turn that is on disk. `text`: its messages as JSON. */
+  append(conversation: Conversation, place: SessionPlace, { messages, text, tokens }: AppendedTurn): void {
     const before = conversation.bytes;
     conversation.place = place;
-    this.#add(conversation, messages, tokens);
+    this.#add(conversation, { messages: text, tokens, bytes: bytesOf(messages) });
     if (this.#cache.get(conversationKey(conversation.clientId, conversation.name)) !== conversation) return;
     this.#cachedBytes += conversation.bytes - before;
     this.#evict();
@@ -98,16 +115,13 @@ export class History {
     this.#cachedBytes -= cached.bytes;
   }
 
-  #add(conversation: Conversation, messages: readonly LanguageModelV4Message[], tokens: number): void {
-    conversation.messages.push(...messages);
-    const bytes = bytesOf(messages);
-    conversation.turns.push({ messages: messages.length, tokens, bytes });
-    conversation.tokens += tokens;
-    conversation.bytes += bytes;
+  #add(conversation: Conversation, turn: KeptTurn): void {
+    conversation.turns.push(turn);
+    conversation.tokens += turn.tokens;
+    conversation.bytes += turn.bytes;
     while (conversation.tokens > this.#maxTokens && conversation.turns.length > 0) {
-      const oldest = conversation.turns.shift()!;
       // Moves nothing, where `splice` moves all that stays.
-      for (let left = oldest.messages; left > 0; left -= 1) conversation.messages.shift();
+      const oldest = conversation.turns.shift()!;
       conversation.tokens -= oldest.tokens;
       conversation.bytes -= oldest.bytes;
     }
@@ -129,7 +143,8 @@ export class History {
     }
     const conversation = empty(clientId, name, sessions.idOf(place) ?? crypto.randomUUID());
     for (const turn of sessions.recentTurns(place, this.#maxTokens)) {
-      this.#add(conversation, forModel(turn), turn.tokens);
+      const messages = forModel(turn);
+      this.#add(conversation, { messages, tokens: turn.tokens, bytes: bytesOf(messages) });
     }
     conversation.place = place;
     return conversation;
@@ -137,7 +152,7 @@ export class History {
 }
 
 function empty(clientId: ClientId, name: string, id: string): Conversation {
-  return { id, clientId, name, place: undefined, messages: [], turns: [], tokens: 0, bytes: 0 };
+  return { id, clientId, name, place: undefined, turns: [], tokens: 0, bytes: 0 };
 }
 
 /** An upper bound of the memory that plain data takes: V8 keeps a character in one byte or in two. */

@@ -32,7 +32,7 @@ export interface ModelStepDeps {
   /** What features add to the system prompt, as it was when the turn began. */
   readonly promptContext: string;
   /** Messages of earlier turns. */
-  readonly history: readonly LanguageModelV4Message[];
+  readonly history: () => readonly LanguageModelV4Message[];
   readonly progress: TurnProgress;
   readonly clock: Clock;
   readonly tracer: Tracer;
@@ -131,7 +131,7 @@ export class ModelStep {
     const instructions = [settings.instructions, turn.request.instructions, promptContext].filter(Boolean).join("\n\n");
     const system: LanguageModelV4Message[] = instructions ? [{ role: "system", content: instructions }] : [];
     return {
-      prompt: system.concat(history, progress.messages),
+      prompt: settings.readsHistory ? system.concat(history(), progress.messages) : system.concat(progress.messages),
       abortSignal: turn.limit.signal,
       ...(maxOutputTokens !== undefined && { maxOutputTokens }),
       ...(functionTools.length > 0 && { tools: functionTools }),

@@ -72,6 +72,7 @@ export class TurnStore {
     const meta = metaOf(turn, end);
     const shown = forModel({ state, messages, ...(meta && { meta }) });
     const tokens = tokensOf(shown);
+    const messagesJson = JSON.stringify(messages);
     const spent = spending.toRecord(profile, meter);
     const write = store.write(() => {
       const kept = store.sessions.append(conversation, conversation.place, {
@@ -79,6 +80,7 @@ export class TurnStore {
         at: clock.now(),
         model: modelName(profile.model),
         messages,
+        messagesJson,
         tokens,
         inputTokens: meter.inputTokens,
         outputTokens: meter.outputTokens,
@@ -99,7 +101,8 @@ export class TurnStore {
     const place = await write;
     spent?.settle();
     if (claim) store.idempotency.release(claim);
-    history.append(conversation, place, shown, tokens);
+    const text = (shown as unknown) === messages ? messagesJson : JSON.stringify(shown);
+    history.append(conversation, place, { messages: shown, text, tokens });
   }
 
   /**
@@ -186,7 +189,7 @@ export class TurnStore {
       inTransaction();
       return kept;
     });
-    history.append(conversation, place, shown, tokens);
+    history.append(conversation, place, { messages: shown, text: JSON.stringify(shown), tokens });
   }
 
   /** In words for people. */

@@ -231,6 +231,7 @@ export class Intake {
     this.#parse = parse as Parse;
     socket.off("data", this.#parse);
     socket.on("data", this.#onData);
+    readIntoOne(socket, this.#onRead);
     socket.once("close", () => {
       this.stop();
       if (this.#unread) deps.unread.leave(this.#unread);
@@ -297,13 +298,16 @@ export class Intake {
     return this.#bodyLeft === 0 && this.#isBlocked;
   }
 
+  /** What was read, before the socket's own buffer has it. False: read no more. */
+  readonly #onRead = (bytes: Buffer): boolean => {
+    const socket = this.#socket;
+    const isFirst = socket.readableFlowing === true && socket.readableLength === 0;
+    if (isFirst && !this.#isOver && this.#parsesWhole(bytes)) return true;
+    return socket.push(bytes);
+  };
+
   readonly #onData = (bytes: Buffer): void => {
-    if (this.#isOver) return;
-    if (this.#isOnlyRequest(bytes) && this.#deps.mayBegin(this.#socket)) {
-      this.#parseWhole(bytes);
-      if (!hasParser(this.#socket)) this.#leave(NOTHING);
-      return;
-    }
+    if (this.#isOver || this.#parsesWhole(bytes)) return;
     // The reader of a body resumes the connection, and so does Node after each request: neither makes it its turn.
     const hasSize = this.#bodyLeft > 0 && this.#bodyLeft < Infinity;
     const isTurn = this.#mayProceed || hasSize || this.#mayBegin(bytes);
@@ -314,6 +318,14 @@ export class Intake {
     else if (at === bytes.length) this.#release();
     else this.#keep(bytes.subarray(at));
   };
+
+  /** Tells whether it was a whole request, and the turn of its connection: then it is parsed. */
+  #parsesWhole(bytes: Buffer): boolean {
+    if (!this.#isOnlyRequest(bytes) || !this.#deps.mayBegin(this.#socket)) return false;
+    this.#parseWhole(bytes);
+    if (!hasParser(this.#socket)) this.#leave(NOTHING);
+    return true;
+  }
 
   /** As nearly all are: it is whole, and nothing is before or behind it. */
   #isOnlyRequest(bytes: Buffer): boolean {
@@ -412,6 +424,36 @@ export class Intake {
     if (this.#ready) this.#deps.cancel(this.#ready);
     this.#holding = this.#ready = undefined;
   }
+}
+
+// Left alone, Node allocates 64 KB for each read of a connection, copies what came into a second buffer, and has both to collect.
+
+/** A read ends before another one begins, whatever connection it is of: one buffer is enough for all. */
+const READ = Buffer.allocUnsafeSlow(65_536);
+
+/** As of a socket that is made with `onread`, which one that a server accepts can't be. */
+interface ReadsIntoBuffer {
+  readonly _handle?: { useUserBuffer?: (buffer: Buffer) => void } | null;
+  [symbol: symbol]: unknown;
+}
+
+/** `take` is given a copy of what was read. A Node that has no such thing goes on as it does by itself. */
+function readIntoOne(socket: Socket, take: (bytes: Buffer) => boolean): void {
+  const reads = socket as unknown as ReadsIntoBuffer;
+  const symbols = Object.getOwnPropertySymbols(socket);
+  const [buffer, called, generator] = ["kBuffer", "kBufferCb", "kBufferGen"].map((name) =>
+    symbols.find(({ description }) => description === name),
+  );
+  const handle = reads._handle;
+  if (!buffer || !called || !generator || handle?.useUserBuffer === undefined) return;
+  reads[buffer] = READ;
+  reads[called] = (length: number): boolean => {
+    const bytes = Buffer.allocUnsafe(length);
+    READ.copy(bytes, 0, 0, length);
+    return take(bytes);
+  };
+  reads[generator] = null;
+  handle.useUserBuffer(READ);
 }
 
 // Finds the ends of request heads in a connection's bytes, wherever the chunks are split.

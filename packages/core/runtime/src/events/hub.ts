@@ -206,7 +206,9 @@ const RING_LIMITS: RingLimits = Object.freeze({ maxEvents: 4_096, maxBytes: 4 * 
 export class EventRing {
   readonly #limits: RingLimits;
   /** By number, modulo the most there may be. */
-  readonly #slots: (Slot | undefined)[];
+  readonly #slots: (StampedEvent | undefined)[];
+  /** Of the event in the same place. */
+  readonly #sizes: number[];
   #first = 1;
   #last = 0;
   #bytes = 0;
@@ -214,6 +216,7 @@ export class EventRing {
   constructor(limits: RingLimits = RING_LIMITS) {
     this.#limits = limits;
     this.#slots = Array.from({ length: limits.maxEvents });
+    this.#sizes = Array.from({ length: limits.maxEvents }, () => 0);
   }
 
   /** Estimated. */
@@ -225,7 +228,9 @@ export class EventRing {
   add(event: StampedEvent): void {
     if (event.n - this.#first >= this.#limits.maxEvents) this.#drop();
     const bytes = bytesOf(event);
-    this.#slots[event.n % this.#limits.maxEvents] = { event, bytes };
+    const place = event.n % this.#limits.maxEvents;
+    this.#slots[place] = event;
+    this.#sizes[place] = bytes;
     this.#last = event.n;
     this.#bytes += bytes;
     // One that is larger than the whole ring is not remembered either.
@@ -241,22 +246,17 @@ export class EventRing {
   after(n: number): StampedEvent[] {
     const events: StampedEvent[] = [];
     for (let next = Math.max(n + 1, this.#first); next <= this.#last; next += 1) {
-      events.push(this.#slots[next % this.#limits.maxEvents]!.event);
+      events.push(this.#slots[next % this.#limits.maxEvents]!);
     }
     return events;
   }
 
   #drop(): void {
     const place = this.#first % this.#limits.maxEvents;
-    this.#bytes -= this.#slots[place]!.bytes;
+    this.#bytes -= this.#sizes[place]!;
     this.#slots[place] = undefined;
     this.#first += 1;
   }
-}
-
-interface Slot {
-  readonly event: StampedEvent;
-  readonly bytes: number;
 }
 
 /** Objects, keys, and what the JSON has beside the texts. */
