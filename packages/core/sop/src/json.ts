@@ -1,14 +1,14 @@
 /** Procedures, runs and approvals as /api and the CLI with `--json` show them. */
+import { basename } from "node:path";
 import type * as api from "@svc/api";
+import type { Problem } from "@svc/config";
 import type { Json } from "@svc/contract";
 import type { Approval, AuditEntry, SopRun, SopStepRow } from "@svc/store";
+import type { SavedSop, SopDraft, SopSource, UndoneSop } from "./editor/draft.ts";
+import type { SopVersion, SopVersionDetail } from "./editor/history.ts";
 import type { SopStep, SopTrigger } from "./library/types.ts";
 import { gateId, interruptedId } from "./runs/definition.ts";
 import type { SopCalendar, SopRunDetail, SopSummary } from "./runs/types.ts";
-import { basename } from "node:path";
-import type { Problem } from "@svc/config";
-import type { SavedSop, SopDraft, SopSource, UndoneSop } from "./editor/draft.ts";
-import type { SopVersion, SopVersionDetail } from "./editor/history.ts";
 
 /** A run. */
 export const runJson = (run: SopRun): api.SopRun => ({
