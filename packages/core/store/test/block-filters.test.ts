@@ -1,7 +1,7 @@
 // A filter that denies an id that is there is a message answered twice.
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
-import { BLOCK_SIZE, BlockFilters, filterOf } from "../src/messages/seen-blocks.ts";
+import { BLOCK_SIZE, BlockFilters, filterOf } from "../src/messages/dedupe.ts";
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
 const digest = (text: string): string => hash("sha256", text, "latin1").slice(0, 16);

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkDatabase, copyDatabase, type DatabaseReport, SCHEMA_VERSION } from "../src/index.ts";
-import { BLOCK_SIZE } from "../src/messages/seen-blocks.ts";
+import { BLOCK_SIZE } from "../src/messages/dedupe.ts";
 import { arrive, delivery, fixture, type Fixture, message, speak } from "./fixture.ts";
 
 let home: Fixture;

@@ -1,7 +1,7 @@
 // Bytes on disk that are read as another id, or as another time, than was written.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { ENTRY_BYTES, expiryIn, lastExpiry, pack, type SeenEntry, unpack } from "../src/messages/seen-blocks.ts";
+import { ENTRY_BYTES, expiryIn, lastExpiry, pack, type SeenEntry, unpack } from "../src/messages/dedupe.ts";
 
 const digest = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => String.fromCharCode(...bytes));
 const entries = fc.uniqueArray(

@@ -12,7 +12,7 @@ import {
 import { isBusy, isDamage, storeError } from "./sqlite-error.ts";
 import { verifyAudit } from "../audit.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { SEEN_ROWS } from "../messages/seen-blocks.ts";
+import { SEEN_ROWS } from "../messages/dedupe.ts";
 
 /** Rows of one step. */
 const PAGE = 5000;
