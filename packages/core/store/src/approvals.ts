@@ -1,6 +1,7 @@
 /** What waits, or waited, for a person's approval, and grants. An approval stops waiting only by an end that is stored, once. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { ApprovalOrigin, ClientId, Conversation, Json } from "@svc/contract";
+import { rowsOf } from "./engine/rows.ts";
 
 export type ApprovalStatus = "waiting" | "approved" | "rejected" | "expired" | "cancelled";
 
@@ -293,7 +294,7 @@ class ApprovalPrompts {
   }
 
   of(approval: number): PromptRow[] {
-    return this.#of.all(approval) as unknown as PromptRow[];
+    return rowsOf<PromptRow>(this.#of.all(approval));
   }
 
   /** The first of the approvals that are open in this conversation, ascending. */
@@ -431,7 +432,7 @@ export class GrantStore {
 
   /** The oldest first. */
   list(owner: ClientId, name: string): Grant[] {
-    return this.#list.all(owner, name) as unknown as Grant[];
+    return rowsOf<Grant>(this.#list.all(owner, name));
   }
 
   /** Inside a transaction: the conversation is over, or begins anew. */

@@ -4,6 +4,7 @@ import type { Clock, Json } from "@svc/contract";
 import type { AuditEntry } from "./sop-types.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createHash } from "node:crypto";
+import { rowsOf } from "./engine/rows.ts";
 
 /** In `meta`: the last line, kept a second time, so that lines cut off the end are missed. */
 const HEAD_KEY = "audit.head";
@@ -38,7 +39,7 @@ export class AuditStore {
 
   /** Newest first. */
   list(limit: number, before: number = Number.MAX_SAFE_INTEGER): AuditEntry[] {
-    return (this.#list.all(before, limit) as unknown as AuditRow[]).map(({ n, at, kind, data, hash }) => ({
+    return rowsOf<AuditRow>(this.#list.all(before, limit)).map(({ n, at, kind, data, hash }) => ({
       n,
       atMs: at,
       kind,
@@ -96,7 +97,7 @@ export async function verifyAudit(db: DatabaseSync, leftMs: () => number = () =>
   let at: AuditHead = NO_LINE;
   for (;;) {
     if (leftMs() <= 0) return { entries: at.n, brokenAt: undefined, complete: false };
-    const rows = page.all(at.n) as unknown as VerifiedRow[];
+    const rows = rowsOf<VerifiedRow>(page.all(at.n));
     const lines = rows[0]!.n === null ? [] : rows;
     for (const line of lines) {
       const hash = auditHash(at.hash, { n: line.n!, atMs: line.at, kind: line.kind, data: line.data });

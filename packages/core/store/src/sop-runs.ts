@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { PartOf } from "./types.ts";
 import type { NewSopRun, SopRun, SopRunEnd, SopRunQuery, SopRunStatus, SopStepRow } from "./sop-types.ts";
 import type { ErrorCode, Json } from "@svc/contract";
+import { rowsOf } from "./engine/rows.ts";
 
 export type ActiveStatus = Exclude<SopRunStatus, SopRunEnd["status"]>;
 
@@ -191,7 +192,7 @@ function listRuns(db: DatabaseSync, query: SopRunQuery, limit: number): SopRun[]
   );
   statement.setAllowUnknownNamedParameters(true);
   const values = { sop: sop ?? null, status: status ?? null, source: source ?? null, test: test === true ? 1 : 0 };
-  return (statement.all({ before, limit, ...values }) as unknown as RunRow[]).map(runOf);
+  return rowsOf<RunRow>(statement.all({ before, limit, ...values })).map(runOf);
 }
 
 /** The steps of runs: a row for each that was begun. */
@@ -239,7 +240,7 @@ export class SopStepStore {
 
   /** In their order. */
   of(runN: number): SopStepRow[] {
-    return (this.#of.all(runN) as unknown as StepRow[]).map((row) => ({
+    return rowsOf<StepRow>(this.#of.all(runN)).map((row) => ({
       runN: row.run_n,
       step: row.step,
       status: row.status,

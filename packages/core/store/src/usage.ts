@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 import type { ChannelUsage, ClientUsage, TurnUsage, UsageTotals } from "./types.ts";
+import { rowsOf } from "./engine/rows.ts";
 
 export class UsageStore {
   /** Of the open transaction, by day, agent, model and channel: one row is written per group commit, not per turn. */
@@ -85,7 +86,7 @@ export class UsageStore {
 
   /** Who spent what on a day: by agent, the most first. */
   clients(day: string, limit: number): ClientUsage[] {
-    const rows = this.#clients.all(day, limit) as unknown as (Omit<ClientUsage, "spentUsd"> & { spent_usd: number })[];
+    const rows = rowsOf<Omit<ClientUsage, "spentUsd"> & { spent_usd: number }>(this.#clients.all(day, limit));
     return rows.map(({ agent, client, channel, spent_usd: spentUsd }) => ({ agent, client, channel, spentUsd }));
   }
 
@@ -96,12 +97,12 @@ export class UsageStore {
 
   /** From this day on, in order. */
   list(sinceDay: string): UsageTotals[] {
-    return (this.#since.all(sinceDay) as unknown as UsageRow[]).map(totalsOf);
+    return rowsOf<UsageRow>(this.#since.all(sinceDay)).map(totalsOf);
   }
 
   /** The same, apart by channel. */
   listByChannel(sinceDay: string): ChannelUsage[] {
-    const rows = this.#byChannel.all(sinceDay) as unknown as (UsageRow & { channel: string })[];
+    const rows = rowsOf<UsageRow & { channel: string }>(this.#byChannel.all(sinceDay));
     return rows.map((row) => ({ ...totalsOf(row), channel: row.channel }));
   }
 

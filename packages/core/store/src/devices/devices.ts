@@ -4,6 +4,7 @@ import type { ClientId } from "@svc/contract";
 import type { GroupCommit } from "../engine/group-commit.ts";
 import { DELETE_OF_CLIENT } from "./vault.ts";
 import type { Device, Scope } from "../types.ts";
+import { rowsOf } from "../engine/rows.ts";
 
 /** How stale `last_seen_at` may get before it is written again. */
 const TOUCH_EVERY_MS = 60_000;
@@ -24,7 +25,7 @@ export class DeviceStore {
     this.#rename = db.prepare("UPDATE devices SET name = ? WHERE id = ?");
     this.#delete = db.prepare("DELETE FROM devices WHERE id = ?");
     this.#deleteSecrets = db.prepare(DELETE_OF_CLIENT);
-    for (const row of db.prepare("SELECT * FROM devices ORDER BY created_at").all() as unknown as DeviceRow[]) {
+    for (const row of rowsOf<DeviceRow>(db.prepare("SELECT * FROM devices ORDER BY created_at").all())) {
       this.#devices.set(row.id, deviceOf(row));
     }
   }

@@ -1,6 +1,7 @@
 /** Sign-ins of the page. The gateway reads them once, at its start, and keeps those that are in use itself. */
 import type { DatabaseSync } from "node:sqlite";
 import type { GroupCommit } from "../engine/group-commit.ts";
+import { rowsOf } from "../engine/rows.ts";
 
 /** How stale `seen_at` may get before it is written again. */
 const TOUCH_EVERY_MS = 60_000;
@@ -30,7 +31,7 @@ export class PageSessionStore {
 
   /** Those on disk, the least recently seen first. */
   all(): readonly PageSession[] {
-    return (this.#all.all() as unknown as PageSessionRow[]).map(fromRow);
+    return rowsOf<PageSessionRow>(this.#all.all()).map(fromRow);
   }
 
   /** Resolves once it is on disk. Rejects with STORE_*, also when its device is gone. */

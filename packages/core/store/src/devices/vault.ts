@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type ClientId, SvcError } from "@svc/contract";
 import type { GroupCommit } from "../engine/group-commit.ts";
+import { rowsOf } from "../engine/rows.ts";
 
 export interface SealedText {
   readonly owner: string;
@@ -61,7 +62,7 @@ export class VaultStore {
   }
 
   all(): SealedText[] {
-    return this.#all.all() as unknown as SealedText[];
+    return rowsOf<SealedText>(this.#all.all());
   }
 
   /**

@@ -5,6 +5,7 @@ import { type DeviceRow, deviceOf } from "../devices/devices.ts";
 import type { Device } from "../types.ts";
 import { schemaVersion } from "./migrations.ts";
 import { storeError } from "./sqlite-error.ts";
+import { rowsOf } from "./rows.ts";
 
 /** Devices, sign-ins and stored secrets. */
 export interface Paired {
@@ -25,7 +26,7 @@ export function readPaired(file: string, oldestSeenMs: number): Paired | undefin
     // It may come out of somebody's backup: nothing in its schema may run. A lock is not waited for long.
     const db = new DatabaseSync(file, { readOnly: true, timeout: 100, defensive: true });
     try {
-      const devices = db.prepare("SELECT * FROM devices ORDER BY created_at").all() as unknown as DeviceRow[];
+      const devices = rowsOf<DeviceRow>(db.prepare("SELECT * FROM devices ORDER BY created_at").all());
       const signIns = db.prepare("SELECT count(*) AS n FROM page_sessions WHERE seen_at > ?").get(oldestSeenMs);
       const kept = db.prepare("SELECT owner, count(*) AS n FROM vault GROUP BY owner").all();
       return {

@@ -4,6 +4,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { ErrorCode } from "@svc/contract";
+import { rowOf } from "../engine/rows.ts";
 
 export interface BoxShape {
   readonly table: "inbox" | "outbox";
@@ -85,7 +86,7 @@ export class Box<Row extends BoxRow> {
   }
 
   read(n: number): Row | undefined {
-    return this.#read.get(n) as unknown as Row | undefined;
+    return rowOf<Row>(this.#read.get(n));
   }
 
   /** By state; a state without a message may be missing. */

@@ -21,6 +21,7 @@ import { Box, type BoxRow, type BoxShape, type Tally } from "./box.ts";
 import type { Dedupe } from "./dedupe.ts";
 import { type OutboxStore, endedPage, listMessages } from "./outbox.ts";
 import { OldMessageSweep, type OldPage } from "./old-messages.ts";
+import { rowsOf } from "../engine/rows.ts";
 
 export interface InboxDeps {
   readonly dedupe: Dedupe;
@@ -127,7 +128,7 @@ export class InboxStore {
 
   /** In order of arrival, without those that are locked. */
   waiting(): WaitingMessage[] {
-    return this.#waiting.all() as unknown as WaitingMessage[];
+    return rowsOf<WaitingMessage>(this.#waiting.all());
   }
 
   /** Messages of one conversation that wait, or are being answered, in order of arrival. */

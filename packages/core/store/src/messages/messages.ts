@@ -8,6 +8,7 @@ import { InboxStore } from "./inbox.ts";
 import { OutboxStore } from "./outbox.ts";
 import { Tally } from "./box.ts";
 import type { TurnStep } from "../message-types.ts";
+import { rowsOf } from "../engine/rows.ts";
 
 export class MessageStores {
   readonly inbox: InboxStore;
@@ -58,7 +59,7 @@ export class StepStore {
 
   /** In their order. */
   of(turnId: string): TurnStep[] {
-    return (this.#of.all(turnId) as unknown as StepRow[]).map((row) => ({
+    return rowsOf<StepRow>(this.#of.all(turnId)).map((row) => ({
       message: JSON.parse(row.message) as Json,
       inputTokens: row.input_tokens,
       outputTokens: row.output_tokens,

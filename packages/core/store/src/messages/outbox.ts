@@ -16,6 +16,7 @@ import type {
 import type { PartOf } from "../types.ts";
 import { Box, type BoxRow, type BoxShape, type Tally, selectFrom } from "./box.ts";
 import { OldMessageSweep, type OldPage } from "./old-messages.ts";
+import { rowsOf } from "../engine/rows.ts";
 
 export class OutboxStore {
   readonly #db: DatabaseSync;
@@ -98,7 +99,7 @@ export class OutboxStore {
 
   /** In the order they were added. */
   waiting(): WaitingDelivery[] {
-    return this.#waiting.all() as unknown as WaitingDelivery[];
+    return rowsOf<WaitingDelivery>(this.#waiting.all());
   }
 
   read(n: number): Delivery | undefined {
@@ -194,7 +195,7 @@ export function listMessages<Row extends BoxRow>(
     const where = [`${by}.n < :before`, ...conditions.filter((one) => one !== false)].join(" AND ");
     const statement = db.prepare(`${selectFrom(shape, by)} WHERE ${where} ORDER BY ${by}.n DESC LIMIT :limit`);
     statement.setAllowUnknownNamedParameters(true);
-    return statement.all({ before, limit, state: state ?? null, channel: channel ?? null }) as unknown as Row[];
+    return rowsOf<Row>(statement.all({ before, limit, state: state ?? null, channel: channel ?? null }));
   };
   const isIn = (column: string): string | false => channel !== undefined && `${column} = :channel`;
   const waiting = (): Row[] => rows("o", isIn("m.channel"));
@@ -218,12 +219,14 @@ export function endedPage<Row extends { readonly n: number; readonly channel: st
   { state, channel, after }: EndedFilter,
 ): EndedPage<Row> {
   // Other channels are left out afterwards: to look for 200 of one channel among all would take as long as it takes.
-  const rows = db
-    .prepare(
-      `SELECT n, m.channel AS channel, ${columns} FROM ${table}_ended AS e JOIN ${table} AS m USING (n)
+  const rows = rowsOf<Row>(
+    db
+      .prepare(
+        `SELECT n, m.channel AS channel, ${columns} FROM ${table}_ended AS e JOIN ${table} AS m USING (n)
        WHERE e.state = ? AND e.state <> '${well}' AND n > ? ORDER BY n LIMIT ${PAGE}`,
-    )
-    .all(state, after) as unknown as Row[];
+      )
+      .all(state, after),
+  );
   return {
     messages: channel === undefined ? rows : rows.filter((row) => row.channel === channel),
     next: rows.length === PAGE ? rows.at(-1)!.n : undefined,

@@ -4,6 +4,7 @@ import type { ClientId } from "@svc/contract";
 import type { ConversationStore } from "./conversations.ts";
 import { type SessionActivity, SessionFiles } from "./sessions.ts";
 import type { SearchIndex } from "./search-index.ts";
+import { rowsOf } from "../engine/rows.ts";
 
 /** Most of one step. */
 const STEP = { sessions: 200, turns: 200, turnBytes: 1_048_576 } as const;
@@ -64,7 +65,7 @@ export class OldSessions {
    */
   dropPage(below: Below): SessionPage {
     this.#activity.update();
-    const page = this.#byActivity.all(below.before) as unknown as SessionRow[];
+    const page = rowsOf<SessionRow>(this.#byActivity.all(below.before));
     let kept = 0;
     for (const { n, owner, name, lastTurn, updatedAt } of page) {
       if (updatedAt >= below.oldestMs && kept < below.room) {

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { openTurnOf, type OpenTurnRow } from "./session-rows.ts";
 import type { OpenTurn, PartialAnswer } from "../types.ts";
+import { rowsOf } from "../engine/rows.ts";
 
 export class OpenTurnStore {
   /** Row numbers by turn: an index of the table would be one more page that each turn writes. Undefined: to be read. */
@@ -59,7 +60,7 @@ export class OpenTurnStore {
 
   /** In the order in which they were sent. */
   all(): OpenTurn[] {
-    return (this.#all.all() as unknown as OpenTurnRow[]).map(openTurnOf);
+    return rowsOf<OpenTurnRow>(this.#all.all()).map(openTurnOf);
   }
 
   #known(): Map<string, number> {

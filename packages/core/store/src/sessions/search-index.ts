@@ -7,6 +7,7 @@ import type { ClientId, Json } from "@svc/contract";
 import { sessionOf, type SessionRow, turnOf, type TurnRow } from "./session-rows.ts";
 import { indexedWords, type SpokenText, spokenTexts, wordsOf } from "./turn-text.ts";
 import type { FoundTurn } from "../types.ts";
+import { rowOf, rowsOf } from "../engine/rows.ts";
 
 /** Turns that are added in one transaction; as many wait for it at most. */
 const BATCH = 512;
@@ -165,9 +166,9 @@ export class SearchIndex {
     this.catchUp();
     const match = phrases.map(({ words, isOpen }) => `"${words.join(" ")}"${isOpen ? "*" : ""}`).join(" ");
     const rows = (clientId === undefined ? this.#findAll : this.#findOwn).all(match, before, limit, clientId ?? null);
-    return (rows as unknown as { n: number }[]).map(({ n }) => {
-      const turn = this.#turn.get(n) as unknown as TurnRow;
-      return { n, turn: turnOf(turn), session: sessionOf(this.#session.get(turn.session) as unknown as SessionRow) };
+    return rowsOf<{ n: number }>(rows).map(({ n }) => {
+      const turn = rowOf<TurnRow>(this.#turn.get(n))!;
+      return { n, turn: turnOf(turn), session: sessionOf(rowOf<SessionRow>(this.#session.get(turn.session))!) };
     });
   }
 }

@@ -20,6 +20,7 @@ import type {
   TurnMeta,
   TurnPage,
 } from "../types.ts";
+import { rowOf, rowsOf } from "../engine/rows.ts";
 
 export interface SessionStoreDeps {
   readonly search: SearchIndex;
@@ -121,7 +122,7 @@ export class SessionStore {
 
   /** Inside a transaction. Tells whether there is such a session. */
   change(id: string, { title, pinned, archived }: SessionChanges, nowMs: number): boolean {
-    const row = this.#byId.get(id) as unknown as SessionRow | undefined;
+    const row = rowOf<SessionRow>(this.#byId.get(id));
     if (row === undefined) return false;
     if (title === null) this.#set.title.run(this.#firstWords(row), "words", row.n);
     else if (title !== undefined) this.#set.title.run(title, "person", row.n);
@@ -131,13 +132,13 @@ export class SessionStore {
   }
 
   #firstWords({ n, first_turn: first }: SessionRow): string {
-    const turn = this.#turn.get(first) as unknown as TurnRow | undefined;
+    const turn = rowOf<TurnRow>(this.#turn.get(first));
     return turn?.session === n ? titleOf(spokenTexts(turnOf(turn).messages)) : "";
   }
 
   /** Inside a transaction: a title of the model's, unless a person chose one. Tells whether it was taken. */
   suggestTitle(id: string, title: string): boolean {
-    const row = this.#byId.get(id) as unknown as SessionRow | undefined;
+    const row = rowOf<SessionRow>(this.#byId.get(id));
     if (row === undefined || row.titled_by === "person") return false;
     this.#set.title.run(title, "model", row.n);
     return true;
@@ -149,7 +150,7 @@ export class SessionStore {
   }
 
   byId(id: string): StoredSession | undefined {
-    const row = this.#byId.get(id) as unknown as SessionRow | undefined;
+    const row = rowOf<SessionRow>(this.#byId.get(id));
     return row && { ...sessionOf(row), place: { session: row.n, lastTurn: row.last_turn } };
   }
 
@@ -204,7 +205,7 @@ export class SessionStore {
   /** Row numbers are used again after a deletion, so a place kept too long may lead into another session: stop there. */
   *#backwards({ session, lastTurn }: SessionPlace): Generator<TurnRow> {
     for (let next: number | null = lastTurn; next !== null;) {
-      const row = this.#turn.get(next) as unknown as TurnRow | undefined;
+      const row: TurnRow | undefined = rowOf(this.#turn.get(next));
       if (row?.session !== session) return;
       yield row;
       next = row.previous;
@@ -254,7 +255,7 @@ export class SessionStore {
 
   /** What its newest turns have used, at most `limit` of them. */
   usageOf({ session, lastTurn }: SessionPlace, limit: number): SessionUsage {
-    const { costUsd, ...used } = this.#used.get(lastTurn, session, limit) as unknown as UsageRow;
+    const { costUsd, ...used } = rowOf<UsageRow>(this.#used.get(lastTurn, session, limit))!;
     return { ...used, costUsd: costUsd ?? undefined };
   }
 
@@ -348,7 +349,7 @@ export class SessionActivity {
       before = Number.MAX_SAFE_INTEGER,
     ): SessionRow[] => {
       const query = this.#lists[which][clientId === undefined ? "all" : "own"];
-      return query.all(before, isArchived, room, clientId ?? null) as unknown as SessionRow[];
+      return rowsOf<SessionRow>(query.all(before, isArchived, room, clientId ?? null));
     };
     const isBehindPinned = after !== undefined && !after.isPinned;
     const pinned = isBehindPinned ? [] : read("pinned", limit, after?.newestTurn);

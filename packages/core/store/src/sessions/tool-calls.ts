@@ -1,6 +1,7 @@
 /** The journal of tool calls: a call is on disk before it starts, so a crash can tell what may have happened. */
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId, Clock, Json } from "@svc/contract";
+import { rowsOf } from "../engine/rows.ts";
 
 export interface ToolCallRecord {
   readonly turnId: string;
@@ -93,15 +94,13 @@ export class ToolCallStore {
 
   /** The calls of one turn, in no order. */
   of(turnId: string): JournalledCall[] {
-    return (this.#of.all(turnId) as unknown as JournalRow[]).map(
-      ({ call_id: callId, tool, acting, state, output }) => ({
-        callId,
-        tool,
-        acting: acting === 1,
-        state,
-        output: output === null ? null : (JSON.parse(output) as Json),
-      }),
-    );
+    return rowsOf<JournalRow>(this.#of.all(turnId)).map(({ call_id: callId, tool, acting, state, output }) => ({
+      callId,
+      tool,
+      acting: acting === 1,
+      state,
+      output: output === null ? null : (JSON.parse(output) as Json),
+    }));
   }
 
   /**

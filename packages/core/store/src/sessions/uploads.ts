@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type ClientId, SvcError } from "@svc/contract";
 import type { SentFile } from "../types.ts";
+import { rowsOf } from "../engine/rows.ts";
 
 /** A file that no message was sent with yet. */
 export interface Upload {
@@ -82,12 +83,12 @@ export class UploadStore {
 
   /** Unsent ones that were uploaded before `beforeMs`, at most `limit`. */
   expired(beforeMs: number, limit: number): Upload[] {
-    return this.#expired.all(beforeMs, limit) as unknown as Upload[];
+    return rowsOf<Upload>(this.#expired.all(beforeMs, limit));
   }
 
   /** Those whose conversation is gone, at most `limit`. */
   orphans(limit: number): SentFile[] {
-    return this.#orphans.all(limit) as unknown as SentFile[];
+    return rowsOf<SentFile>(this.#orphans.all(limit));
   }
 
   /** Inside a transaction. */
