@@ -8,7 +8,7 @@ import type { CommandContext } from "../../cli/command.ts";
 import type { Handlers } from "../control.ts";
 import type { Reloader } from "../reload.ts";
 import type { Service } from "../service.ts";
-import { doctorHandlers } from "../../doctor/daemon-report.ts";
+import { doctorHandlers } from "./doctor.ts";
 import { deviceHandlers } from "./devices.ts";
 import { serviceHandlers } from "./service.ts";
 import { statusReport } from "../status.ts";
