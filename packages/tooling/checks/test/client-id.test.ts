@@ -21,7 +21,7 @@ test("the gateway mints, the store reads back, tests pretend, everybody passes i
   expect(
     judge(clientId, {
       "packages/core/gateway/src/identity.ts": "export const mint = () => bytes as ClientId;",
-      "packages/core/store/src/devices.ts": "const device = { clientId: row.client as ClientId };",
+      "packages/core/store/src/devices/devices.ts": "const device = { clientId: row.client as ClientId };",
       "packages/core/agent/test/turn.test.ts": 'const id = "a" as ClientId;',
       "packages/core/agent/src/turn.ts":
         "const run = (id: ClientId): ClientId => id; const known = new Map<ClientId, 1>();",
