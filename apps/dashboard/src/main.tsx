@@ -3,7 +3,7 @@ import { render } from "preact";
 import { takePairingCode } from "./client/session.ts";
 import { ServicesProvider, followSession, makeServices, useServices } from "./services.ts";
 import { Shell } from "./shell/shell.tsx";
-import { useCell } from "./state/cell.ts";
+import { useCell } from "./cell.ts";
 import { languageOf, showLanguage, shown } from "./texts/texts.ts";
 import { SignIn, Unreachable } from "./views/sign-in.tsx";
 

@@ -8,7 +8,7 @@ import { Session } from "./client/session.ts";
 import { Notifier } from "./notify/notifier.ts";
 import { Announcer, PageTitle } from "./notify/page-signals.ts";
 import { PagePush } from "./notify/push.ts";
-import { Cell, useCell } from "./state/cell.ts";
+import { Cell, useCell } from "./cell.ts";
 import { type Route, followRoute } from "./state/route.ts";
 import { forgetAll, remember, remembered } from "./state/tab-memory.ts";
 import { type Theme, applyTheme } from "./state/theme.ts";

@@ -16,7 +16,7 @@ export interface Build {
 export async function main(build: Build): Promise<void> {
   const args = process.argv.slice(2);
   if (args.length === 1 && (args[0] === "--version" || args[0] === "-v")) {
-    process.stdout.once("error", (error) => void import("./cli/run.ts").then(({ endFor }) => endFor(error)));
+    process.stdout.once("error", (error) => void import("./run.ts").then(({ endFor }) => endFor(error)));
     process.stdout.write(`svc ${build.version} (${build.commit})\n`);
     return;
   }
@@ -35,6 +35,6 @@ export async function main(build: Build): Promise<void> {
   }
   const { shedInherited } = await import("./cli/inherited.ts");
   await shedInherited(args);
-  const { runCli } = await import("./cli/run.ts");
+  const { runCli } = await import("./run.ts");
   process.exitCode = await runCli(build, args);
 }

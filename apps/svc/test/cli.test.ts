@@ -7,7 +7,7 @@ import { binaryPath } from "@svc/testkit/binary/spawn-binary";
 import { startBinary } from "@svc/testkit/binary/start-binary";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
-import { COMMANDS } from "../src/cli/table.ts";
+import { COMMANDS } from "../src/command-table.ts";
 import { commandWord } from "../src/cli/options.ts";
 import { homeWith } from "./daemon.ts";
 

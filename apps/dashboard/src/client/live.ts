@@ -3,7 +3,7 @@
  * something may have changed without an event.
  */
 import { retryDelayMs } from "@svc/kit/async";
-import { Cell } from "../state/cell.ts";
+import { Cell } from "../cell.ts";
 import { send } from "./api.ts";
 import { type Topic, topicsOf } from "./topics.ts";
 

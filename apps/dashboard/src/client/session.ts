@@ -4,7 +4,7 @@
  */
 import type { PageDevice, SignIn } from "@svc/api";
 import { retryDelayMs } from "@svc/kit/async";
-import { Cell } from "../state/cell.ts";
+import { Cell } from "../cell.ts";
 import { t } from "../texts/texts.ts";
 import { ApiError, type Credentials, asApiError, errorOf, send } from "./api.ts";
 

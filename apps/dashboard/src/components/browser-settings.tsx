@@ -1,7 +1,7 @@
 /** Settings of this browser: push messages, notifications, colours, language. */
 import { useEffect } from "preact/hooks";
 import { useServices } from "../services.ts";
-import { useCell } from "../state/cell.ts";
+import { useCell } from "../cell.ts";
 import { THEMES } from "../state/theme.ts";
 import { useAction } from "../state/use-action.ts";
 import { LANGUAGES, type Language, OWN_NAMES, keepLanguage, language, rich, showLanguage, t } from "../texts/texts.ts";

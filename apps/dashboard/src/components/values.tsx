@@ -1,7 +1,7 @@
 /** Single values: times, durations, states, raw data. */
 import { useState } from "preact/hooks";
 import { useServices } from "../services.ts";
-import { useCell } from "../state/cell.ts";
+import { useCell } from "../cell.ts";
 import { brief, duration, exact, relative } from "../texts/format.ts";
 import { t, wordOf } from "../texts/texts.ts";
 

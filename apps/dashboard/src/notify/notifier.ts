@@ -2,7 +2,7 @@
  * Opt-in browser notifications: they say that an approval is pending, but not for what. A locked screen shows them to anyone, so
  * they contain no command, file or name.
  */
-import { Cell } from "../state/cell.ts";
+import { Cell } from "../cell.ts";
 import { t } from "../texts/texts.ts";
 
 const STORAGE_KEY = "svc.notifications";

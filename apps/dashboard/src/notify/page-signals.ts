@@ -1,5 +1,5 @@
 /** Signals of the open page: announcements and the document's title. */
-import { Cell } from "../state/cell.ts";
+import { Cell } from "../cell.ts";
 
 const SHOWN_MS = 8_000;
 

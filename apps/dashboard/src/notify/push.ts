@@ -4,7 +4,7 @@
  */
 import type { PushState } from "@svc/api";
 import type { Api } from "../client/api.ts";
-import { Cell } from "../state/cell.ts";
+import { Cell } from "../cell.ts";
 import { workerAddress } from "./notifier.ts";
 
 export type PushSwitchState =

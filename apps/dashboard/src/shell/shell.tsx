@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { Heading } from "../components/layout.tsx";
 import { useMayOperate, useServices } from "../services.ts";
-import { useCell } from "../state/cell.ts";
+import { useCell } from "../cell.ts";
 import { type Route, hrefOf } from "../state/route.ts";
 import { usePhone } from "../state/use-window.ts";
 import { t } from "../texts/texts.ts";

@@ -1,7 +1,7 @@
 /** Keyboard shortcuts: their list as a view, and their handler. */
 import { Heading } from "../components/layout.tsx";
 import { useServices } from "../services.ts";
-import { useCell } from "../state/cell.ts";
+import { useCell } from "../cell.ts";
 import { hrefOf } from "../state/route.ts";
 import { isTyping } from "../state/use-window.ts";
 import { type PlainKey, isMessage, t } from "../texts/texts.ts";

@@ -1,6 +1,6 @@
 /** Data that is read from the daemon and read again once it is stale. */
 import { asApiError, type ApiError } from "../client/api.ts";
-import { Cell } from "./cell.ts";
+import { Cell } from "../cell.ts";
 
 export interface Loaded<Data> {
   /** Undefined: not read yet. The last data stays during a reload. */

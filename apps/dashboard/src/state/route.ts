@@ -1,5 +1,5 @@
 /** `#/runs/abc` → view and id. Hash routes, because the daemon serves one page, and its paths belong to other routes. */
-import { Cell } from "./cell.ts";
+import { Cell } from "../cell.ts";
 
 export interface Route {
   /** Name of the view; empty: the home view. */

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { Api, Query } from "../client/api.ts";
 import type { Topic } from "../client/topics.ts";
 import { useServices } from "../services.ts";
-import { useCell } from "./cell.ts";
+import { useCell } from "../cell.ts";
 import { type Loaded, Reader } from "./reader.ts";
 
 export type Read<Data> = Loaded<Data> & { readonly refresh: () => Promise<void> };

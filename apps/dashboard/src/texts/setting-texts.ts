@@ -2,7 +2,7 @@
  * Label and help of each settings key. The English texts come from the schema, so that each build has those of its features. The
  * other languages are here, by name and by sentence, loaded with the views that need them.
  */
-import { Cell } from "../state/cell.ts";
+import { Cell } from "../cell.ts";
 import { type Language, language } from "./texts.ts";
 
 interface SettingTexts {

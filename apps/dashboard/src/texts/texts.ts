@@ -3,7 +3,7 @@
  * for values and elements, `{name}`; one that counts has a form for each category of the language's plural rules.
  */
 import type { ComponentChildren } from "preact";
-import { Cell } from "../state/cell.ts";
+import { Cell } from "../cell.ts";
 import { en, type MessageKey, type Messages, type Plural } from "./en.ts";
 
 /** A name, the same in every language. */

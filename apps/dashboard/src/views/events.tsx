@@ -7,7 +7,7 @@ import { Command, Empty, Heading } from "../components/layout.tsx";
 import { Name } from "../components/text.tsx";
 import { Json } from "../components/values.tsx";
 import { useServices } from "../services.ts";
-import { useCell } from "../state/cell.ts";
+import { useCell } from "../cell.ts";
 import { exact } from "../texts/format.ts";
 import { dates, rich, t, wordOf } from "../texts/texts.ts";
 

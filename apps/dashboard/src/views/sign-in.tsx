@@ -10,7 +10,7 @@ import { obstacleOn, usePasskeySignIn } from "../components/passkey-obstacle.tsx
 import { ObstacleNote } from "../components/passkey-obstacle.tsx";
 import { Problem } from "../components/shown.tsx";
 import { useServices } from "../services.ts";
-import { useCell } from "../state/cell.ts";
+import { useCell } from "../cell.ts";
 import { useAction } from "../state/use-action.ts";
 import { PRODUCT, rich, t } from "../texts/texts.ts";
 

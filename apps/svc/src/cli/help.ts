@@ -4,7 +4,7 @@ import type { Build } from "../main.ts";
 import { columns, tint } from "./output.ts";
 import type { CommandEntry } from "./command.ts";
 import { commandWord } from "./options.ts";
-import { GROUPS } from "./table.ts";
+import { GROUPS } from "../command-table.ts";
 
 export function showHelp(build: Build, entry: CommandEntry | undefined): void {
   if (entry) showCommand(build, entry);

@@ -4,7 +4,7 @@ import { homeOf } from "@svc/config/home";
 import { type ControlCall, daemonAt } from "../service/control.ts";
 import type { CommandContext, CommandEntry } from "../cli/command.ts";
 import { actionWord, commandWord } from "../cli/options.ts";
-import { COMMANDS } from "../cli/table.ts";
+import { COMMANDS } from "../command-table.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const shell = context.args[0];

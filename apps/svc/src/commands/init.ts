@@ -13,7 +13,7 @@ import { Draft, type Setup } from "../setup/draft.ts";
 import { applyOptions } from "../setup/from-options.ts";
 import { demandModel, keyVariable } from "../setup/model.ts";
 import { commandWord, parseWords } from "../cli/options.ts";
-import { COMMANDS } from "../cli/table.ts";
+import { COMMANDS } from "../command-table.ts";
 import { reloadDaemon, type Reloaded } from "../service/running-daemon.ts";
 
 export async function run(context: CommandContext): Promise<number> {

@@ -126,7 +126,7 @@ export class OpenService implements Service {
       context,
       lifecycle,
       store,
-      events,
+      publish: events.publish,
       library,
       reload: () => this.reload(),
       clientId: proceduresIdentity(),

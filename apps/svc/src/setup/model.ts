@@ -2,7 +2,7 @@
 import type { ModelReport } from "@svc/api/control";
 import { variableName } from "@svc/config";
 import { SvcError } from "@svc/contract";
-import { modelReportText } from "../commands/model.ts";
+import { modelReportText } from "../cli/model-report.ts";
 import { askHidden, askText, type Choice, choose, clack, confirmed } from "../cli/prompts.ts";
 import type { Setup } from "./draft.ts";
 

@@ -18,7 +18,7 @@ import { type Command, commandOf, isStopCommand } from "./command-words.ts";
 import { type LenderDeps, lend } from "./loan.ts";
 import { AgentModels, ChosenModels, type ModelOpener } from "./models/agent-models.ts";
 import { modelName } from "./models/open-model.ts";
-import { testModel } from "./models/test-model.ts";
+import { testModel } from "./test-model.ts";
 import { Budget, type LimitedClient, Spending } from "./cost.ts";
 import type { AgentProfile, AgentSet } from "./profiles.ts";
 import { Sessions } from "./sessions/sessions.ts";

@@ -3,7 +3,7 @@ import { type Clock, SvcError, type Tool, defineTool, integer } from "@svc/contr
 import type { Level } from "@svc/kit/hardware";
 import * as v from "valibot";
 import type { CodeRunner, Dialect } from "./dialect/dialect.ts";
-import { printable } from "./dialect/json-lines.ts";
+import { printable } from "./link/link.ts";
 import { type FlashDeps, flashPico } from "./pico-flash.ts";
 import type { BoardRegistry } from "./registry.ts";
 import { checksum, literal } from "./dialect/micropython.ts";

@@ -36,7 +36,7 @@ describe("doc-commands", () => {
     judge(docCommands, {
       "package.json": '{ "scripts": { "start": "x", "build": "x" } }',
       "setup.sh": "",
-      "apps/svc/src/cli/table.ts":
+      "apps/svc/src/command-table.ts":
         'const COMMANDS = [{ usage: "status" }, { usage: "tools <action> [name]", actions: ["list", "run"] }];',
       "README.md": `# x\n\n\`\`\`sh\n${command}\n\`\`\`\n`,
     });

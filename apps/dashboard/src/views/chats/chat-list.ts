@@ -4,7 +4,7 @@
  */
 import type { Session, SessionList } from "@svc/api";
 import type { Api } from "../../client/api.ts";
-import { Cell } from "../../state/cell.ts";
+import { Cell } from "../../cell.ts";
 import { type Loaded, Reader } from "../../state/reader.ts";
 import { dates, t } from "../../texts/texts.ts";
 

@@ -6,7 +6,7 @@ import { Empty } from "../../components/layout.tsx";
 import { Problem } from "../../components/shown.tsx";
 import { BriefAgo } from "../../components/values.tsx";
 import { useDevice, useMayOperate, useServices } from "../../services.ts";
-import { useCell } from "../../state/cell.ts";
+import { useCell } from "../../cell.ts";
 import { hrefOf } from "../../state/route.ts";
 import { remember, remembered } from "../../state/tab-memory.ts";
 import { usePhone } from "../../state/use-window.ts";

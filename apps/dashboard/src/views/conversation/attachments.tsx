@@ -5,7 +5,7 @@ import { type Api, ApiError, asApiError, path } from "../../client/api.ts";
 import { Icon } from "../../components/icon.tsx";
 import { ErrorText } from "../../components/shown.tsx";
 import { Name } from "../../components/text.tsx";
-import { Cell } from "../../state/cell.ts";
+import { Cell } from "../../cell.ts";
 import { remember, remembered } from "../../state/tab-memory.ts";
 import { fileSize } from "../../texts/format.ts";
 import { t } from "../../texts/texts.ts";

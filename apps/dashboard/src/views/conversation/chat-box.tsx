@@ -5,7 +5,7 @@ import { Button } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Problem } from "../../components/shown.tsx";
 import { useServices } from "../../services.ts";
-import { useCell } from "../../state/cell.ts";
+import { useCell } from "../../cell.ts";
 import { remember, remembered } from "../../state/tab-memory.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";

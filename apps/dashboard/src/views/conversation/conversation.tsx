@@ -6,7 +6,7 @@ import { Button } from "../../components/button.tsx";
 import { Heading } from "../../components/layout.tsx";
 import { Problem, Shown } from "../../components/shown.tsx";
 import { useMayOperate, useServices } from "../../services.ts";
-import { useCell } from "../../state/cell.ts";
+import { useCell } from "../../cell.ts";
 import { hrefOf } from "../../state/route.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";

@@ -1,7 +1,7 @@
 /** Running turns, built from live events. Earlier text and ended turns are read from the API. */
 import type { SessionMessage } from "@svc/api";
 import type { Live, LiveEvent } from "../../client/live.ts";
-import { Cell } from "../../state/cell.ts";
+import { Cell } from "../../cell.ts";
 
 /** An ended turn stays until its conversation is opened; many never are. */
 const MAX_CONVERSATIONS = 50;

@@ -3,7 +3,7 @@ import type { SessionMessage, SessionPage } from "@svc/api";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { path } from "../../client/api.ts";
 import { useServices } from "../../services.ts";
-import { useCell } from "../../state/cell.ts";
+import { useCell } from "../../cell.ts";
 import { type Action, useAction } from "../../state/use-action.ts";
 import { type Read, useReader } from "../../state/use-reader.ts";
 import type { LiveTurn } from "./live-turns.ts";

@@ -20,7 +20,7 @@ import { openGateway } from "./gateway.ts";
 import { giveMemoryBack } from "./idle-memory.ts";
 
 /** What all parts of a running daemon share. */
-export interface Daemon {
+interface Daemon {
   readonly context: CommandContext;
   readonly service: Service;
   readonly gateway: Gateway;

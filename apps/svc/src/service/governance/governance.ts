@@ -2,13 +2,13 @@
  * What stands between an event and an act: approvals, procedures, events of programs on this machine. Put together around
  * an agent and its messaging, which are made after it and looked up when they are needed.
  */
-import { type AskPerson, isPostponed } from "@svc/agent";
+import { type Agent, type AskPerson, isPostponed } from "@svc/agent";
 import type { LoadedConfig } from "@svc/config";
-import { type ClientId, type Conversation, DEFAULT_MAX_CHARS } from "@svc/contract";
+import { type ClientId, type Conversation, DEFAULT_MAX_CHARS, type SvcEvent } from "@svc/contract";
 import type { SopAuthor } from "@svc/gateway";
 import { systemClock } from "@svc/kit/system-clock";
 import type { AskPlace, Messaging, PromptSource } from "@svc/messaging";
-import { channelIdsOf } from "@svc/runtime";
+import { channelIdsOf, type Lifecycle, type StampedEvent } from "@svc/runtime";
 import {
   type ApprovalRegistry,
   askForTool,
@@ -28,7 +28,7 @@ import {
   type SopLibrary,
 } from "@svc/sop";
 import type { Approval, Store } from "@svc/store";
-import type { Service, ServiceEvents } from "../service.ts";
+import type { ServiceContext } from "../context.ts";
 import type { Generation } from "../generation.ts";
 import { AlwaysRules } from "./always-rules.ts";
 import { sopAuthor } from "./procedures.ts";
@@ -46,11 +46,13 @@ export interface Governance {
   readonly author: SopAuthor;
 }
 
-export interface GovernanceDeps extends Pick<Service, "context" | "lifecycle"> {
+interface GovernanceDeps {
+  readonly context: ServiceContext;
+  readonly lifecycle: Pick<Lifecycle, "stateOf">;
   readonly store: Store;
-  readonly events: ServiceEvents;
+  readonly publish: (event: SvcEvent) => StampedEvent;
   readonly generation: () => Generation;
-  readonly agent: () => Service["agent"];
+  readonly agent: () => Agent;
   readonly messaging: () => Messaging;
   /** A step of a procedure that a child agent did is over. */
   readonly turnEnded: (turnId: string) => void;
@@ -62,14 +64,13 @@ export interface GovernanceDeps extends Pick<Service, "context" | "lifecycle"> {
 }
 
 export function makeGovernance(deps: GovernanceDeps): Governance {
-  const { context, store, events, generation, clientId, library } = deps;
+  const { context, store, publish, generation, clientId, library } = deps;
   const { log } = context;
   const { redact } = log;
   const core = (): LoadedConfig["core"] => generation().config.core;
   const channels: NotifiedChannels = notifiedChannels(deps);
   const wake: Messaging["wake"] = (deliveries) => deps.messaging().wake(deliveries);
   const shared = { store, clock: systemClock, log, redact, wake };
-  const { publish } = events;
   const rules = new AlwaysRules({
     store,
     audit: () => sops.audit,
@@ -183,10 +184,9 @@ function closePrompts(approval: Approval, store: Pick<Store, "outbox">, messagin
 }
 
 /** What approvals and notifications go by of the channels, as the config in force says. */
-type Deps = Pick<Service, "context" | "lifecycle"> & {
-  readonly generation: () => Generation;
+interface ChannelDeps extends Pick<GovernanceDeps, "context" | "lifecycle" | "generation"> {
   readonly messaging: () => Pick<Messaging, "backlog">;
-};
+}
 
 interface NotifiedChannels {
   /** Ids of all that the catalogue names, in this build or not. */
@@ -197,7 +197,7 @@ interface NotifiedChannels {
   targets(): readonly Conversation[];
 }
 
-function notifiedChannels({ context, lifecycle, generation, messaging }: Deps): NotifiedChannels {
+function notifiedChannels({ context, lifecycle, generation, messaging }: ChannelDeps): NotifiedChannels {
   const { catalogue } = context.composition;
   const known = catalogue.filter(({ kind }) => kind === "channel").flatMap(channelIdsOf);
   const maxChars = (id: string): number => generation().registry.channels.get(id)?.text?.maxChars ?? DEFAULT_MAX_CHARS;

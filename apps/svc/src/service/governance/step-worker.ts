@@ -1,15 +1,14 @@
 /** The steps of procedures, done by the agents of the config. */
-import { approvalOf, type AskPerson, callTool, type ToolEnvironment } from "@svc/agent";
+import { type Agent, approvalOf, type AskPerson, callTool, type ToolEnvironment } from "@svc/agent";
 import { type ClientId, type Json, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/config";
 import type { StepWorker, TurnStepWork } from "@svc/sop";
 import type { Store } from "@svc/store";
 import * as v from "valibot";
 import type { Generation } from "../generation.ts";
-import type { Service } from "../service.ts";
 
 export interface StepWorkerDeps {
-  readonly agent: () => Service["agent"];
+  readonly agent: () => Agent;
   readonly generation: () => Generation;
   /** Whom turns and calls of procedures belong to. */
   readonly clientId: ClientId;

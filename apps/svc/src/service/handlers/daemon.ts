@@ -2,17 +2,28 @@
 import { isAbsolute } from "node:path";
 import type { Home } from "@svc/config";
 import { SvcError } from "@svc/contract";
+import type { Gateway } from "@svc/gateway";
 import type { Store } from "@svc/store";
+import type { CommandContext } from "../../cli/command.ts";
 import type { Handlers } from "../control.ts";
-import { doctorHandlers } from "../../doctor/daemon-report.ts";
+import type { Reloader } from "../reload.ts";
+import type { Service } from "../service.ts";
+import { doctorHandlers } from "./doctor.ts";
 import { deviceHandlers } from "./devices.ts";
 import { serviceHandlers } from "./service.ts";
 import { statusReport } from "../status.ts";
-import type { Daemon } from "../daemon/daemon.ts";
 import type { RestoredFiles } from "../../backup/prepare-restore.ts";
 
-export async function daemonHandlers(daemon: Daemon): Promise<Handlers> {
-  const { context, service, gateway, reloader, restart } = daemon;
+interface DaemonDeps {
+  readonly context: Pick<CommandContext, "build" | "env">;
+  readonly service: Service;
+  readonly gateway: Gateway;
+  readonly reloader: Pick<Reloader, "reload">;
+  /** False: it restarts already. `between` is called while nothing is open. */
+  readonly restart: { ask(between?: () => void): boolean };
+}
+
+export async function daemonHandlers({ context, service, gateway, reloader, restart }: DaemonDeps): Promise<Handlers> {
   return {
     ...(await serviceHandlers(service)),
     ...deviceHandlers(gateway.devices),

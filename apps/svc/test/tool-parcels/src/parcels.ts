@@ -3,14 +3,7 @@ import type { Contributions, FeatureContext } from "@svc/contract";
 import { carrierApi } from "./carrier.ts";
 import type { Config } from "./index.ts";
 import { doorCode } from "./door-code.ts";
-import { where } from "./where.ts";
-
-/** Of one client. */
-export interface Customer {
-  readonly calls: number;
-  /** Of the carrier's, for this client alone; undefined: not opened yet. */
-  readonly session?: string;
-}
+import { type Customer, where } from "./where.ts";
 
 export function create(context: FeatureContext<Config>): Contributions {
   const api = carrierApi(context);

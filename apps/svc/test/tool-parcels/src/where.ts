@@ -11,7 +11,13 @@ import {
 } from "@svc/contract";
 import * as v from "valibot";
 import type { CarrierApi } from "./carrier.ts";
-import type { Customer } from "./parcels.ts";
+
+/** Of one client. */
+export interface Customer {
+  readonly calls: number;
+  /** Of the carrier's, for this client alone; undefined: not opened yet. */
+  readonly session?: string;
+}
 
 export interface WhereDeps {
   readonly api: CarrierApi;

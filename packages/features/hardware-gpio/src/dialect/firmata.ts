@@ -1,9 +1,8 @@
 /** Firmata 2.5 and later, as StandardFirmata speaks it: https://github.com/firmata/protocol. */
 import { type Json, SvcError } from "@svc/contract";
 import type { Level, Pull } from "@svc/kit/hardware";
-import type { Link, Parse } from "../link/link.ts";
+import { type Link, type Parse, printable } from "../link/link.ts";
 import type { Dialect } from "./dialect.ts";
-import { printable } from "./json-lines.ts";
 
 const START_SYSEX = 0xf0;
 const END_SYSEX = 0xf7;

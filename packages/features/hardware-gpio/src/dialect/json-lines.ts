@@ -5,7 +5,7 @@
 import { randomInt } from "node:crypto";
 import { type Json, SvcError } from "@svc/contract";
 import type { Level, Pull } from "@svc/kit/hardware";
-import type { Link, Parse } from "../link/link.ts";
+import { type Link, type Parse, printable } from "../link/link.ts";
 import type { Dialect, Motors } from "./dialect.ts";
 
 /** With the newline: small boards read into a buffer of this size. */
@@ -159,11 +159,3 @@ function levelIn(data: Json | undefined): Level | undefined {
   if (value === 0 || value === false || value === "0" || value === "LOW") return 0;
   return undefined;
 }
-
-/** What a board says goes to the model and to terminals. */
-export const printable = (text: string): string =>
-  text
-    .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ")
-    .trim()
-    .slice(0, 300)
-    .toWellFormed();

@@ -5,9 +5,8 @@
 import { type Clock, type Json, SvcError } from "@svc/contract";
 import type { Level, Pull } from "@svc/kit/hardware";
 import { randomBytes } from "node:crypto";
-import { type Link, type Parse, withTimeout } from "../link/link.ts";
+import { type Link, type Parse, printable, withTimeout } from "../link/link.ts";
 import type { CodeOutput, CodeRunner, Dialect, RunCodeOptions } from "./dialect.ts";
-import { printable } from "./json-lines.ts";
 
 const CTRL_A = "\x01";
 const CTRL_B = "\x02";

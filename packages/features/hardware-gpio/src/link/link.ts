@@ -71,6 +71,14 @@ export class Incoming {
   }
 }
 
+/** What a board says goes to the model and to terminals. */
+export const printable = (text: string): string =>
+  text
+    .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ")
+    .trim()
+    .slice(0, 300)
+    .toWellFormed();
+
 /** Aborts `work` after `ms` with `error`. */
 export async function withTimeout<T>(
   { clock, ms, signal, error }: { clock: Clock; ms: number; signal: AbortSignal; error: () => SvcError },

@@ -3,8 +3,7 @@ import { autoDetect } from "@serialport/bindings-cpp";
 import { SvcError } from "@svc/contract";
 import type { UsbDevice } from "@svc/kit/hardware";
 import koffi from "koffi";
-import { printable } from "../dialect/json-lines.ts";
-import { Incoming, type Link, lost, terminalAt } from "./link.ts";
+import { Incoming, type Link, lost, printable, terminalAt } from "./link.ts";
 
 const READ_BYTES = 4096;
 

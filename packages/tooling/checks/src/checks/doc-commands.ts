@@ -95,10 +95,10 @@ function scriptsOf(workspace: Workspace): ReadonlySet<string> {
   return new Set(Object.keys(root.scripts ?? {}));
 }
 
-/** The commands of apps/svc/src/cli: every object with a text `usage`, and `help`, which needs no entry. */
+/** The commands of apps/svc/src/command-table.ts: every object with a text `usage`, and `help`, which needs no entry. */
 function svcCommands(workspace: Workspace): ReadonlyMap<string, Command> {
   const commands = new Map<string, Command>();
-  for (const source of workspace.sources((file) => file.startsWith("apps/svc/src/cli/"))) {
+  for (const source of workspace.sources((file) => file === "apps/svc/src/command-table.ts")) {
     walk(source.program, (node) => {
       if (node.type !== "ObjectExpression") return;
       const usage = textsOf(node, "usage", source)[0];

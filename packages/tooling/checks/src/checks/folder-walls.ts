@@ -20,23 +20,12 @@ export const folderWalls: Check = {
       told.add(pair);
       const message = `${from} imports values of ${to}, which imports values of it.`;
       const fix = "Move what both need into a file that imports neither, or join the two.";
-      return [{ file, line, message, fix, ...(isTied(file) && { warning: true }) }];
+      return [{ file, line, message, fix }];
     });
   },
 };
 
 const SHIPPED = /^(?:apps|packages\/(?:core|features))\/[^/]+\/src\//;
-
-/** Packages that had such folders when the check was written; a package that has none any more leaves the list. */
-const TIED = [
-  "apps/dashboard/",
-  "apps/svc/",
-  "packages/core/agent/",
-  "packages/core/gateway/",
-  "packages/features/browser-native/",
-  "packages/features/hardware-gpio/",
-];
-const isTied = (file: string): boolean => TIED.some((folder) => file.startsWith(folder));
 
 interface Crossing {
   readonly from: string;

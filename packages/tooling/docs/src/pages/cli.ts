@@ -11,7 +11,7 @@ export const cliPage = (commands: readonly Command[], exits: Readonly<Record<str
 
 const INTRODUCTION = `# Commands
 
-${madeFrom("apps/svc/src/cli/table.ts")}
+${madeFrom("apps/svc/src/command-table.ts")}
 
 \`svc --help\` lists the commands, \`svc <command> --help\` shows one, \`svc --version\` names the build. Results go to standard
 output, everything else to standard error, so that \`svc … --json | jq\` works. The commands of a home find its running daemon by

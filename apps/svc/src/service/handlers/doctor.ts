@@ -3,9 +3,9 @@ import { readFileSync, realpathSync } from "node:fs";
 import type { DaemonReport } from "@svc/api/control";
 import { homeOf, type LoadedConfig } from "@svc/config";
 import type { Gateway } from "@svc/gateway";
-import type { Handlers } from "../service/control.ts";
-import { changedSections, needRestart } from "../service/reload.ts";
-import type { Service } from "../service/service.ts";
+import type { Handlers } from "../control.ts";
+import { changedSections, needRestart } from "../reload.ts";
+import type { Service } from "../service.ts";
 
 /** Made when the daemon starts: what needs a restart is compared with the config of that moment. */
 export function doctorHandlers(service: Service, gateway: Gateway): Pick<Handlers, "doctor"> {
@@ -14,7 +14,7 @@ export function doctorHandlers(service: Service, gateway: Gateway): Pick<Handler
   return {
     doctor: async ({ body }) => {
       const [{ settingsFindings }] = await Promise.all([
-        import("./settings/checks.ts"),
+        import("../../doctor/settings/checks.ts"),
         service.generation.probe.verdict,
       ]);
       const findings = settingsFindings(

@@ -1,5 +1,5 @@
 /** Every command of `svc`, in the order of the help. Data only: the command's code is loaded when it runs. */
-import type { CommandEntry } from "./command.ts";
+import type { CommandEntry } from "./cli/command.ts";
 
 const JSON_OPTION = ["--json", "Print JSON"] as const;
 const CONFIG_OPTION = ["--config <file>", "Use this file instead of config.toml in the home"] as const;
@@ -37,7 +37,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "svc init --yes --channel webhook --public-url https://svc.example.org",
           "svc init --yes --model openai --model-name gpt-5 --api-key-file key.txt --test-model",
         ],
-        load: () => import("../commands/init.ts"),
+        load: () => import("./commands/init.ts"),
       },
       {
         usage: "daemon",
@@ -48,28 +48,28 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           ["--json", "Print the trace of the start as JSON, and nothing else"],
         ],
         examples: ["svc daemon", "SVC__GATEWAY__PORT=8080 svc daemon", "svc daemon --trace-start"],
-        load: () => import("../service/daemon/daemon.ts"),
+        load: () => import("./service/daemon/daemon.ts"),
       },
       {
         usage: "status",
         summary: "Show the daemon, its address, model, sandbox and features",
         options: [JSON_OPTION],
         examples: ["svc status", "svc status --json"],
-        load: () => import("../commands/status.ts"),
+        load: () => import("./commands/status.ts"),
       },
       {
         usage: "reload",
         summary: "Apply the changed config to the running daemon",
         options: [JSON_OPTION],
         examples: ["svc reload"],
-        load: async () => ({ run: (await import("../commands/reload.ts")).reload }),
+        load: async () => ({ run: (await import("./commands/reload.ts")).reload }),
       },
       {
         usage: "restart",
         summary: "Finish running turns, then restart the daemon with the current config",
         options: [JSON_OPTION],
         examples: ["svc restart"],
-        load: async () => ({ run: (await import("../commands/reload.ts")).restart }),
+        load: async () => ({ run: (await import("./commands/reload.ts")).restart }),
       },
       {
         usage: "doctor",
@@ -80,7 +80,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           CONFIG_OPTION,
         ],
         examples: ["svc doctor", "svc doctor --security", "svc doctor --json", "svc doctor --security --json"],
-        load: () => import("../commands/doctor.ts"),
+        load: () => import("./commands/doctor.ts"),
       },
       {
         usage: "logs",
@@ -107,7 +107,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "svc logs -f --channel webhook --grep timeout",
           "svc logs --since 1d --field code=REMOTE_TIMEOUT",
         ],
-        load: () => import("../commands/logs.ts"),
+        load: () => import("./commands/logs.ts"),
       },
       {
         usage: "service <action>",
@@ -129,7 +129,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "svc service uninstall",
         ],
         actions: ["install", "status", "uninstall"],
-        load: () => import("../commands/service.ts"),
+        load: () => import("./commands/service.ts"),
       },
       {
         usage: "update",
@@ -145,14 +145,14 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           JSON_OPTION,
         ],
         examples: ["svc update --check", "svc update", "svc update --from https://mirror.example.org/svc --json"],
-        load: () => import("../commands/update.ts"),
+        load: () => import("./commands/update.ts"),
       },
       {
         usage: "rollback",
         summary: "Put back the binary that the last update replaced",
         options: [JSON_OPTION],
         examples: ["svc rollback", "svc rollback --json"],
-        load: async () => ({ run: (await import("../commands/update.ts")).rollback }),
+        load: async () => ({ run: (await import("./commands/update.ts")).rollback }),
       },
     ],
   },
@@ -180,7 +180,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           'svc chat -m "/continue"',
           "svc chat --agent writer",
         ],
-        load: () => import("../commands/chat.ts"),
+        load: () => import("./commands/chat.ts"),
       },
       {
         usage: "model <action>",
@@ -188,7 +188,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
         options: [["--agent <name>", "The model of this agent of the config"], JSON_OPTION, CONFIG_OPTION],
         examples: ["svc model test", "svc model test --agent writer --json"],
         actions: ["test"],
-        load: () => import("../commands/model.ts"),
+        load: () => import("./commands/model.ts"),
       },
     ],
   },
@@ -204,14 +204,14 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           JSON_OPTION,
         ],
         examples: ["svc pair", "svc pair --scope webhook --name ci"],
-        load: async () => ({ run: (await import("../commands/devices.ts")).pair }),
+        load: async () => ({ run: (await import("./commands/devices.ts")).pair }),
       },
       {
         usage: "open",
         summary: "Open the page in this machine's browser, signed in",
         options: [["--print", "Print the link that signs a browser in, and open nothing"], JSON_OPTION],
         examples: ["svc open", "svc open --print"],
-        load: () => import("../commands/open.ts"),
+        load: () => import("./commands/open.ts"),
       },
       {
         usage: "devices <action>",
@@ -224,7 +224,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "svc devices revoke 3f2a",
         ],
         actions: ["list", "rename <id> <name>", "revoke <id>"],
-        load: () => import("../commands/devices.ts"),
+        load: () => import("./commands/devices.ts"),
       },
       {
         usage: "passkeys <action>",
@@ -236,7 +236,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "svc passkeys remove Wj0DkL --yes",
         ],
         actions: ["list", "rename <id> <name>", "remove <id>"],
-        load: () => import("../commands/passkeys.ts"),
+        load: () => import("./commands/passkeys.ts"),
       },
       {
         usage: "sessions <action>",
@@ -269,7 +269,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "cancel <id>",
           "delete <id>",
         ],
-        load: () => import("../commands/sessions.ts"),
+        load: () => import("./commands/sessions.ts"),
       },
     ],
   },
@@ -298,7 +298,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "svc channels link provider-a-web",
         ],
         actions: ["list", "add <name>", "test <name>", "setup <name>", "link <name>", "verify <name>"],
-        load: () => import("../commands/channels.ts"),
+        load: () => import("./commands/channels.ts"),
       },
       {
         usage: "send <channel> <conversation> <text>",
@@ -315,7 +315,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "svc send provider_d room1 - --wait < report.txt",
           'svc send provider_a +15551234567 "The chart of June" --file charts/june.png',
         ],
-        load: () => import("../commands/send.ts"),
+        load: () => import("./commands/send.ts"),
       },
       {
         usage: "inbox <action>",
@@ -340,7 +340,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "svc inbox drop in-12",
         ],
         actions: ["list", "show <id>", "replay [id]", "drop <id>"],
-        load: () => import("../commands/inbox.ts"),
+        load: () => import("./commands/inbox.ts"),
       },
       {
         usage: "webhook <action>",
@@ -357,7 +357,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "svc webhook send provider_d --text hello --from alice --url https://agent.example.org",
         ],
         actions: ["send <channel>"],
-        load: () => import("../commands/webhook.ts"),
+        load: () => import("./commands/webhook.ts"),
       },
     ],
   },
@@ -385,7 +385,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "svc approvals revoke 5b0c1f2e9a7d4c38",
         ],
         actions: ["list", "approve <number|run> [step]", "reject <number|run> [step]", "rules", "revoke <rule>"],
-        load: () => import("../commands/approvals.ts"),
+        load: () => import("./commands/approvals.ts"),
       },
       {
         usage: "sop <action>",
@@ -446,7 +446,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "cancel <run>",
           "calendar [name]",
         ],
-        load: () => import("../commands/sop.ts"),
+        load: () => import("./commands/sop.ts"),
       },
       {
         usage: "audit <action>",
@@ -454,7 +454,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
         options: [["--limit <count>", "Most lines listed (50)"], JSON_OPTION, CONFIG_OPTION],
         examples: ["svc audit list", "svc audit verify"],
         actions: ["list", "verify"],
-        load: () => import("../commands/audit.ts"),
+        load: () => import("./commands/audit.ts"),
       },
     ],
   },
@@ -473,7 +473,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "svc config schema > config.schema.json",
         ],
         actions: ["check", "show", "get <key>", "set <key> <value>", "path", "schema"],
-        load: () => import("../commands/config.ts"),
+        load: () => import("./commands/config.ts"),
       },
       {
         usage: "secrets <action>",
@@ -487,7 +487,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "svc secrets rotate",
         ],
         actions: ["set <key>", "encrypt", "rotate", "list"],
-        load: () => import("../commands/secrets.ts"),
+        load: () => import("./commands/secrets.ts"),
       },
       {
         usage: "tools <action>",
@@ -500,7 +500,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
         ],
         examples: ["svc tools list", `svc tools run file_read --input '{"path":"notes.txt"}'`],
         actions: ["list", "run <name>"],
-        load: () => import("../commands/tools.ts"),
+        load: () => import("./commands/tools.ts"),
       },
       {
         usage: "plugin <action>",
@@ -523,7 +523,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "svc plugin remove weather --yes",
         ],
         actions: ["list", "install <source>", "remove <name>", "info <name>"],
-        load: async () => (await import("../commands/feature-command.ts")).featureCommand("plugin"),
+        load: async () => (await import("./commands/feature-command.ts")).featureCommand("plugin"),
       },
       {
         usage: "hardware <action>",
@@ -540,7 +540,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "svc hardware info --chip STM32F401RE",
         ],
         actions: ["discover", "introspect <path>", "info"],
-        load: async () => (await import("../commands/feature-command.ts")).featureCommand("hardware"),
+        load: async () => (await import("./commands/feature-command.ts")).featureCommand("hardware"),
       },
       {
         usage: "peripheral <action>",
@@ -559,7 +559,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "svc peripheral flash pico0 firmware.uf2 --yes",
         ],
         actions: ["add <board> <path>", "list", "flash <alias> [firmware]"],
-        load: async () => (await import("../commands/feature-command.ts")).featureCommand("peripheral"),
+        load: async () => (await import("./commands/feature-command.ts")).featureCommand("peripheral"),
       },
       {
         usage: "safety <action>",
@@ -567,7 +567,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
         options: [["--latch", "stop: latch; nothing moves until a reset"], YES_OPTION, JSON_OPTION, CONFIG_OPTION],
         examples: ["svc safety status", "svc safety stop --latch", "svc safety reset --yes"],
         actions: ["status", "stop", "reset"],
-        load: async () => (await import("../commands/feature-command.ts")).featureCommand("safety"),
+        load: async () => (await import("./commands/feature-command.ts")).featureCommand("safety"),
       },
       {
         usage: "agents <action>",
@@ -602,14 +602,14 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           "interrupt <id>",
           "stop <id>",
         ],
-        load: async () => (await import("../commands/feature-command.ts")).featureCommand("agents"),
+        load: async () => (await import("./commands/feature-command.ts")).featureCommand("agents"),
       },
       {
         usage: "features",
         summary: "List the features of this build, and how to get the others",
         options: [["--all", "Also those that are not in this build"], JSON_OPTION],
         examples: ["svc features", "svc features --all"],
-        load: () => import("../commands/features.ts"),
+        load: () => import("./commands/features.ts"),
       },
     ],
   },
@@ -625,7 +625,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           JSON_OPTION,
         ],
         examples: ["svc backup", "svc backup /mnt/backups", "svc backup --without-key svc.tar.gz"],
-        load: () => import("../commands/backup.ts"),
+        load: () => import("./commands/backup.ts"),
       },
       {
         usage: "restore <file>",
@@ -639,7 +639,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
           JSON_OPTION,
         ],
         examples: ["svc restore svc-backup-20260101T120000Z.tar.gz"],
-        load: () => import("../commands/restore.ts"),
+        load: () => import("./commands/restore.ts"),
       },
     ],
   },
@@ -652,7 +652,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
         options: [],
         examples: ["source <(svc completions bash)", "svc completions fish > ~/.config/fish/completions/svc.fish"],
         actions: ["bash", "zsh", "fish"],
-        load: () => import("../commands/completions.ts"),
+        load: () => import("./commands/completions.ts"),
       },
     ],
   },

@@ -1,14 +1,14 @@
 /** One tiny model call without tools: whether the model of an agent answers, how fast, and what that costs. */
 import { type Clock, SvcError } from "@svc/contract";
-import { type Budget, Meter, type Spending, isPriceKnown } from "../cost.ts";
-import type { AgentProfile } from "../profiles.ts";
-import { TimeLimit } from "../turn/active-turns.ts";
-import { userMessage } from "../turn/messages.ts";
-import type { ModelTest } from "../types.ts";
-import type { AgentModels } from "./agent-models.ts";
-import { callModel } from "./call-model.ts";
-import { modelName } from "./open-model.ts";
-import { estimateTokens } from "./tokens.ts";
+import { type Budget, Meter, type Spending, isPriceKnown } from "./cost.ts";
+import type { AgentProfile } from "./profiles.ts";
+import { TimeLimit } from "./turn/active-turns.ts";
+import { userMessage } from "./turn/messages.ts";
+import type { ModelTest } from "./types.ts";
+import type { AgentModels } from "./models/agent-models.ts";
+import { callModel } from "./models/call-model.ts";
+import { modelName } from "./models/open-model.ts";
+import { estimateTokens } from "./models/tokens.ts";
 
 export interface ModelTestDeps {
   readonly models: AgentModels;

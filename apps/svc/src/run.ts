@@ -1,9 +1,9 @@
 /** Runs one command line: finds the command, shows help, turns errors into a message and an exit code. */
 import { EXIT, SvcError } from "@svc/contract";
-import type { Build } from "../main.ts";
-import type { CommandContext, CommandEntry } from "./command.ts";
-import { checkArguments, commandWord, parseWords } from "./options.ts";
-import { COMMANDS } from "./table.ts";
+import type { Build } from "./main.ts";
+import type { CommandContext, CommandEntry } from "./cli/command.ts";
+import { checkArguments, commandWord, parseWords } from "./cli/options.ts";
+import { COMMANDS } from "./command-table.ts";
 
 /** Resolves with the exit code; never rejects. */
 export async function runCli(build: Build, words: readonly string[]): Promise<number> {
@@ -15,7 +15,7 @@ export async function runCli(build: Build, words: readonly string[]): Promise<nu
     const [word, ...rest] = words;
     if (word === undefined || word === "help" || isHelp(word)) return await help(build, rest[0]);
     if (word === COMPLETE)
-      return await (await import("../commands/completions.ts")).complete(contextOf(build, rest, NONE));
+      return await (await import("./commands/completions.ts")).complete(contextOf(build, rest, NONE));
     const entry = COMMANDS.find((entry) => commandWord(entry) === word);
     if (!entry) throw await unknownCommand(build, word);
     if (rest.some(isHelp)) return await help(build, word);
@@ -23,8 +23,8 @@ export async function runCli(build: Build, words: readonly string[]): Promise<nu
     const args = typed.length === 0 ? argsOfBare(entry) : typed;
     if (args === undefined) return await help(build, word);
     checkArguments(entry, args);
-    const startTrace = options.flag(TRACE_START) ? (await import("./start-trace.ts")).traceStart() : undefined;
-    const [{ run }, { finishInterrupted }] = await Promise.all([entry.load(), import("../backup/interrupted.ts")]);
+    const startTrace = options.flag(TRACE_START) ? (await import("./cli/start-trace.ts")).traceStart() : undefined;
+    const [{ run }, { finishInterrupted }] = await Promise.all([entry.load(), import("./backup/interrupted.ts")]);
     await finishInterrupted(process.env);
     return await run({ ...contextOf(build, args, options), startTrace });
   } catch (error) {
@@ -53,7 +53,7 @@ const plainJson = (value: unknown): string =>
 async function help(build: Build, word: string | undefined): Promise<number> {
   const entry = word === undefined ? undefined : COMMANDS.find((entry) => commandWord(entry) === word);
   if (word !== undefined && !isHelp(word) && !entry) throw await unknownCommand(build, word);
-  const { showHelp } = await import("./help.ts");
+  const { showHelp } = await import("./cli/help.ts");
   showHelp(build, entry);
   return 0;
 }
@@ -68,10 +68,7 @@ const NONE: CommandContext["options"] = { text: () => undefined, texts: () => []
 const isHelp = (word: string): boolean => word === "--help" || word === "-h";
 
 async function unknownCommand(build: Build, word: string): Promise<SvcError> {
-  const [{ absentCommand }, { catalogue }] = await Promise.all([
-    import("../commands/feature-command.ts"),
-    build.load(),
-  ]);
+  const [{ absentCommand }, { catalogue }] = await Promise.all([import("./commands/feature-command.ts"), build.load()]);
   const absent = absentCommand(word, catalogue);
   if (absent) return absent;
   const { distance } = (await import("fastest-levenshtein")).default;
@@ -102,7 +99,7 @@ async function reportError(error: unknown, json: boolean): Promise<number> {
     const { createConsola } = await import("consola");
     const screen = createConsola({ stdout: process.stderr, stderr: process.stderr });
     if (known) {
-      const { printable } = await import("./output.ts");
+      const { printable } = await import("./cli/output.ts");
       const said = known.said ? `\nThe provider says: ${printable(known.said)}` : "";
       screen.error(`${known.message}${said}${known.hint ? `\n${known.hint}` : ""}  [${known.code}]`);
     } else screen.error(error);
