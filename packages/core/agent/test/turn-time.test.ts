@@ -94,9 +94,10 @@ describe("a provider that is busy", () => {
     expect(model.asked).toHaveLength(1);
     await clock.advance(251);
     expect(model.asked).toHaveLength(2);
-    await clock.advance(499);
+    // 250 ms for the first wait at least, 500 for the second.
+    await clock.advance(249);
     expect(model.asked).toHaveLength(2);
-    await clock.advance(501);
+    await clock.advance(751);
     expect(await turn).toMatchObject({ response: "now" });
   });
 
