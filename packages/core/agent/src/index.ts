@@ -24,7 +24,7 @@ export { callerOf } from "./loan.ts";
 export { choosableNames } from "./models/agent-models.ts";
 export { listModels } from "./models/list-models.ts";
 export { mayPass, ModelError } from "./models/model-error.ts";
-export { modelName } from "./models/open-model.ts";
+export { modelName } from "./models/agent-models.ts";
 export { ActionHistories, type ActionHistory, type ActionJournal } from "./policy/action-history.ts";
 export {
   type AlwaysRule,

@@ -11,7 +11,7 @@ import {
   type ToolContext,
 } from "@svc/contract";
 import { callModel } from "./models/call-model.ts";
-import { estimateTokens, tokensIn } from "./models/tokens.ts";
+import { estimateTokens, tokensIn } from "./models/agent-models.ts";
 import { Meter } from "./cost.ts";
 import type { AgentProfile } from "./profiles.ts";
 import { callTool } from "./tools/call-tool.ts";

@@ -2,7 +2,7 @@
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { builtinModel } from "../src/models/open-model.ts";
+import { builtinModel } from "../src/models/agent-models.ts";
 import { callModel } from "../src/models/call-model.ts";
 import { fakeClock } from "@svc/testkit/fake-clock";
 

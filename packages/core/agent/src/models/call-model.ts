@@ -10,8 +10,8 @@ import type {
 import { type Clock, type ErrorCode, type ModelFailureReason, SvcError } from "@svc/contract";
 import { retryDelayMs } from "@svc/kit/async";
 import { ModelError, isRetryable, modelError, retryAfterMs, wasAnswered } from "./model-error.ts";
-import { type ModelContext, offeredModels } from "./provider-words.ts";
-import { type TakePart, isPushing } from "./pushing-model.ts";
+import { offeredModels } from "./provider-words.ts";
+import { type ModelContext, type TakePart, isPushing } from "./agent-models.ts";
 
 export interface ModelAnswer {
   readonly content: readonly LanguageModelV4Content[];

@@ -5,10 +5,8 @@ import type { AgentProfile } from "../profiles.ts";
 import { TimeLimit } from "../turn/active-turns.ts";
 import { userMessage } from "../turn/messages.ts";
 import type { ModelTest } from "../types.ts";
-import type { AgentModels } from "./agent-models.ts";
+import { type AgentModels, estimateTokens, modelName } from "./agent-models.ts";
 import { callModel } from "./call-model.ts";
-import { modelName } from "./open-model.ts";
-import { estimateTokens } from "./tokens.ts";
 
 export interface ModelTestDeps {
   readonly models: AgentModels;

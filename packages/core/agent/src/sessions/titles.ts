@@ -2,10 +2,8 @@
 import { TITLE_CHARS } from "@svc/api";
 import type { ClientId, Clock, Logger } from "@svc/contract";
 import { shortened, type Store } from "@svc/store";
-import type { AgentModels } from "../models/agent-models.ts";
+import { type AgentModels, estimateTokens, modelName } from "../models/agent-models.ts";
 import { callModel } from "../models/call-model.ts";
-import { modelName } from "../models/open-model.ts";
-import { estimateTokens } from "../models/tokens.ts";
 import { type Budget, Meter, type Spending } from "../cost.ts";
 import type { AgentProfile } from "../profiles.ts";
 import { userMessage } from "../turn/messages.ts";

@@ -12,11 +12,10 @@ import {
   toolMessage,
   withUniqueCallIds,
 } from "./messages.ts";
-import type { AgentModels, TurnSettings } from "../models/agent-models.ts";
-import { modelName } from "../models/open-model.ts";
-import { type Budget, type LimitedClient, Meter, type Spending } from "../cost.ts";
+import { type AgentModels, type TurnSettings, modelName } from "../models/agent-models.ts";
+import { type Budget, Meter, type Spending } from "../cost.ts";
 import type { AgentProfile } from "../profiles.ts";
-import type { CoreTool, ToolEnvironment } from "../tools/environment.ts";
+import type { CoreTool, LimitedClient, ToolEnvironment } from "../tools/environment.ts";
 import type { AbandonedTurn, AskPerson, TurnRequest, TurnResult } from "../types.ts";
 import { type ActiveTurn, REMOVED, type TurnProgress } from "./active-turns.ts";
 import { AnswerCheckpoints, StepCheckpoints } from "./checkpoint.ts";

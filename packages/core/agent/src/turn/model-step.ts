@@ -3,7 +3,7 @@ import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk
 import { type Clock, type Json, SvcError, type TurnEvent } from "@svc/contract";
 import { type Tracer, watched } from "@svc/runtime";
 import { redactJson } from "@svc/config";
-import type { TurnSettings } from "../models/agent-models.ts";
+import { type TurnSettings, estimateTokens, tokensIn } from "../models/agent-models.ts";
 import {
   type AnswerListener,
   type ModelAnswer,
@@ -12,7 +12,6 @@ import {
   callModel,
 } from "../models/call-model.ts";
 import { emptyAnswerError } from "../models/model-error.ts";
-import { estimateTokens, tokensIn } from "../models/tokens.ts";
 import type { Tokens, ToldTokens } from "../cost.ts";
 import type { ActiveTurn, TurnProgress } from "./active-turns.ts";
 import { kept, textOf, toolCallsOf } from "./messages.ts";

@@ -4,8 +4,7 @@ import { type Clock, type Json, type Logger, SvcError, type TurnEvent, turnFailu
 import { DEFAULT_AGENT } from "@svc/config";
 import type { OpenTurn, SentFile, Store, TurnMeta, TurnProblem, TurnState } from "@svc/store";
 import { isRefusedContent } from "../models/model-error.ts";
-import { modelName } from "../models/open-model.ts";
-import { estimateTokens } from "../models/tokens.ts";
+import { estimateTokens, modelName } from "../models/agent-models.ts";
 import type { Spending } from "../cost.ts";
 import type { AgentProfile } from "../profiles.ts";
 import type { ReplyByHand, TurnRequest } from "../types.ts";
