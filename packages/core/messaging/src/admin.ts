@@ -17,7 +17,7 @@ import {
   parseMessageId,
 } from "./types.ts";
 import type { OutboxDispatcher } from "./outbox.ts";
-import { keysOfOwner } from "@svc/agent";
+import { keysOfOwner } from "@svc/kit";
 
 export interface AdminDeps {
   readonly store: Pick<Store, "inbox" | "outbox" | "write">;

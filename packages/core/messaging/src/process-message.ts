@@ -20,6 +20,7 @@ import {
 } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/config";
 import type { Tracer, Scope } from "@svc/runtime";
+import { sessionIn } from "@svc/kit";
 import { retryDelayMs, unlessAborted } from "@svc/kit/async";
 import type { Author, Delivery, InboxMessage, NewDelivery, Store } from "@svc/store";
 import {
@@ -32,7 +33,6 @@ import {
   keepQuestion,
   mayPass,
   ModelError,
-  sessionIn,
 } from "@svc/agent";
 import { type Attempt, BACKOFF, InboxSpans } from "./attempt.ts";
 import { incomingFiles, withMedia } from "./media/incoming-files.ts";
