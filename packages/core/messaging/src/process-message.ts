@@ -34,9 +34,9 @@ import {
   mayPass,
   ModelError,
 } from "@svc/agent";
-import { type Attempt, BACKOFF, InboxSpans } from "./attempt.ts";
+import { type Attempt, BACKOFF, InboxSpans, incomingId } from "./attempt.ts";
 import { incomingFiles, withMedia } from "./media/incoming-files.ts";
-import { type AskPlace, type ChannelIdentity, type MessagingSettings, type ReplyTaker, incomingId } from "./types.ts";
+import type { AskPlace, ChannelIdentity, MessagingSettings, ReplyTaker } from "./types.ts";
 import type { OutboxDispatcher } from "./outbox.ts";
 import {
   answerRows,
