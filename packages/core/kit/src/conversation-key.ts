@@ -17,7 +17,7 @@ export function lanesOf({ channel, id }: Pick<Conversation, "channel" | "id">): 
 
 /**
  * The lane of a session of the HTTP API, whose caller does not wait for the answer. It names the session and its owner: no channel
- * can make such a key, and a client that could name an owner could be anybody.
+ * can make such a key, or its senders could write in the name of any client.
  */
 export const keyOfSession = (owner: ClientId, session: string): string =>
   `${keysOfOwner(owner)}${JSON.stringify(session)}]}`;
