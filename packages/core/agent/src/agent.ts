@@ -16,24 +16,23 @@ import type { Store } from "@svc/store";
 import { Commands, answerCommand, answerStop } from "./commands.ts";
 import { type Command, commandOf, isStopCommand } from "./command-words.ts";
 import { type LenderDeps, lend } from "./loan.ts";
-import { AgentModels, ChosenModels, type ModelOpener } from "./models/agent-models.ts";
-import { modelName } from "./models/open-model.ts";
+import { AgentModels, ChosenModels, type ModelOpener, modelName } from "./models/agent-models.ts";
 import { testModel } from "./test-model.ts";
-import { Budget, type LimitedClient, Spending } from "./cost.ts";
+import { Budget, Spending } from "./cost.ts";
+import type { LimitedClient } from "./tools/environment.ts";
 import type { AgentProfile, AgentSet } from "./profiles.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import { Titles, titleProfile } from "./sessions/titles.ts";
 import type { SessionService } from "./sessions/types.ts";
-import { ActiveTurn, ActiveTurns, REMOVED } from "./turn/active-turns.ts";
+import { ActiveTurn, ActiveTurns, type Permit, REMOVED, TurnQueue } from "./turn/active-turns.ts";
 import { type Conversation, History, conversationKey, newSessionName } from "./turn/history.ts";
 import { TurnExecutor } from "./turn/execute.ts";
 import { followingUp } from "./turn/follow-up.ts";
 import { SentMessages, TurnStore } from "./turn/turn-store.ts";
-import { type Permit, TurnQueue } from "./turn/turn-queue.ts";
 import type { ModelTest, AbandonedTurn, Agent, AskPerson, CommandRequest, TurnRequest, TurnResult } from "./types.ts";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Attachments } from "./attachments.ts";
-import type { Redaction } from "./turn/model-step.ts";
+import type { Redaction } from "./turn/model-call.ts";
 
 export function createAgent(options: AgentOptions): Agent {
   return new RunningAgent(options);
@@ -183,8 +182,9 @@ class RunningAgent implements Agent {
       const conversation = open();
       const isFirst = conversation.place === undefined;
       const result = await this.#executor.executeTurn(turn, answering, conversation);
-      const titling =
-        isFirst && request.title === undefined ? titleProfile(profile, this.#agents.titleModel) : undefined;
+      const { titleModel } = this.#agents;
+      const wantsTitle = titleModel !== undefined && isFirst && request.title === undefined;
+      const titling = wantsTitle ? titleProfile(profile, titleModel) : undefined;
       const client = this.#lender.limitedClient(request.clientId);
       if (titling) this.#titles.want({ owner, name, profile: titling, client });
       return result;
@@ -212,7 +212,7 @@ class RunningAgent implements Agent {
     } finally {
       this.#active.delete(turn);
       turn.limit.end();
-      void this.#titles.whileIdle();
+      if (this.#agents.titleModel !== undefined) void this.#titles.whileIdle();
       // The turn itself settles what was handed to it. Before that nothing acted, so the key is new again.
       if (!isHanded && request.claim) this.#store.idempotency.release(request.claim);
     }

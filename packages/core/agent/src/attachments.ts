@@ -10,7 +10,7 @@ import { dirname } from "node:path/posix";
 import { MAX_FILES } from "@svc/api";
 import { type ClientId, type Clock, type Logger, type Speech, SvcError, type Workspace } from "@svc/contract";
 import type { SentFile, Store, Upload, UploadTarget } from "@svc/store";
-import { NOT_TRANSCRIBED, transcriptText } from "./turn/messages.ts";
+import { NOT_TRANSCRIBED, transcriptText } from "./turn/history.ts";
 import { mediaKindOf } from "@svc/kit";
 import { mediaPathOf } from "./workspace/media-path.ts";
 

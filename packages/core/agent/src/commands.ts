@@ -1,9 +1,9 @@
 /** Commands of a conversation, such as `/new`: what each changes, and its answer, in one transaction. */
 import type { ClientId, Clock } from "@svc/contract";
 import type { Store } from "@svc/store";
-import { ChosenModels, choosableNames } from "./models/agent-models.ts";
-import { modelName } from "./models/open-model.ts";
-import type { Budget, LimitedClient } from "./cost.ts";
+import { ChosenModels, choosableNames, modelName } from "./models/agent-models.ts";
+import type { Budget } from "./cost.ts";
+import type { LimitedClient } from "./tools/environment.ts";
 import type { AgentProfile } from "./profiles.ts";
 import type { History } from "./turn/history.ts";
 import {

@@ -1,7 +1,7 @@
 /** What turns cost: the daily limits, what was spent and is recorded, and the meter of one turn. */
 import { type ClientId, type Clock, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/config";
-import { type ModelConfig, modelName } from "./models/open-model.ts";
+import { type ModelConfig, modelName } from "./models/agent-models.ts";
 import type { Store, TurnUsage } from "@svc/store";
 
 /** What is on disk (`store.usage`). */
@@ -9,12 +9,6 @@ export interface SpentLedger {
   spentUsd(day: string, agent: string): number;
   spentByClientUsd(day: string, agent: string, client: ClientId): number;
 }
-
-/**
- * Client whose limits a caller counts against. Callers without a token have an identity for each connection and count
- * together, or a new connection would begin with an unused limit.
- */
-export type LimitedClient = (clientId: ClientId) => ClientId;
 
 export interface Spender {
   /** Name of the agent. */

@@ -24,7 +24,7 @@ export { callerOf } from "./loan.ts";
 export { choosableNames } from "./models/agent-models.ts";
 export { listModels } from "./models/list-models.ts";
 export { mayPass, ModelError } from "./models/model-error.ts";
-export { modelName } from "./models/open-model.ts";
+export { modelName } from "./models/agent-models.ts";
 export { ActionHistories, type ActionHistory, type ActionJournal } from "./policy/action-history.ts";
 export {
   type AlwaysRule,
@@ -58,14 +58,13 @@ export {
   sessionJson,
   type SessionOwner,
 } from "./sessions/session-json.ts";
-export { authorOfSender, keysOfOwner, sessionIn, sessionMessageOf } from "./sessions/session-message.ts";
+export { authorOfSender, sessionMessageOf } from "./sessions/sessions.ts";
 export type * from "./sessions/types.ts";
 export { type CallOutcome, callTool } from "./tools/call-tool.ts";
 export type { CoreTool, CoreToolContext, PinnedCall, ToolEnvironment } from "./tools/environment.ts";
 export { approvalOf, type CallRequest } from "./tools/permit.ts";
-export { keepQuestion } from "./turn/checkpoint.ts";
-export { newSessionName } from "./turn/history.ts";
-export { NOT_TRANSCRIBED, transcriptText } from "./turn/messages.ts";
+export { keepQuestion } from "./turn/turn-store.ts";
+export { newSessionName, NOT_TRANSCRIBED, transcriptText } from "./turn/history.ts";
 export type * from "./types.ts";
 export { openWorkspace, workspaceRoot } from "./workspace/index.ts";
 export { DAY_FOLDER, MEDIA_FOLDER, mediaPath } from "./workspace/media-path.ts";

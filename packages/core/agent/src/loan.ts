@@ -10,14 +10,14 @@ import {
   SvcError,
   type ToolContext,
 } from "@svc/contract";
-import { callModel } from "./models/call-model.ts";
-import { estimateTokens, tokensIn } from "./models/tokens.ts";
+import { callModel } from "./turn/model-call.ts";
+import { estimateTokens, tokensIn } from "./models/agent-models.ts";
 import { Meter } from "./cost.ts";
 import type { AgentProfile } from "./profiles.ts";
 import { callTool } from "./tools/call-tool.ts";
 import type { CoreToolContext, ToolEnvironment } from "./tools/environment.ts";
 import { askInTime } from "./tools/permit.ts";
-import { assistantMessage, redactText, textOf, toolCallsOf, toolMessage, withUniqueCallIds } from "./turn/messages.ts";
+import { assistantMessage, redactText, textOf, toolCallsOf, toolMessage, withUniqueCallIds } from "./turn/history.ts";
 import { offered, onlyOffered, type TurnExecutorDeps, withNeeded } from "./turn/execute.ts";
 import { TimeLimit } from "./turn/active-turns.ts";
 

@@ -3,12 +3,10 @@ import { type Clock, SvcError } from "@svc/contract";
 import { type Budget, Meter, type Spending, isPriceKnown } from "./cost.ts";
 import type { AgentProfile } from "./profiles.ts";
 import { TimeLimit } from "./turn/active-turns.ts";
-import { userMessage } from "./turn/messages.ts";
+import { userMessage } from "./turn/history.ts";
 import type { ModelTest } from "./types.ts";
-import type { AgentModels } from "./models/agent-models.ts";
-import { callModel } from "./models/call-model.ts";
-import { modelName } from "./models/open-model.ts";
-import { estimateTokens } from "./models/tokens.ts";
+import { type AgentModels, estimateTokens, modelName } from "./models/agent-models.ts";
+import { callModel } from "./turn/model-call.ts";
 
 export interface ModelTestDeps {
   readonly models: AgentModels;

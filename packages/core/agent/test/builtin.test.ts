@@ -2,8 +2,8 @@
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { builtinModel } from "../src/models/open-model.ts";
-import { callModel } from "../src/models/call-model.ts";
+import { builtinModel } from "../src/models/agent-models.ts";
+import { callModel } from "../src/turn/model-call.ts";
 import { fakeClock } from "@svc/testkit/fake-clock";
 
 const user = (text: string): LanguageModelV4Message => ({ role: "user", content: [{ type: "text", text }] });

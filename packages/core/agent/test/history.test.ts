@@ -6,8 +6,7 @@ import { fakeClock } from "@svc/testkit/fake-clock";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { History, messagesOf } from "../src/turn/history.ts";
-import { userMessage } from "../src/turn/messages.ts";
+import { History, messagesOf, userMessage } from "../src/turn/history.ts";
 
 const client = "c" as ClientId;
 

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { currentScope, inScope } from "@svc/runtime";
 import { describe, expect, test } from "vitest";
 import { ChatCompletionsModel } from "../src/models/chat-completions.ts";
-import { isPushing } from "../src/models/pushing-model.ts";
+import { isPushing } from "../src/models/agent-models.ts";
 import { ask } from "./agent-fixture.ts";
 import { failureOf, fixtureAt, KEY, rawServer } from "./provider-fixture.ts";
 

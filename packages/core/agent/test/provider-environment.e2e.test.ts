@@ -6,12 +6,13 @@ import { expect, test } from "vitest";
 const run = promisify(execFile);
 
 const SCRIPT = `
-  const { openModel } = await import(process.env.MODULE);
+  const { AgentModels } = await import(process.env.MODULE);
   globalThis.fetch = async (url, init) => {
     console.log(JSON.stringify({ url: String(url), headers: Object.fromEntries(new Headers(init.headers)) }));
     throw new Error("seen");
   };
-  const model = await openModel({ provider: process.env.PROVIDER, name: "m", api_key: "own-key", max_retries: 0 });
+  const config = { provider: process.env.PROVIDER, name: "m", api_key: "own-key", max_retries: 0 };
+  const model = await new AgentModels(undefined).modelOf({ name: "main", model: config });
   await model.doGenerate({ prompt: [{ role: "user", content: [{ type: "text", text: "x" }] }] }).catch(() => {});
 `;
 
@@ -21,7 +22,7 @@ test.each([
 ])("%s is called where it lives, with the key of the config", async (provider, url) => {
   const env: Record<string, string> = {
     PROVIDER: provider,
-    MODULE: new URL("../src/models/open-model.ts", import.meta.url).href,
+    MODULE: new URL("../src/models/agent-models.ts", import.meta.url).href,
   };
   for (const name of ["OPENAI", "ANTHROPIC"]) {
     Object.assign(env, { [`${name}_BASE_URL`]: "http://127.0.0.1:1/v1", [`${name}_API_KEY`]: "other-key" });

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { modelError } from "../src/models/model-error.ts";
-import { modelProblem } from "../src/models/open-model.ts";
+import { modelProblem } from "../src/models/agent-models.ts";
 import { turnFailure } from "@svc/contract";
 import { selfSigned } from "@svc/testkit/self-signed";
 import { ask, failure } from "./agent-fixture.ts";

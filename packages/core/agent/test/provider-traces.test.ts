@@ -3,7 +3,7 @@ import { fakeClock } from "@svc/testkit/fake-clock";
 import { recordedInstruments } from "@svc/testkit/observe/recorded-tracer";
 import type { RecordingOptions } from "@svc/testkit/observe/recording-observer";
 import { describe, expect, test } from "vitest";
-import { providerFetch } from "../src/models/open-model.ts";
+import { providerFetch } from "../src/models/agent-models.ts";
 import { inScope } from "@svc/runtime";
 import { ask } from "./agent-fixture.ts";
 import { against, PROVIDERS, rawServer } from "./provider-fixture.ts";

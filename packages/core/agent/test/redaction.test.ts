@@ -5,7 +5,7 @@ import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { RedactedStream } from "../src/turn/model-step.ts";
+import { RedactedStream } from "../src/turn/model-call.ts";
 import {
   act,
   ask,

@@ -183,7 +183,7 @@ describe("a turn that is taken up", () => {
 
   test("takes its question as it was, when that was kept before", async () => {
     const { agent, store } = agentFixture({ model: scripted([text("ok")]) });
-    const { keepQuestion } = await import("../src/turn/checkpoint.ts");
+    const { keepQuestion } = await import("../src/turn/turn-store.ts");
     await store.write(() => keepQuestion(store, "t-1", "see [IMAGE:a.jpg]"));
     await ask(agent, "see (image)", resumable);
     const [session] = agent.sessions.list({}, 1);

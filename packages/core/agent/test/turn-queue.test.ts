@@ -2,7 +2,7 @@
 // good when a caller that waited gave up.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Permit, TurnQueue } from "../src/turn/turn-queue.ts";
+import { type Permit, TurnQueue } from "../src/turn/active-turns.ts";
 
 /** What happens to a job of a conversation, in ticks of the microtask queue. */
 const job = fc.record({

@@ -4,20 +4,10 @@ import type * as api from "@svc/api";
 import { type ClientId, type Inbound, type Json, type Logger, SvcError } from "@svc/contract";
 import type { Delivery, EndedPage, InboxMessage, MessageCounts, Store, WaitingMessage } from "@svc/store";
 import { redactJson } from "@svc/config";
-import {
-  type EndedFilter,
-  type MessageAdmin,
-  type MessageDetail,
-  type MessageListFilter,
-  type MessageSummary,
-  type Replayed,
-  incomingId,
-  messageUnknown,
-  outgoingId,
-  parseMessageId,
-} from "./types.ts";
-import type { OutboxDispatcher } from "./outbox.ts";
-import { keysOfOwner } from "@svc/agent";
+import { incomingId } from "./attempt.ts";
+import type { EndedFilter, MessageAdmin, MessageDetail, MessageListFilter, MessageSummary, Replayed } from "./types.ts";
+import { type OutboxDispatcher, outgoingId } from "./outbox.ts";
+import { keysOfOwner } from "@svc/kit";
 
 export interface AdminDeps {
   readonly store: Pick<Store, "inbox" | "outbox" | "write">;
@@ -344,3 +334,12 @@ export const messageDetailJson = (message: MessageDetail): api.InboxMessageDetai
   platform_reason: message.platformReason ?? null,
   notice: message.notice ?? null,
 });
+
+/** Throws MESSAGE_UNKNOWN. */
+function parseMessageId(id: string): { readonly box: "in" | "out"; readonly n: number } {
+  const [, box, digits] = /^(in|out)-([1-9]\d{0,14})$/.exec(id) ?? [];
+  if (box === "in" || box === "out") return { box, n: Number(digits) };
+  throw messageUnknown();
+}
+
+const messageUnknown = (): SvcError => new SvcError("MESSAGE_UNKNOWN", undefined, { hint: "See svc inbox list." });

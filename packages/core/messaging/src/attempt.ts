@@ -1,9 +1,8 @@
-/** One attempt at one message in this process, and the span of its wait before that. */
+/** One attempt at one message in this process, the span of its wait before that, and what people call the message. */
 import { type ErrorCode, type Inbound, SvcError, postponed } from "@svc/contract";
 import type { Run } from "@svc/agent";
 import type { InboxMessage } from "@svc/store";
 import type { OpenSpan, Scope, Tracer } from "@svc/runtime";
-import { incomingId } from "./types.ts";
 
 /** Of deliveries, of messages whose model is down, and of notices. */
 export const BACKOFF = { firstMs: 1_000, longestMs: 300_000 };
@@ -130,3 +129,6 @@ export const scopeOf = ({ kind, turnId, traceparent, waitTraceparent }: InboxMes
   turn: kind === "message" ? turnId : undefined,
   traceparent: waitTraceparent ?? traceparent,
 });
+
+/** What people call a message that came in. */
+export const incomingId = (n: number): string => `in-${n}`;

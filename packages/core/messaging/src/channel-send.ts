@@ -8,9 +8,9 @@ import { lanesOf } from "@svc/kit";
 import type { Delivery, FileContent } from "@svc/store";
 import * as v from "valibot";
 import type { CoreTool, CoreToolContext, PinnedCall } from "@svc/agent";
-import { SENT_BY_PERSON } from "./outbox.ts";
+import { SENT_BY_PERSON, outgoingId } from "./outbox.ts";
 import { attachedFile, type PinnedFile } from "./media/outgoing-files.ts";
-import { type ChannelSendDeps, outgoingId } from "./types.ts";
+import type { ChannelSendDeps } from "./types.ts";
 import { outgoingRows } from "./outgoing-rows.ts";
 
 type QueueDeps = Pick<ChannelSendDeps, "store" | "channels" | "redact" | "dispatcher" | "now">;

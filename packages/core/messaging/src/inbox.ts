@@ -4,8 +4,8 @@ import { Ongoing, type Scope, inScope } from "@svc/runtime";
 import { laneOf } from "@svc/kit";
 import type { Arrival, Arrived, InboxMessage, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
 import { type Attempted, ConversationQueue, type ConversationQueueDeps, isStopCommand } from "@svc/agent";
-import { Attempt, type Permit, Permits, scopeOf } from "./attempt.ts";
-import { type ByHand, type InTransaction, type SaidByHand, incomingId } from "./types.ts";
+import { Attempt, type Permit, Permits, scopeOf, incomingId } from "./attempt.ts";
+import type { ByHand, InTransaction, SaidByHand } from "./types.ts";
 import { PriorityMessages } from "./priority-messages.ts";
 import { type MessageDeps, MessageProcessor, type ProcessorDeps } from "./process-message.ts";
 

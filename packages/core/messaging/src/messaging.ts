@@ -4,19 +4,12 @@ import { type Tracer, NO_TRACER } from "@svc/runtime";
 import { fieldsOf, laneOf } from "@svc/kit";
 import type { Store } from "@svc/store";
 import { StoredMessageAdmin } from "./admin.ts";
-import { type OutboxDeps, OutboxDispatcher } from "./outbox.ts";
+import { type OutboxDeps, OutboxDispatcher, outgoingId } from "./outbox.ts";
 import { fileOpener } from "./media/outgoing-files.ts";
 import { SpeechPermits, SpokenAnswers, createSpeech } from "./speech/speech.ts";
 import { Inbox, newMessageOf } from "./inbox.ts";
 import type { MessageDeps } from "./process-message.ts";
-import {
-  type DeliveryFailure,
-  type InTransaction,
-  type Messaging,
-  type MessagingSettings,
-  type PromptSource,
-  outgoingId,
-} from "./types.ts";
+import type { DeliveryFailure, InTransaction, Messaging, MessagingSettings, PromptSource } from "./types.ts";
 import { type Channel, type Clock, type Logger, type PostedPrompt, SvcError } from "@svc/contract";
 import { unlessAborted } from "@svc/kit/async";
 

@@ -21,8 +21,8 @@ import { retryDelayMs, unlessAborted } from "@svc/kit/async";
 import { type Delivery, MAX_CRASHES, type Store, type WaitingDelivery } from "@svc/store";
 import { BACKOFF } from "./attempt.ts";
 import type { FileOpener } from "./media/outgoing-files.ts";
-import { type MessagingSettings, type PromptSource, type PromptState, outgoingId } from "./types.ts";
-import { type SpokenAnswers, isSpoken } from "./speech/speech.ts";
+import type { MessagingSettings, PromptSource, PromptState } from "./types.ts";
+import type { SpokenAnswers } from "./speech/speech.ts";
 import { type Attempted, ConversationQueue } from "@svc/agent";
 
 export interface OutboxDeps extends DelivererDeps {
@@ -362,7 +362,7 @@ class Deliverer {
     const { store, clock, log, publish, prompts, spoken } = this.#deps;
     const { n, conversation, turnId, attempts, approval } = delivery;
     const messageId = outgoingId(n);
-    spoken.forget(n);
+    if (isSpoken(delivery)) spoken.forget(n);
     const sent = (): boolean => {
       const wasWaiting = store.outbox.sent(n, receipt.platformId, clock.now());
       if (wasWaiting && approval !== undefined) prompts?.posted(approval, n, receipt);
@@ -473,6 +473,12 @@ export function shortened(text: string, maxChars: number): string {
   const isInPair = /[\uD800-\uDBFF]/.test(text.charAt(maxChars - 2));
   return `${text.slice(0, maxChars - (isInPair ? 2 : 1)).trimEnd()}…`;
 }
+
+/** What people call a delivery. */
+export const outgoingId = (n: number): string => `out-${n}`;
+
+/** An answer that goes out as speech, behind the same words as text. */
+const isSpoken = ({ files }: Pick<Delivery, "files">): boolean => files.some(({ speak }) => speak !== undefined);
 
 const failedBy = ({ code, message, hint, retryAfterMs }: SvcError): FailedAttempt => ({
   state: "failed",

@@ -20,6 +20,7 @@ import {
 } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/config";
 import type { Tracer, Scope } from "@svc/runtime";
+import { sessionIn } from "@svc/kit";
 import { retryDelayMs, unlessAborted } from "@svc/kit/async";
 import type { Author, Delivery, InboxMessage, NewDelivery, Store } from "@svc/store";
 import {
@@ -32,11 +33,10 @@ import {
   keepQuestion,
   mayPass,
   ModelError,
-  sessionIn,
 } from "@svc/agent";
-import { type Attempt, BACKOFF, InboxSpans } from "./attempt.ts";
+import { type Attempt, BACKOFF, InboxSpans, incomingId } from "./attempt.ts";
 import { incomingFiles, withMedia } from "./media/incoming-files.ts";
-import { type AskPlace, type ChannelIdentity, type MessagingSettings, type ReplyTaker, incomingId } from "./types.ts";
+import type { AskPlace, ChannelIdentity, MessagingSettings, ReplyTaker } from "./types.ts";
 import type { OutboxDispatcher } from "./outbox.ts";
 import {
   answerRows,

@@ -1,9 +1,9 @@
 // Somebody asks by HTTP and does not wait: the turn must be his, in the session that he would have had waiting, with the tools'
 // view of him; nobody else's session may hear of it, whatever it is called, and who was shut out gets no turn any more.
 import type { ClientId, Inbound } from "@svc/contract";
-import { laneOf } from "@svc/kit";
+import { keysOfOwner, laneOf, sessionIn } from "@svc/kit";
 import { describe, expect, test } from "vitest";
-import { keysOfOwner, sessionIn, sessionMessageOf } from "@svc/agent";
+import { sessionMessageOf } from "@svc/agent";
 import { act, call, read, text, until } from "@svc/agent/agent-fixture";
 import {
   afterKill,

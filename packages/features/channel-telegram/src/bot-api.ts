@@ -1,9 +1,23 @@
-/** Requests to the platform, within its limits, and its refusals as errors. */
+/** The Bot API: its names, requests within its limits, its refusals as errors, and fields of its JSON. */
 import { type Clock, type Conversation, type ErrorCode, type FeatureContext, type Json, SvcError } from "@svc/contract";
-import { type PlatformAnswer, parseJson, platformCall, retryAfterMs } from "@svc/kit";
+import { type Fields, type PlatformAnswer, fieldsOf, parseJson, platformCall, retryAfterMs } from "@svc/kit";
 import type { Api, InputFile, RawApi } from "grammy/web";
 import type { Config } from "./config.ts";
-import { fieldsOf, idOf, numberOf } from "./protocol.ts";
+
+/** The channel's id: the last part of the section's name. */
+export const CHANNEL = "telegram";
+
+/** Kinds of updates that the channel subscribes to. https://core.telegram.org/bots/api#update */
+export const UPDATE_KINDS = ["message", "callback_query", "message_reaction"] as const;
+
+/** Our commands, as the menu of the platform shows them. The core answers them. */
+export const COMMANDS: readonly { readonly command: string; readonly description: string }[] = Object.freeze([
+  { command: "new", description: "Begin a new conversation" },
+  { command: "model", description: "Show the model, or choose another one" },
+  { command: "status", description: "Show how things are" },
+  { command: "stop", description: "Stop what is running" },
+  { command: "help", description: "Show what can be done here" },
+]);
 
 /** The types come from grammY's other build, which has its own `AbortSignal`. */
 export type Signal = Parameters<RawApi["getMe"]>[0];
@@ -506,3 +520,16 @@ export function messageNumber(platformId: string): number {
   }
   return Number(platformId);
 }
+
+// Fields of the JSON of the Bot API, read without trust. https://core.telegram.org/bots/api
+
+/** Undefined where there is no such object. */
+export const someFields = (value: Json | undefined): Fields | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+
+/** Ids of the platform are whole numbers of at most 52 bits. https://core.telegram.org/bots/api#user */
+export const idOf = (value: Json | undefined): number | undefined =>
+  Number.isSafeInteger(value) && value !== 0 ? (value as number) : undefined;
+
+export const numberOf = (value: Json | undefined): number | undefined =>
+  typeof value === "number" && Number.isFinite(value) ? value : undefined;

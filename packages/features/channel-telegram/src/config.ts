@@ -1,7 +1,6 @@
 /** The section of the config. */
 import { ackReaction, allowlist, apiUrl, channelKeys, secret, streamKeys } from "@svc/contract";
 import * as v from "valibot";
-import { reactionEmoji } from "./protocol.ts";
 
 /** An edit a second is what the platform lets through in a chat of two. */
 const DRAFT_INTERVAL_MS = 1_000;
@@ -62,3 +61,19 @@ export const config = v.pipe(
 );
 
 export type Config = v.InferOutput<typeof config>;
+
+/** The reactions that bots may set. https://core.telegram.org/bots/api#reactiontypeemoji */
+const EMOJI: ReadonlySet<string> = new Set(
+  (
+    "👍 👎 ❤ 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 " +
+    "👨‍💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷‍♂ 🤷 🤷‍♀ 😡"
+  ).split(" "),
+);
+
+export type ReactionEmoji = Extract<import("grammy/types").ReactionType, { type: "emoji" }>["emoji"];
+
+/** As the platform writes it; undefined: bots may not set it. People's keyboards add a selector that it leaves out. */
+export function reactionEmoji(text: string): ReactionEmoji | undefined {
+  const emoji = text.trim().replaceAll("\uFE0F", "");
+  return EMOJI.has(emoji) ? (emoji as ReactionEmoji) : undefined;
+}

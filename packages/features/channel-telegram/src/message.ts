@@ -1,18 +1,7 @@
 /** Reads a message of the platform: who wrote it, where, to whom, and its text, files and cards. https://core.telegram.org/bots/api#message */
 import type { Conversation, Inbound, InboundMedia, Json, Logger, MediaKind } from "@svc/contract";
-import { isAllowed, senderGate } from "@svc/kit";
-import {
-  CHANNEL,
-  COMMANDS,
-  type Fields,
-  fieldsOf,
-  idOf,
-  listOf,
-  numberOf,
-  someFields,
-  textOf,
-  wordOf,
-} from "./protocol.ts";
+import { isAllowed, senderGate, type Fields, fieldsOf, listOf, textOf, wordOf } from "@svc/kit";
+import { CHANNEL, COMMANDS, idOf, numberOf, someFields } from "./bot-api.ts";
 
 /** What `send` is handed back with the answer: in a group it replies to the question. */
 export interface ReplyData {

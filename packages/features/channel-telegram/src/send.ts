@@ -15,7 +15,7 @@ import {
   type Prompts,
   type Receipt,
 } from "@svc/contract";
-import type { SentParts, SentPartsOf } from "@svc/kit";
+import { type SentParts, type SentPartsOf, fieldsOf } from "@svc/kit";
 import type { InputFile, RawApi } from "grammy/web";
 import {
   BadFile,
@@ -27,9 +27,9 @@ import {
   type Target,
   messageNumber,
   targetOf,
+  idOf,
 } from "./bot-api.ts";
 import { formatMarkdown } from "./format.ts";
-import { fieldsOf, idOf } from "./protocol.ts";
 
 export interface SendDeps {
   readonly api: BotApi;

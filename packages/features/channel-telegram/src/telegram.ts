@@ -19,6 +19,10 @@ import {
   downloadMedia,
   pathPart,
   sentPartsIn,
+  type Fields,
+  fieldsOf,
+  textOf,
+  wordOf,
 } from "@svc/kit";
 import { type Polling, createPolling, ingressOf, updateReader } from "./updates.ts";
 import {
@@ -33,21 +37,13 @@ import {
   messageNumber,
   migrationsIn,
   targetOf,
+  COMMANDS,
+  UPDATE_KINDS,
+  numberOf,
 } from "./bot-api.ts";
-import type { Config } from "./config.ts";
+import { type Config, type ReactionEmoji, reactionEmoji } from "./config.ts";
 import { type MessageReading, messageRefOf, senderReader } from "./message.ts";
 import { MAX_FILE_BYTES, NO_PREVIEW, TEXT_CHARS, formatted, messageSender, promptPoster } from "./send.ts";
-import {
-  COMMANDS,
-  type Fields,
-  type ReactionEmoji,
-  UPDATE_KINDS,
-  fieldsOf,
-  numberOf,
-  reactionEmoji,
-  textOf,
-  wordOf,
-} from "./protocol.ts";
 
 export function create(context: FeatureContext<Config>): Contributions {
   const { config, log } = context;

@@ -12,11 +12,20 @@ import {
   SvcError,
   type Verdict,
 } from "@svc/contract";
-import { type Backoff, equalSecrets, readJson, retryDelayMs } from "@svc/kit";
+import {
+  type Backoff,
+  equalSecrets,
+  readJson,
+  retryDelayMs,
+  type Fields,
+  fieldsOf,
+  listOf,
+  textOf,
+  wordOf,
+} from "@svc/kit";
 import { createHash } from "node:crypto";
-import { type BotApi, POLL_SECS } from "./bot-api.ts";
+import { type BotApi, POLL_SECS, CHANNEL, UPDATE_KINDS, idOf, someFields } from "./bot-api.ts";
 import type { Config } from "./config.ts";
-import { CHANNEL, type Fields, UPDATE_KINDS, fieldsOf, idOf, listOf, someFields, textOf, wordOf } from "./protocol.ts";
 import { type MessageReading, type ReadMessage, conversationOf, readMessage } from "./message.ts";
 import { choiceOf } from "./send.ts";
 

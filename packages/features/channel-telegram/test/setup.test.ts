@@ -2,8 +2,8 @@
 // do where it can't.
 import { TELEGRAM_TOKEN } from "@svc/testkit/platforms/telegram/server";
 import { describe, expect, test } from "vitest";
-import { COMMANDS } from "../src/protocol.ts";
 import { failure, GROUP, fixture, fixtureAndPlatform, never, said, SECRET } from "./fixture.ts";
+import { COMMANDS } from "../src/bot-api.ts";
 
 const URL_OF_OURS = "https://svc.example.org/telegram";
 

@@ -12,6 +12,7 @@ import {
   type LanguageModelV4FunctionTool,
   type LanguageModelV4GenerateResult,
   type LanguageModelV4Message,
+  type LanguageModelV4StreamPart,
   type LanguageModelV4StreamResult,
   type LanguageModelV4Usage,
   type SharedV4ProviderMetadata,
@@ -20,7 +21,7 @@ import {
 } from "@ai-sdk/provider";
 import { EventStreamReader } from "./event-stream.ts";
 import { ProviderConnection, type Reply, type ReplyReader } from "./provider-connection.ts";
-import { type PushingModel, streamOf, type TakePart } from "./pushing-model.ts";
+import type { PushingModel, TakePart } from "./agent-models.ts";
 import { StreamedToolCalls, type ToolCallFragment } from "./streamed-tool-calls.ts";
 
 export interface ChatCompletionsOptions {
@@ -111,6 +112,42 @@ export class ChatCompletionsModel implements PushingModel {
     const messages = JSON.stringify(prompt.flatMap(toMessages));
     return `{"model":${JSON.stringify(this.modelId)}${limit},"messages":${messages}${offered}${stream}}`;
   }
+}
+
+/** `doStream` for a model that pushes. Resolves when the answer begins. */
+async function streamOf(
+  model: Pick<PushingModel, "pushParts">,
+  options: LanguageModelV4CallOptions,
+): Promise<{ stream: ReadableStream<LanguageModelV4StreamPart> }> {
+  const cancelled = new AbortController();
+  const { abortSignal } = options;
+  const signal = abortSignal ? AbortSignal.any([abortSignal, cancelled.signal]) : cancelled.signal;
+  const begun = Promise.withResolvers<void>();
+  let isBegun = false;
+  const stream = new ReadableStream<LanguageModelV4StreamPart>({
+    start(controller) {
+      const take: TakePart = (part) => {
+        isBegun = true;
+        begun.resolve();
+        controller.enqueue(part);
+      };
+      const end = (): void => {
+        begun.resolve();
+        controller.close();
+      };
+      const fail = (error: unknown): void => {
+        if (!isBegun) return begun.reject(error);
+        // An error of the stream itself would throw away the parts that nobody has read yet.
+        if (cancelled.signal.aborted) return;
+        controller.enqueue({ type: "error", error });
+        controller.close();
+      };
+      model.pushParts({ ...options, abortSignal: signal }, take).then(end, fail);
+    },
+    cancel: (reason) => cancelled.abort(reason),
+  });
+  await begun.promise;
+  return { stream };
 }
 
 /** No provider explains itself at such length. */

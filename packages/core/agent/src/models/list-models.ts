@@ -2,7 +2,7 @@
 import { SvcError } from "@svc/contract";
 import { DEFAULT_AGENT, type LoadedConfig, resolveAgents } from "@svc/config";
 import { systemClock } from "@svc/kit/system-clock";
-import { baseUrlOf } from "./open-model.ts";
+import { baseUrlOf } from "./agent-models.ts";
 import { networkCodeOf } from "./provider-error.ts";
 import { modelNames, NotListed } from "./provider-words.ts";
 

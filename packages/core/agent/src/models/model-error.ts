@@ -6,7 +6,8 @@
 import { type ModelFailureReason, SvcError, waitText } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/config";
 import { fieldsOf, networkCodeOf, providerText, rawBody, statusOf } from "./provider-error.ts";
-import { type ModelContext, quotedWithoutSecrets } from "./provider-words.ts";
+import { quotedWithoutSecrets } from "./provider-words.ts";
+import type { ModelContext } from "./agent-models.ts";
 
 export class ModelError extends SvcError {
   readonly reason: ModelFailureReason;

@@ -1,16 +1,6 @@
 /** What a provider says, made fit to be shown to an operator: one short line without keys, and names of its models. */
 import type { Clock } from "@svc/contract";
-import { type ModelConfig, providerFetch } from "./open-model.ts";
-
-/** Which model failed: what the fix names, and what must not be quoted. */
-export interface ModelContext {
-  readonly agent: string;
-  readonly config: Pick<ModelConfig, "provider" | "name" | "api_key">;
-  /** Where its models can be listed; undefined: nowhere. */
-  readonly baseUrl: string | undefined;
-  /** Takes the configured secrets out of a text. */
-  readonly redact: (text: string) => string;
-}
+import { type ModelContext, providerFetch } from "./agent-models.ts";
 
 const MAX_CHARS = 300;
 const DOTS = "••••••";

@@ -1,15 +1,29 @@
 /** The conversations of all owners, on disk and under way. Who may see which is for the caller to decide. */
-import { type Clock, type Conversation, type Inbound, type Json, type SessionEvent, SvcError } from "@svc/contract";
+import {
+  type ClientId,
+  type Clock,
+  type Conversation,
+  type Inbound,
+  type Json,
+  type SessionEvent,
+  SvcError,
+} from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/config";
-import { type ListPosition, type SessionSummary, spokenTexts, type Store, titleOf } from "@svc/store";
-import { authorOfSender, keyOfSession } from "./session-message.ts";
+import {
+  type Author,
+  type ListPosition,
+  type NewMessage,
+  type SessionSummary,
+  spokenTexts,
+  type Store,
+  titleOf,
+} from "@svc/store";
+import { keyOfSession } from "@svc/kit";
 import { choosableNames } from "../models/agent-models.ts";
 import type { AgentProfile } from "../profiles.ts";
-import { type ActiveTurn, type ActiveTurns, REMOVED } from "../turn/active-turns.ts";
+import { type ActiveTurn, type ActiveTurns, REMOVED, type TurnQueue } from "../turn/active-turns.ts";
 import { followUpsOf } from "../turn/follow-up.ts";
-import { conversationKey, type History } from "../turn/history.ts";
-import type { TurnQueue } from "../turn/turn-queue.ts";
-import { cutOff, questionWith, userMessage } from "../turn/messages.ts";
+import { type History, conversationKey, cutOff, questionWith, userMessage } from "../turn/history.ts";
 import { messagePage, shownMessages } from "./shown-messages.ts";
 import { searchMessages } from "./search.ts";
 import type {
@@ -287,3 +301,31 @@ function positionOf(cursor: string): ListPosition {
   if (turn === undefined) throw new SvcError("BAD_REQUEST", "The cursor is not one that a page of conversations gave.");
   return { isPinned: pinned === "1", newestTurn: Number(turn) };
 }
+
+/**
+ * A message of a caller of the HTTP API that does not wait for its answer. It belongs to a session of that caller, and to no
+ * conversation of the channel that delivers the answer. Its key names the session (`keyOfSession`).
+ */
+interface UnawaitedMessage {
+  readonly owner: ClientId;
+  /** Name of the session. */
+  readonly session: string;
+  /** Where the answer goes: the same for nobody else's session. */
+  readonly conversation: Conversation;
+  /** For a person: whose it is. */
+  readonly sender: string;
+  readonly text: string;
+  /** Handed to the channel with the answer. */
+  readonly replyData: Json;
+}
+
+export function sessionMessageOf({ owner, session, ...inbound }: UnawaitedMessage): NewMessage {
+  return { kind: "message", lane: keyOfSession(owner, session), body: inbound as unknown as Json };
+}
+
+/** Who wrote such a message, by its sender. */
+export const authorOfSender = (sender: string): Author =>
+  sender === ANONYMOUS ? { kind: "anonymous" } : { kind: "device", id: sender };
+
+/** Sender of what came without a token. */
+const ANONYMOUS = "anonymous";

@@ -2,7 +2,7 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from "@ai-sdk/provider";
 import { type Json, SvcError } from "@svc/contract";
 import type { Author, SessionPlace, Store, StoredTurn, TurnMeta } from "@svc/store";
-import { wordsIn } from "../turn/messages.ts";
+import { wordsIn } from "../turn/history.ts";
 import { redactJson } from "@svc/config";
 import type { SessionMessage, SessionPage, SessionPageRequest, SessionToolCall } from "./types.ts";
 

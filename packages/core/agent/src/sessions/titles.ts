@@ -2,13 +2,11 @@
 import { TITLE_CHARS } from "@svc/api";
 import type { ClientId, Clock, Logger } from "@svc/contract";
 import { shortened, type Store } from "@svc/store";
-import type { AgentModels } from "../models/agent-models.ts";
-import { callModel } from "../models/call-model.ts";
-import { modelName } from "../models/open-model.ts";
-import { estimateTokens } from "../models/tokens.ts";
+import { type AgentModels, estimateTokens, modelName } from "../models/agent-models.ts";
+import { callModel } from "../turn/model-call.ts";
 import { type Budget, Meter, type Spending } from "../cost.ts";
 import type { AgentProfile } from "../profiles.ts";
-import { userMessage } from "../turn/messages.ts";
+import { userMessage } from "../turn/history.ts";
 import { TimeLimit } from "../turn/active-turns.ts";
 import { checkedTitle } from "./session-json.ts";
 import { shownMessages } from "./shown-messages.ts";
@@ -118,9 +116,8 @@ export class Titles {
   }
 }
 
-/** The agent as it makes titles; undefined: the config names no model, or none that this agent may use. */
-export function titleProfile(profile: AgentProfile, titleModel: string | undefined): AgentProfile | undefined {
-  if (titleModel === undefined) return undefined;
+/** The agent as it makes titles; undefined: the model is none that this agent may use. */
+export function titleProfile(profile: AgentProfile, titleModel: string): AgentProfile | undefined {
   const model = [profile.model, ...profile.choices].find((one) => modelName(one) === titleModel);
   return model && { ...profile, model };
 }

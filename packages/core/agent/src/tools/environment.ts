@@ -1,5 +1,6 @@
 /** What tool calls run in: one per agent, rebuilt whole when a part of it changes. */
 import type {
+  ClientId,
   Clock,
   DocumentReader,
   ExecRequest,
@@ -14,7 +15,6 @@ import type {
 } from "@svc/contract";
 import type { Tracer } from "@svc/runtime";
 import type { Store } from "@svc/store";
-import type { LimitedClient } from "../cost.ts";
 import type { Policy } from "../policy/index.ts";
 
 export interface ToolEnvironment {
@@ -47,6 +47,12 @@ export interface ToolEnvironment {
   /** Longest result the model is shown. */
   readonly maxOutputChars: number;
 }
+
+/**
+ * Client whose limits a caller counts against. Callers without a token have an identity for each connection and count
+ * together, or a new connection would begin with an unused limit.
+ */
+export type LimitedClient = (clientId: ClientId) => ClientId;
 
 /** What core's own tools are handed beside what every tool gets. A feature's tool must not depend on which call it is. */
 export interface CoreToolContext extends ToolContext {

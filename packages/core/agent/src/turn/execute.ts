@@ -4,25 +4,24 @@ import { type Tracer, watched, within } from "@svc/runtime";
 import type { JournalledCall, OpenTurn, PartialAnswer, SentFile, Store, ToolCallRecord } from "@svc/store";
 import type { Attachments } from "../attachments.ts";
 import {
+  type Conversation,
   assistantMessage,
+  messagesOf,
   questionWith,
   redactText,
   textOf,
   toolCallsOf,
   toolMessage,
   withUniqueCallIds,
-} from "./messages.ts";
-import type { AgentModels, TurnSettings } from "../models/agent-models.ts";
-import { modelName } from "../models/open-model.ts";
-import { type Budget, type LimitedClient, Meter, type Spending } from "../cost.ts";
+} from "./history.ts";
+import { type AgentModels, type TurnSettings, modelName } from "../models/agent-models.ts";
+import { type Budget, Meter, type Spending } from "../cost.ts";
 import type { AgentProfile } from "../profiles.ts";
-import type { CoreTool, ToolEnvironment } from "../tools/environment.ts";
+import type { CoreTool, LimitedClient, ToolEnvironment } from "../tools/environment.ts";
 import type { AbandonedTurn, AskPerson, TurnRequest, TurnResult } from "../types.ts";
 import { type ActiveTurn, REMOVED, type TurnProgress } from "./active-turns.ts";
-import { AnswerCheckpoints, StepCheckpoints } from "./checkpoint.ts";
-import { type Conversation, messagesOf } from "./history.ts";
-import { type EmitTurnEvent, ModelStep, type ModelStepDeps, type Redaction } from "./model-step.ts";
-import type { BadEnd, EndedTurn, TurnStore } from "./turn-store.ts";
+import { AnswerCheckpoints, type BadEnd, type EndedTurn, StepCheckpoints, type TurnStore } from "./turn-store.ts";
+import { type EmitTurnEvent, ModelStep, type ModelStepDeps, type Redaction } from "./model-call.ts";
 import type { LanguageModelV4ToolCall } from "@ai-sdk/provider";
 import { callTool } from "../tools/call-tool.ts";
 

@@ -4,7 +4,7 @@ import { SvcError } from "@svc/contract";
 import type { SessionPlace, SessionStore, StoredTurn } from "@svc/store";
 import type { FollowUp } from "../sessions/types.ts";
 import type { TurnRequest } from "../types.ts";
-import { CONTINUE, wordsIn } from "./messages.ts";
+import { CONTINUE, wordsIn } from "./history.ts";
 
 /** Turns that are looked through for one that is not the newest. */
 const LOOKED_AT = 500;

@@ -1,8 +1,18 @@
-/** The part of a conversation that is sent along: the newest turns that fit, dropped whole from the oldest on. */
-import type { LanguageModelV4Message } from "@ai-sdk/provider";
-import type { ClientId } from "@svc/contract";
-import type { SessionPlace, Store } from "@svc/store";
-import { forModel } from "./messages.ts";
+/**
+ * The messages of a conversation as the model gets them: the earlier turns that are sent along, which are the newest that fit, dropped
+ * whole from the oldest on; and how a message, an answer and a result of a tool is put.
+ */
+import type {
+  JSONValue,
+  LanguageModelV4Content,
+  LanguageModelV4Message,
+  LanguageModelV4ToolCall,
+  LanguageModelV4ToolResultOutput,
+} from "@ai-sdk/provider";
+import type { ClientId, Json } from "@svc/contract";
+import type { SentFile, SessionPlace, Store, StoredTurn } from "@svc/store";
+import { redactJson } from "@svc/config";
+import { mediaKindOf } from "@svc/kit";
 
 export interface Conversation {
   readonly id: string;
@@ -173,3 +183,221 @@ export const conversationKey = (owner: ClientId, name: string): string => `${own
 
 /** Of a conversation that nobody named; whoever goes on with it says this. */
 export const newSessionName = (): string => `s-${crypto.randomUUID()}`;
+
+// One message: answers, results of tools, questions with files.
+
+/** What the model is told of a call that started, and of which nobody knows how it ended. */
+export const INTERRUPTED = "interrupted, outcome unknown";
+
+type AssistantMessage = Extract<LanguageModelV4Message, { role: "assistant" }>;
+
+/** What the model is asked when a person wants the rest of an answer. */
+export const CONTINUE =
+  "Continue the answer above exactly where it broke off. Do not repeat what it says already, and do not comment on the break.";
+
+const BY_HAND = "[The owner of this service wrote the next reply by hand. It was sent to the person as yours.]";
+const STOPPED = "[This answer was stopped before it was complete.]";
+const BROKEN_OFF = "[This answer broke off before it was complete.]";
+const FAILED = "[This turn failed before it could answer.]";
+const FAILED_ACTED = "[This turn failed before it could answer. The tool results above did happen.]";
+
+/**
+ * A turn as later ones show it to the model. One that was cut off ends with a word of the model's own that says so, or two
+ * messages of the person would follow each other, and half an answer would pass for a whole one.
+ */
+export function forModel({
+  state,
+  meta,
+  messages: stored,
+}: Pick<StoredTurn, "state" | "meta" | "messages">): LanguageModelV4Message[] {
+  const messages = stored as unknown as LanguageModelV4Message[];
+  // Where nothing waited for it, two messages of the model's would follow each other.
+  if (meta?.kind === "by_hand") return messages[0]?.role === "user" ? messages : [userMessage(BY_HAND), ...messages];
+  if (state === "done") return messages;
+  if (meta?.refused) return [];
+  const last = messages.at(-1);
+  const text = state === "stopped" ? STOPPED : meta?.acted ? FAILED_ACTED : last?.role === "user" ? FAILED : BROKEN_OFF;
+  const note = { type: "text" as const, text };
+  if (last?.role !== "assistant") return [...messages, { role: "assistant", content: [note] }];
+  return [...messages.slice(0, -1), { ...last, content: [...last.content, note] }];
+}
+
+/** What a turn has done until it was cut off: every call has its result, or the next request would be refused. */
+export function cutOff(messages: readonly LanguageModelV4Message[], partial: string): LanguageModelV4Message[] {
+  const answered = new Set<string>();
+  for (const message of messages) {
+    if (message.role !== "tool") continue;
+    for (const part of message.content) if (part.type === "tool-result") answered.add(part.toolCallId);
+  }
+  const result: LanguageModelV4Message[] = [];
+  for (const message of messages) {
+    result.push(message);
+    if (message.role !== "assistant") continue;
+    for (const part of message.content) {
+      if (part.type !== "tool-call" || answered.has(part.toolCallId)) continue;
+      const output = { type: "error-text" as const, value: INTERRUPTED };
+      result.push({
+        role: "tool",
+        content: [{ type: "tool-result", toolCallId: part.toolCallId, toolName: part.toolName, output }],
+      });
+    }
+  }
+  if (partial.trim() !== "") result.push({ role: "assistant", content: [{ type: "text", text: partial }] });
+  return result;
+}
+
+export function userMessage(text: string): LanguageModelV4Message {
+  return { role: "user", content: [{ type: "text", text }] };
+}
+
+/**
+ * The answer as a message: text, reasoning with its signatures, and tool calls. Sources and the like are not sent back, nor
+ * is blank text, which some providers refuse to be shown again.
+ */
+export function assistantMessage(content: readonly LanguageModelV4Content[]): AssistantMessage {
+  const parts: AssistantMessage["content"] = [];
+  for (const part of content) {
+    const options =
+      "providerMetadata" in part && part.providerMetadata ? { providerOptions: part.providerMetadata } : {};
+    if (part.type === "text" && part.text.trim() === "") continue;
+    if (part.type === "text" || part.type === "reasoning") parts.push({ type: part.type, text: part.text, ...options });
+    if (part.type === "tool-call") {
+      const { toolCallId, toolName } = part;
+      parts.push({ type: "tool-call", toolCallId, toolName, input: objectOr(part.input), ...options });
+    }
+  }
+  return { role: "assistant", content: parts };
+}
+
+/** The parts of an answer that `assistantMessage` and `toolCallsOf` look at, as JSON can hold them. */
+export const kept = (content: readonly LanguageModelV4Content[]): readonly LanguageModelV4Content[] =>
+  content.filter(({ type }) => type === "text" || type === "reasoning" || type === "tool-call");
+
+export function toolMessage(call: LanguageModelV4ToolCall, ok: boolean, output: Json): LanguageModelV4Message {
+  return {
+    role: "tool",
+    content: [
+      { type: "tool-result", toolCallId: call.toolCallId, toolName: call.toolName, output: outputOf(ok, output) },
+    ],
+  };
+}
+
+/**
+ * Some servers number their calls anew in each answer, or give none an id at all. The journal and the results are kept by
+ * it, so what is blank or was used in this turn gets an id of ours. `alsoUsed`: by an attempt that is not in `earlier`.
+ */
+export function withUniqueCallIds<Answer extends { readonly content: readonly LanguageModelV4Content[] }>(
+  answer: Answer,
+  earlier: readonly LanguageModelV4Message[],
+  alsoUsed: Iterable<string> = [],
+): Answer {
+  if (!answer.content.some(isOurCall)) return answer;
+  const used = new Set<string>(alsoUsed);
+  for (const { role, content } of earlier) {
+    if (role === "assistant") for (const part of content) if (part.type === "tool-call") used.add(part.toolCallId);
+  }
+  const content = answer.content.map((part) => {
+    if (!isOurCall(part)) return part;
+    const isNew = part.toolCallId.trim() !== "" && !used.has(part.toolCallId);
+    const toolCallId = isNew ? part.toolCallId : `call_${crypto.randomUUID()}`;
+    used.add(toolCallId);
+    return { ...part, toolCallId };
+  });
+  return { ...answer, content };
+}
+
+/**
+ * The same content when there is nothing to take out. A secret may stand with one half in each of two texts: they become one
+ * then. Reasoning goes back to the provider unchanged, or is refused.
+ */
+export function redactText(
+  content: readonly LanguageModelV4Content[],
+  redact: (text: string) => string,
+): readonly LanguageModelV4Content[] {
+  const said = textOf(content);
+  const clean = redact(said);
+  if (clean === said) return content;
+  const inPlace = content.map((part) => (part.type === "text" ? { ...part, text: redact(part.text) } : part));
+  if (textOf(inPlace) === clean) return inPlace;
+  const first = content.findIndex(({ type }) => type === "text");
+  return content.flatMap((part, index): LanguageModelV4Content[] => {
+    if (part.type !== "text") return [part];
+    return index === first ? [{ ...part, text: clean }] : [];
+  });
+}
+
+/**
+ * What was asked of tools, as it is kept. The tools got it as it was said: somebody may have told the model a secret so that it
+ * uses it. Messages in which there is nothing to take out are the same ones.
+ */
+export function redactInputs(
+  messages: readonly LanguageModelV4Message[],
+  redact: (text: string) => string,
+): LanguageModelV4Message[] {
+  return messages.map((message) => {
+    if (message.role !== "assistant" || !message.content.some(({ type }) => type === "tool-call")) return message;
+    const content = message.content.map((part) =>
+      part.type === "tool-call" ? { ...part, input: redactJson(part.input as Json, redact) } : part,
+    );
+    return { ...message, content };
+  });
+}
+
+/** Calls that we are to run; a provider's own tools have run already. */
+export function toolCallsOf(content: readonly LanguageModelV4Content[]): LanguageModelV4ToolCall[] {
+  return content.filter(isOurCall);
+}
+
+const isOurCall = (part: LanguageModelV4Content): part is LanguageModelV4ToolCall =>
+  part.type === "tool-call" && part.providerExecuted !== true;
+
+export function textOf(content: readonly LanguageModelV4Content[]): string {
+  const first = content[0];
+  if (content.length === 1 && first?.type === "text") return first.text;
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+function outputOf(ok: boolean, output: Json): LanguageModelV4ToolResultOutput {
+  if (typeof output === "string") return { type: ok ? "text" : "error-text", value: output };
+  return { type: ok ? "json" : "error-json", value: output as JSONValue };
+}
+
+/** Providers want the input as an object; any other is sent back as an empty object beside the error result. */
+function objectOr(input: string): object {
+  try {
+    const value: unknown = JSON.parse(input || "{}");
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * A message with its files, as the model gets it: the words of the person and, in a text of their own, a line for each file, in the
+ * same form as those of channels. `transcripts`: by id of the file, what follows its line.
+ */
+export function questionWith(
+  text: string,
+  files: readonly SentFile[],
+  transcripts: ReadonlyMap<string, string> = new Map(),
+): LanguageModelV4Message {
+  if (files.length === 0) return userMessage(text);
+  const lines = files.flatMap(({ id, type, path }) => [
+    `[${mediaKindOf(type).toUpperCase()}:${path}]`,
+    ...(transcripts.has(id) ? [transcripts.get(id)!] : []),
+  ]);
+  const isBlank = text.trim() === "";
+  const about = { type: "text" as const, text: (isBlank ? "" : "\n") + lines.join("\n") };
+  return { role: "user", content: isBlank ? [about] : [{ type: "text", text }, about] };
+}
+
+/** The words of the person alone. */
+export function wordsIn({ content }: LanguageModelV4Message, files: readonly SentFile[] = []): string {
+  const parts = typeof content === "string" ? [] : content.filter((part) => part.type === "text");
+  return (files.length > 0 ? parts.slice(0, -1) : parts).map(({ text }) => text).join("");
+}
+
+/** What the model is told of a recording. */
+export const transcriptText = (text: string): string =>
+  text === "" ? "(Nothing is said in this recording.)" : `Transcript of this recording: ${text}`;
+export const NOT_TRANSCRIBED = "(This recording could not be transcribed.)";

@@ -11,8 +11,8 @@ import {
   type Workspace,
 } from "@svc/contract";
 import { retryDelayMs, unlessAborted } from "@svc/kit/async";
-import type { WhileReleased } from "../attempt.ts";
-import { type TranscriptionSettings, incomingId } from "../types.ts";
+import { type WhileReleased, incomingId } from "../attempt.ts";
+import type { TranscriptionSettings } from "../types.ts";
 import type { SpeechPermits } from "../speech/speech.ts";
 import type { RunProgram } from "../speech/backends.ts";
 import { tooLarge, transcribe } from "../speech/transcribe.ts";

@@ -20,7 +20,7 @@ import {
 import { transcribe } from "./transcribe.ts";
 import { splitText } from "@svc/kit";
 import { isOggOpus, oggOpusOf, readWav } from "@svc/kit/audio";
-import type { Delivery, KeptFile } from "@svc/store";
+import type { KeptFile } from "@svc/store";
 import { Semaphore } from "@svc/kit/async";
 
 export interface SpeechOptions extends Omit<SpeechDeps, "signal"> {
@@ -173,8 +173,6 @@ async function asVoiceNote(spoken: SpokenText, signal: AbortSignal): Promise<Spo
 
 /** Makes speech of a text. Throws SPEECH_FAILED. */
 type SpeakAnswer = (text: string, signal: AbortSignal, format: SpeechFormat) => Promise<SpokenText>;
-
-export const isSpoken = ({ files }: Pick<Delivery, "files">): boolean => files.some(({ speak }) => speak !== undefined);
 
 /** Answers whose platform was away when they had been spoken. */
 const MOST_KEPT = 16;
