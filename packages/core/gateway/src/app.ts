@@ -17,9 +17,12 @@ import { type PairingLinks, pairingLinks } from "./auth/pairing.ts";
 import { allowHeader, errorReply, notAllowed, optionsReply, Reply } from "./http/reply.ts";
 import {
   type Handle,
+  type HostRules,
   type RouteGroup,
   bearer,
   endsWithDevice,
+  hostCheck,
+  hostRules,
   jsonContentType,
   jsonContentTypeIfBody,
   localOnly,
@@ -27,9 +30,7 @@ import {
   pipeline,
   rateLimit,
 } from "./middleware/pipeline.ts";
-import { type ClientResolver, clientResolver } from "./middleware/client.ts";
-import { peerOf } from "./http/connections.ts";
-import { hostCheck, type HostRules, hostRules } from "./middleware/host-check.ts";
+import { type ClientResolver, clientResolver, peerOf } from "./middleware/client.ts";
 import { WebhookAdmission, idempotencyClaim, notDuplicate } from "./middleware/webhook-admission.ts";
 import { OTHER, routeNames } from "./http/request.ts";
 import { openApiRoute } from "./routes/openapi.ts";

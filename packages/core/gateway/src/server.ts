@@ -2,10 +2,19 @@
 import type { RequestListener, Server } from "node:http";
 import type { Socket } from "node:net";
 import { makeHandlers, type RequestHandlers } from "./app.ts";
-import { limitConnections, responseInFlight, surviveAcceptErrors } from "./http/connections.ts";
+import {
+  checkBind,
+  checkListen,
+  checkRebind,
+  createHttpServer,
+  limitConnections,
+  listen,
+  localUrl,
+  responseInFlight,
+  surviveAcceptErrors,
+} from "./http/connections.ts";
 import { errorReply } from "./http/reply.ts";
 import { RequestBudget } from "./http/request-budget.ts";
-import { checkBind, checkListen, checkRebind, createHttpServer, listen, localUrl } from "./http/listen.ts";
 import { GatewayState } from "./state.ts";
 import { OTHER } from "./http/request.ts";
 import { isUpgrade } from "./streams/upgrade.ts";

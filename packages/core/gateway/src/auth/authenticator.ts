@@ -6,8 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { Clock, Logger } from "@svc/contract";
 import type { Author, Device, Scope } from "@svc/store";
 import { Reply, errorReply } from "../http/reply.ts";
-import type { Client } from "../middleware/client.ts";
-import { Lockout, type SlidingWindow } from "../rate-limit.ts";
+import { type Client, Lockout, type SlidingWindow } from "../middleware/client.ts";
 import { type Devices, bearerToken } from "./devices.ts";
 import { type PageHandover, type PageSessions, type PageSignIn, isNobodyElses, sentCookie } from "./page-sessions.ts";
 import { LinkedList } from "@svc/runtime";

@@ -16,8 +16,7 @@ import {
   shownDevice,
 } from "../auth/page-sessions.ts";
 import { Reply, errorReply, replyToError } from "../http/reply.ts";
-import type { Client, ClientResolver } from "../middleware/client.ts";
-import type { Peer } from "../http/connections.ts";
+import type { Client, ClientResolver, Peer } from "../middleware/client.ts";
 import type { Check, Exchange } from "../middleware/pipeline.ts";
 import { type RouteSpec, respond } from "./route.ts";
 import type { Logger } from "@svc/contract";
