@@ -9,7 +9,7 @@ export type { PairingLinks } from "./auth/pairing.ts";
 export type { IssuedCode, Pairing } from "./auth/pairing.ts";
 export type { LogSearch, Operations } from "./routes/operations.ts";
 export type * from "./types.ts";
-export type { PairedDevices } from "./auth/devices.ts";
+export type { PairedDevices } from "./auth/authenticator.ts";
 export type { PageSessionStore } from "./auth/page-sessions.ts";
 export type { GatewayApprovals, PolicyRules } from "./routes/approvals.ts";
 export type { Health, HealthUnit } from "./routes/monitoring.ts";

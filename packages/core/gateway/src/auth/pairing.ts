@@ -6,7 +6,7 @@ import type { Device, Scope } from "@svc/store";
 import { isPublicBind, localUrl } from "../http/connections.ts";
 import { mintClientId } from "../identity.ts";
 import { type Client, Lockout } from "../middleware/client.ts";
-import { type Devices, mintToken, tokenHash } from "./devices.ts";
+import { type Devices, mintToken, tokenHash } from "./authenticator.ts";
 
 const WRONG_CODES = 5;
 /** Wrong codes of a client that tries this seldom are a person's typing mistakes. */

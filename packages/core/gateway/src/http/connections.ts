@@ -368,7 +368,7 @@ export function responseInFlight(socket: Socket): ServerResponse | undefined {
 }
 
 /** Whether a request was answered while its body is still coming in. */
-export const isAnsweredAlready = (socket: Socket): boolean =>
+const isAnsweredAlready = (socket: Socket): boolean =>
   responseInFlight(socket) === undefined && parserOf(socket)?.incoming?.complete === false;
 
 /**
@@ -392,3 +392,17 @@ const parserOf = (socket: Socket): Parser | undefined =>
   (socket as Socket & { parser?: Parser | null }).parser ?? undefined;
 
 /** The node:http server: where it may listen, strict parsing, bounded headers, and timers that only measure how long RECEIVING takes. */
+
+// How long a server that closes waits.
+
+/** Whether `done` settled within `ms`. Rejects when it does. */
+export async function within(done: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
+  const timer = new AbortController();
+  const late = clock.sleep(ms, timer.signal).then(
+    () => false,
+    () => false,
+  );
+  const inTime = await Promise.race([done.then(() => true), late]);
+  timer.abort();
+  return inTime;
+}

@@ -6,7 +6,7 @@
  * A request costs one `Exchange` and, where it has a body, one async function.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { ClientId, Clock, Logger } from "@svc/contract";
+import { type ClientId, type Clock, type Logger, SvcError } from "@svc/contract";
 import type { Device, IdempotencyClaim } from "@svc/store";
 import {
   type Authenticator,
@@ -36,6 +36,7 @@ import {
 } from "./client.ts";
 import { isOwnPage } from "../auth/page-sessions.ts";
 import { isIPv4, isIPv6 } from "node:net";
+import { LinkedList } from "@svc/runtime";
 
 /** Answers at once, or sends later through the response it was handed. */
 export type Handle = (
@@ -375,4 +376,52 @@ export function isLocalOnly(request: LocalOnlyRequest, rules: Pick<HostRules, "a
   if (!isLoopback(request.peerAddress) || hasForwardingHeader(request.headers)) return false;
   const { origin, host } = request.headers;
   return origin === undefined || rules.allowsOrigin(origin, host);
+}
+
+// Turns that requests started.
+
+/** Shutdown waits for them; whether their client is still there is no matter. */
+export class RunningTurns {
+  readonly #running = new LinkedList<Running>();
+  #whenIdle: (() => void)[] = [];
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /**
+   * Runs `turn` to its end. Its signal knows nothing of the connection: a client that hangs up must not undo a message
+   * that was accepted.
+   */
+  async track<T>(turn: (signal: AbortSignal) => Promise<T>, deviceId?: string): Promise<T> {
+    const controller = new AbortController();
+    const link = this.#running.add({ controller, deviceId });
+    try {
+      return await turn(controller.signal);
+    } finally {
+      this.#running.delete(link);
+      if (this.#running.size === 0 && this.#whenIdle.length > 0) for (const told of this.#whenIdle.splice(0)) told();
+    }
+  }
+
+  /** Resolves when no turn runs. */
+  idle(): Promise<void> {
+    return this.#running.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  /** Aborts the turns of a device that may no longer have any. */
+  abortOf(deviceId: string, reason: SvcError): void {
+    for (const running of this.#running.items()) if (running.deviceId === deviceId) running.controller.abort(reason);
+  }
+
+  abortAll(): void {
+    const reason = new SvcError("TURN_CANCELLED", "The service shut down before the turn ended.");
+    for (const { controller } of this.#running.items()) controller.abort(reason);
+  }
+}
+
+interface Running {
+  readonly controller: AbortController;
+  /** The device that sent the message, if one did. */
+  readonly deviceId: string | undefined;
 }

@@ -12,8 +12,7 @@ import {
 } from "@svc/contract";
 import { type Ongoing, type RegisteredRoute, isRoutePath, pathsMeet } from "@svc/runtime";
 import * as v from "valibot";
-import { opens, type Principal } from "../auth/authenticator.ts";
-import type { Devices } from "../auth/devices.ts";
+import { type Devices, type Principal, opens } from "../auth/authenticator.ts";
 import { type PageSessions, isOwnPage, openPage } from "../auth/page-sessions.ts";
 import { type MemoryBudget, queryOf } from "../http/request.ts";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";

@@ -4,8 +4,7 @@ import { PairRequest, PairedToken, PairingCode, SignIn, SignInFeatures, SignInHe
 import type { RegisteredRoute } from "@svc/runtime";
 import type { Device } from "@svc/store";
 import * as v from "valibot";
-import { type Authenticator, type Principal, tokenOnly } from "../auth/authenticator.ts";
-import type { Devices } from "../auth/devices.ts";
+import { type Authenticator, type Devices, type Principal, tokenOnly } from "../auth/authenticator.ts";
 import {
   NO_SESSION_COOKIE,
   type PageSessions,

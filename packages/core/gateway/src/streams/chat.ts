@@ -9,7 +9,7 @@ import { authorOf, type Principal } from "../auth/authenticator.ts";
 import { errorReply, type Reply, replyToError } from "../http/reply.ts";
 import type { Client, SlidingWindow } from "../middleware/client.ts";
 import type { Requests } from "../http/request.ts";
-import type { RunningTurns } from "../running-turns.ts";
+import type { RunningTurns } from "../middleware/pipeline.ts";
 import type { CoreConfig } from "@svc/config";
 
 export interface ChatDeps {
