@@ -10,16 +10,19 @@
  * the settings with which it began. What outlives a change is in `state.ts`.
  */
 import type { RequestListener } from "node:http";
-import { type ClientId, SvcError } from "@svc/contract";
+import { type ClientId, type Logger, SvcError } from "@svc/contract";
 import { Ongoing } from "@svc/runtime";
 import { upgradeCredentials } from "./auth/authenticator.ts";
 import { type PairingLinks, pairingLinks } from "./auth/pairing.ts";
 import { allowHeader, errorReply, notAllowed, optionsReply, Reply } from "./http/reply.ts";
 import {
   type Handle,
+  type HostRules,
   type RouteGroup,
   bearer,
   endsWithDevice,
+  hostCheck,
+  hostRules,
   jsonContentType,
   jsonContentTypeIfBody,
   localOnly,
@@ -27,9 +30,7 @@ import {
   pipeline,
   rateLimit,
 } from "./middleware/pipeline.ts";
-import { type ClientResolver, clientResolver } from "./middleware/client.ts";
-import { peerOf } from "./http/connections.ts";
-import { hostCheck, type HostRules, hostRules } from "./middleware/host-check.ts";
+import { type ClientResolver, clientResolver, peerOf } from "./middleware/client.ts";
 import { WebhookAdmission, idempotencyClaim, notDuplicate } from "./middleware/webhook-admission.ts";
 import { OTHER, routeNames } from "./http/request.ts";
 import { openApiRoute } from "./routes/openapi.ts";
@@ -53,13 +54,82 @@ import type { OwnRoute, RouteSpec } from "./routes/route.ts";
 import { SopPaths } from "./routes/sop-paths.ts";
 import { Webhook, WEBHOOK } from "./routes/webhook.ts";
 import { RequestEvents } from "./sop-events.ts";
-import type { GatewayState } from "./state.ts";
+import { GatewayState } from "./state.ts";
 import { EVENTS, streamEvents, subscriberSlot } from "./streams/sse.ts";
 import { SOCKET, type Upgrade, UPGRADE_REQUIRED, upgradeHandler } from "./streams/upgrade.ts";
-import type { GatewaySettings } from "./types.ts";
+import type { GatewayDeps, GatewaySettings } from "./types.ts";
+
+/** Serves requests by the settings in force, and says whether new work is still taken. */
+export class App {
+  readonly state: GatewayState;
+  readonly #log: Logger;
+  #settings: GatewaySettings;
+  #handlers: RequestHandlers;
+  /** The one listened on. */
+  #port: number;
+  #warning: string | undefined;
+  #isDraining = false;
+
+  /** Throws CONFIG_INVALID, FEATURE_CONFLICT. */
+  constructor(deps: GatewayDeps) {
+    this.#log = deps.log;
+    this.#settings = deps;
+    this.#port = deps.config.port;
+    this.state = new GatewayState({
+      gateway: deps,
+      settings: () => this.#settings,
+      isDraining: () => this.#isDraining,
+      serve: this.serve,
+    });
+    this.#handlers = makeHandlers(deps, this.state, this.#port);
+  }
+
+  readonly serve: RequestListener = (incoming, outgoing) => {
+    try {
+      this.#handlers.listener(incoming, outgoing);
+    } catch (error) {
+      // Uncaught here it would end the process, and every other client's turn with it.
+      this.#log.error("a request failed unexpectedly", { cause: error instanceof Error ? error.message : "unknown" });
+      this.state.send(incoming, outgoing, errorReply("INTERNAL"));
+    }
+  };
+
+  readonly upgrade: Upgrade = (incoming, socket, head) => this.#handlers.upgrade(incoming, socket, head);
+
+  readonly linksOf = (code: string): PairingLinks => this.#handlers.linksOf(code);
+
+  /** The Origin rule needs the port that was really taken. */
+  listensOn(port: number): void {
+    const isAsMade = port === this.#port;
+    this.#port = port;
+    this.#adopt(isAsMade ? this.#handlers : makeHandlers(this.#settings, this.state, port));
+  }
+
+  /** Returns the requests that began by the settings before. Throws CONFIG_INVALID, FEATURE_CONFLICT, and then nothing has changed. */
+  reconfigure(settings: GatewaySettings): Ongoing {
+    const { ongoing } = this.#handlers;
+    this.#adopt(makeHandlers(settings, this.state, this.#port));
+    return ongoing;
+  }
+
+  /** New work is answered 503 from now on. */
+  drain(): void {
+    this.#isDraining = true;
+    this.state.subscribers.drain();
+  }
+
+  /** Never throws: from the first line on, the next request meets the new settings. */
+  #adopt(next: RequestHandlers): void {
+    this.#handlers = next;
+    this.#settings = next.settings;
+    this.state.configure(next.settings);
+    if (next.warning !== undefined && next.warning !== this.#warning) this.#log.warn(next.warning);
+    this.#warning = next.warning;
+  }
+}
 
 /** What serves requests by one version of the settings. */
-export interface RequestHandlers {
+interface RequestHandlers {
   readonly settings: GatewaySettings;
   readonly listener: RequestListener;
   /** Takes requests that want to be a WebSocket. */
@@ -183,7 +253,7 @@ function groupsOf({ settings, state, rules, clientOf, admission, ongoing, patter
 }
 
 /** Changes nothing outside. `port`: the one listened on. Throws CONFIG_INVALID, FEATURE_CONFLICT. */
-export function makeHandlers(settings: GatewaySettings, state: GatewayState, port: number): RequestHandlers {
+function makeHandlers(settings: GatewaySettings, state: GatewayState, port: number): RequestHandlers {
   const { config } = settings;
   const { deps, send, page } = state;
   const { log } = deps;

@@ -1,45 +1,33 @@
-/** Starts the gateway, listens, changes its settings, and stops it. */
+/** Starts the gateway, listens, and stops it. */
 import type { RequestListener, Server } from "node:http";
 import type { Socket } from "node:net";
-import { makeHandlers, type RequestHandlers } from "./app.ts";
-import { limitConnections, responseInFlight, surviveAcceptErrors } from "./http/connections.ts";
+import { App } from "./app.ts";
+import {
+  checkBind,
+  checkListen,
+  checkRebind,
+  createHttpServer,
+  limitConnections,
+  listen,
+  localUrl,
+  responseInFlight,
+  surviveAcceptErrors,
+  within,
+} from "./http/connections.ts";
 import { errorReply } from "./http/reply.ts";
 import { RequestBudget } from "./http/request-budget.ts";
-import { checkBind, checkListen, checkRebind, createHttpServer, listen, localUrl } from "./http/listen.ts";
-import { GatewayState } from "./state.ts";
 import { OTHER } from "./http/request.ts";
 import { isUpgrade } from "./streams/upgrade.ts";
 import type { Clock } from "@svc/contract";
-import { type RunningTurns, within } from "./running-turns.ts";
-import type { Gateway, GatewayDeps, GatewaySettings } from "./types.ts";
+import type { RunningTurns } from "./middleware/pipeline.ts";
+import type { Gateway, GatewayDeps } from "./types.ts";
 
 /** Resolves when it listens. Throws PUBLIC_BIND, CONFIG_INVALID, FEATURE_CONFLICT before it does, or ADDRESS_IN_USE. */
 export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
   const { config, clock, log, instance } = deps;
   checkBind(config);
-  let draining = false;
-  let handlers: RequestHandlers;
-  let inForce: GatewaySettings = deps;
-  const serve: RequestListener = (incoming, outgoing) => {
-    try {
-      handlers.listener(incoming, outgoing);
-    } catch (error) {
-      // Uncaught here it would end the process, and every other client's turn with it.
-      log.error("a request failed unexpectedly", { cause: error instanceof Error ? error.message : "unknown" });
-      send(incoming, outgoing, errorReply("INTERNAL"));
-    }
-  };
-  const state = new GatewayState({ gateway: deps, settings: () => inForce, isDraining: () => draining, serve });
-  const { subscribers, devices, forwarding, pageSessions, pairing, push, running, requests, send } = state;
-  /** Never throws: from the first line on, the next request meets the new settings. */
-  const adopt = (next: RequestHandlers, before?: RequestHandlers): void => {
-    handlers = next;
-    inForce = next.settings;
-    state.configure(next.settings);
-    if (next.warning !== undefined && next.warning !== before?.warning) log.warn(next.warning);
-  };
-
-  handlers = makeHandlers(deps, state, config.port);
+  const app = new App(deps);
+  const { subscribers, devices, forwarding, pageSessions, pairing, push, running, requests, send } = app.state;
   const badExpectation = errorReply("BAD_REQUEST", { message: "Only Expect: 100-continue is understood." });
   const onUnknownExpectation: RequestListener = (incoming, outgoing) =>
     requests.watch(
@@ -49,18 +37,17 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
       () => send(incoming, outgoing, badExpectation),
     );
   const server = createHttpServer(
-    { serve, onUnknownExpectation, isUpgrade },
+    { serve: app.serve, onUnknownExpectation, isUpgrade },
     requests,
     new RequestBudget({ clock, log }),
   );
-  server.on("upgrade", (incoming, socket, head) => handlers.upgrade(incoming, socket as Socket, head));
+  server.on("upgrade", (incoming, socket, head) => app.upgrade(incoming, socket as Socket, head));
   const { connections, close } = closer(server, running, clock, () => subscribers.end());
   const port = await listen(server, config.host, config.port);
   push.start();
   surviveAcceptErrors(server, clock, log);
   limitConnections(server, clock, log);
-  // The Origin rule needs the port that was really taken.
-  adopt(port === config.port ? handlers : makeHandlers(deps, state, port));
+  app.listensOn(port);
   log.info("the gateway listens", { port, version: deps.version });
 
   return {
@@ -68,7 +55,7 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
     port,
     instance,
     pairing,
-    linksOf: (code) => handlers.linksOf(code),
+    linksOf: app.linksOf,
     devices,
     seen: {
       get untrustedForwarding() {
@@ -80,22 +67,16 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
     },
     reconfigure(settings) {
       checkRebind(settings.config, config.host);
-      const before = handlers;
-      adopt(makeHandlers(settings, state, port), before);
-      return before.ongoing;
+      return app.reconfigure(settings);
     },
     async checkSuccessor(next) {
       devices.checkStored();
       checkBind(next);
       await checkListen(next, port);
     },
-    drain() {
-      draining = true;
-      subscribers.drain();
-    },
+    drain: () => app.drain(),
     close(graceMs) {
-      draining = true;
-      subscribers.drain();
+      app.drain();
       devices.stop();
       pageSessions.stop();
       push.stop();

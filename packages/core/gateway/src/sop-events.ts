@@ -1,6 +1,5 @@
 /** Messages of channels and requests as events that start procedures. */
 import type { InTransaction } from "@svc/messaging";
-import type { Logger } from "@svc/contract";
 import type { RegisteredIngress } from "@svc/runtime";
 import type { Dispatched, Sops } from "@svc/sop";
 import type { IdempotencyClaim } from "@svc/store";
@@ -42,13 +41,12 @@ export function receivedEvents(
 // Requests as events that start procedures: once each, however often they are sent.
 
 export interface RequestEventsDeps {
-  readonly sops: Pick<Sops, "hasPath" | "dispatchIn">;
+  readonly sops: Pick<Sops, "dispatchIn">;
   readonly store: {
     readonly idempotency: IdempotencyStore;
     /** Runs `change` in a transaction, maybe twice; resolves once it is on disk. Rejects with STORE_*. */
     write<T>(change: () => T): Promise<T>;
   };
-  readonly log: Logger;
 }
 
 export class RequestEvents {
@@ -84,28 +82,7 @@ export class RequestEvents {
       if (claim) idempotency.release(claim);
     }
   }
-
-  /**
-   * The same for a request that is answered by something else, which does not wait for it. Never rejects. `claim` is settled
-   * by that: a turn that failed lets it go, and then the request that comes again must not start the runs again.
-   */
-  async beside(path: string, body: Buffer, caller: Caller, claim: IdempotencyClaim | undefined): Promise<void> {
-    const { sops, log } = this.#deps;
-    try {
-      if (sops.hasPath(path)) await this.start(path, body, caller, claim && besideOf(claim));
-    } catch (error) {
-      const cause = error instanceof Error ? error.message : "unknown";
-      log.error("a request started no procedure: something unexpected went wrong", { path, cause });
-    }
-  }
 }
-
-/** Keys of senders have no blanks, so this key can't collide with one. */
-const besideOf = ({ key, also, ...rest }: IdempotencyClaim): IdempotencyClaim => ({
-  ...rest,
-  key: `beside ${key}`,
-  ...(also !== undefined && { also: `beside ${also}` }),
-});
 
 /** For a person. */
 const starterOf = (path: string, { device }: Caller): string =>

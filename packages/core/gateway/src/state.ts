@@ -1,22 +1,18 @@
 /** What outlives a change of settings: devices, sign-ins, lockouts, limits, seen ids, running turns. */
 import type { RequestListener } from "node:http";
 import { SvcError } from "@svc/contract";
-import { Authenticator, DeviceConnections, PublicAccess } from "./auth/authenticator.ts";
-import { Devices } from "./auth/devices.ts";
+import { Authenticator, DeviceConnections, Devices, PublicAccess } from "./auth/authenticator.ts";
 import { PageSessions } from "./auth/page-sessions.ts";
 import { Pairing } from "./auth/pairing.ts";
-import { MemoryBudget } from "./http/body.ts";
+import { MemoryBudget, Requests } from "./http/request.ts";
 import { type Send, sender } from "./http/send.ts";
-import { ForwardingMonitor } from "./middleware/client.ts";
-import type { Handle } from "./middleware/pipeline.ts";
-import { Requests } from "./http/request.ts";
+import { ForwardingMonitor, SlidingWindow, type SlidingWindowOptions, ThrottledLog } from "./middleware/client.ts";
+import { type Handle, RunningTurns } from "./middleware/pipeline.ts";
 import { REMEMBER_MS, SeenIds } from "./middleware/webhook-admission.ts";
 import { WebPush } from "./web-push.ts";
-import { SlidingWindow, type SlidingWindowOptions, ThrottledLog } from "./rate-limit.ts";
 import type { OperationLimits } from "./routes/operations.ts";
 import { pageHandles } from "./routes/page-files.ts";
 import type { SettingsLimits } from "./routes/settings.ts";
-import { RunningTurns } from "./running-turns.ts";
 import { SubscriberRegistry } from "./streams/subscribers.ts";
 import { SocketLibrary } from "./streams/upgrade.ts";
 import type { GatewayDeps, GatewaySettings } from "./types.ts";

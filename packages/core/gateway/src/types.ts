@@ -5,7 +5,7 @@ import type { ClientId, Clock, Logger, Speech } from "@svc/contract";
 import type { CoreConfig } from "@svc/config";
 import type { EventHub, Tracer, RegisteredIngress, RegisteredRoute } from "@svc/runtime";
 import type { ChannelEvents } from "@svc/sop";
-import type { DeviceStore, PairedDevices } from "./auth/devices.ts";
+import type { DeviceStore, PairedDevices } from "./auth/authenticator.ts";
 import type { PageSessionStore } from "./auth/page-sessions.ts";
 import type { Pairing, PairingLinks } from "./auth/pairing.ts";
 import type { IdempotencyStore } from "./middleware/webhook-admission.ts";

@@ -1,7 +1,7 @@
 // Bearer tokens: who is let in, where to, and that guessing locks out the guesser and nobody else.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bearerToken, mintToken } from "../src/auth/devices.ts";
+import { bearerToken, mintToken } from "../src/auth/authenticator.ts";
 import { Harness, route } from "./harness.ts";
 import { call, post } from "./http.ts";
 

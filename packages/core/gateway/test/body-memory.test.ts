@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { MemoryBudget, readBody } from "../src/http/body.ts";
+import { MemoryBudget, readBody } from "../src/http/request.ts";
 import { Harness } from "./harness.ts";
 import { codeOf, statusOf, Wire } from "./http.ts";
 

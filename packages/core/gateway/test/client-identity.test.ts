@@ -3,8 +3,7 @@ import { coreSections } from "@svc/config";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { clientResolver, ForwardingMonitor } from "../src/middleware/client.ts";
-import { Peer } from "../src/http/connections.ts";
+import { ForwardingMonitor, Peer, clientResolver } from "../src/middleware/client.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { call, post } from "./http.ts";
 

@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hostCheck, hostRules } from "../src/middleware/host-check.ts";
+import { hostCheck, hostRules } from "../src/middleware/pipeline.ts";
 import { Reply } from "../src/http/reply.ts";
 import { REMEMBER_MS, SeenIds, SignatureCheck } from "../src/middleware/webhook-admission.ts";
 

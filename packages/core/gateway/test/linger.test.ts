@@ -3,7 +3,7 @@
 import { connect, createServer, type AddressInfo } from "node:net";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { expect, test } from "vitest";
-import { endAndLinger } from "../src/http/listen.ts";
+import { endAndLinger } from "../src/http/connections.ts";
 
 test("a client that goes on in drops after its answer is cut, however steadily they come", async () => {
   const clock = fakeClock();

@@ -3,7 +3,7 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { readBody } from "../src/http/body.ts";
+import { readBody } from "../src/http/request.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { call, codeOf, post, raw, splitResponses, statusOf, Wire } from "./http.ts";
 

@@ -2,7 +2,7 @@
 // handed to the listener here; test/malformed-http.test.ts has what the parser itself refuses.
 import { connect, createServer, type AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import { onClientError } from "../src/http/listen.ts";
+import { onClientError } from "../src/http/connections.ts";
 import { codeOf, statusOf } from "./http.ts";
 
 const failure = (code: string) => Object.assign(new Error(code), { code });

@@ -3,10 +3,19 @@ import * as fc from "fast-check";
 import { isIP } from "node:net";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { describe, expect, test } from "vitest";
-import { isJsonType } from "../src/http/body.ts";
+import { isJsonType } from "../src/http/request.ts";
 import { Reply } from "../src/http/reply.ts";
-import { clientResolver, forwardedAddress, ForwardingMonitor, hopAddress } from "../src/middleware/client.ts";
-import { addressSet, canonicalAddress, isLoopback, limiterKey, Peer } from "../src/http/connections.ts";
+import {
+  ForwardingMonitor,
+  Peer,
+  addressSet,
+  canonicalAddress,
+  clientResolver,
+  forwardedAddress,
+  hopAddress,
+  isLoopback,
+  limiterKey,
+} from "../src/middleware/client.ts";
 import { idempotencyKey } from "../src/middleware/webhook-admission.ts";
 import { messageOf, sessionId } from "../src/routes/webhook.ts";
 

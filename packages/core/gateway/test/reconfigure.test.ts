@@ -1,8 +1,8 @@
 // A reload of the gateway's settings: all of them or none, from one request to the next, and nothing that protects is forgotten.
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { checkRebind } from "../src/http/listen.ts";
-import { SlidingWindow } from "../src/rate-limit.ts";
+import { checkRebind } from "../src/http/connections.ts";
+import { SlidingWindow } from "../src/middleware/client.ts";
 import { Harness, type HarnessOptions, route } from "./harness.ts";
 import { call, post, statusOf, tick, until, Wire } from "./http.ts";
 

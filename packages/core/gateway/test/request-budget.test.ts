@@ -6,7 +6,7 @@ import type { Clock } from "@svc/contract";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { describe, expect, test } from "vitest";
-import { listen } from "../src/http/listen.ts";
+import { listen } from "../src/http/connections.ts";
 import { type Intake, RequestBudget } from "../src/http/request-budget.ts";
 import { Harness, type HarnessOptions, route } from "./harness.ts";
 import { call, codeOf, statusOf, tick, until, Wire } from "./http.ts";

@@ -4,11 +4,10 @@
  * cookie alone does one thing only: it returns the second secret to our own page (`resume`). The second follows from the
  * cookie by HMAC; only the hash of the cookie is stored.
  */
-import { createHmac, randomBytes, randomUUID } from "node:crypto";
+import { createHmac, hash, randomBytes, randomUUID } from "node:crypto";
 import { type Clock, type Logger, SvcError } from "@svc/contract";
 import { equalSecrets } from "@svc/kit";
 import type { Device, PageSession } from "@svc/store";
-import { type Devices, tokenHash } from "./devices.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import type { PageDevice, SignIn } from "@svc/api";
 
@@ -58,7 +57,12 @@ export interface PageSecrets {
 
 export interface PageSessionsDeps {
   readonly store: PageSessionStore;
-  readonly devices: Pick<Devices, "get" | "seen">;
+  /** Those that may come in. */
+  readonly devices: {
+    get(id: string): Device | undefined;
+    /** The same, which is noted as seen. */
+    seen(id: string): Device | undefined;
+  };
   readonly clock: Clock;
   readonly log: Logger;
   /** Milliseconds without a request after which a sign-in ends, as configured now. */
@@ -102,7 +106,7 @@ export class PageSessions {
   async open({ id: deviceId }: Pick<Device, "id">, { browser, isSecure }: Browser): Promise<PageSecrets> {
     const { store, devices, clock, log } = this.#options;
     const cookie = mintSecret();
-    const idHash = tokenHash(cookie);
+    const idHash = idHashOf(cookie);
     const nowMs = clock.now();
     const session = { id: randomUUID(), idHash, deviceId, browser, isSecure, createdAtMs: nowMs, seenAtMs: nowMs };
     await store.add(session);
@@ -119,7 +123,7 @@ export class PageSessions {
 
   /** The device that both secrets belong to; it is noted as seen. `ended`: they belonged to one. */
   find({ cookie, csrf }: PageSecrets): Found | "wrong" | "ended" {
-    const idHash = tokenHash(cookie);
+    const idHash = idHashOf(cookie);
     const live = this.#live.get(idHash);
     if (live === undefined) return this.#ended.has(idHash) ? "ended" : "wrong";
     return equalSecrets(csrf, csrfOf(cookie)) ? this.#used(live) : "wrong";
@@ -127,7 +131,7 @@ export class PageSessions {
 
   /** The second secret of a cookie. Only for a request that our own page sent: nothing else may learn it. */
   resume(cookie: string): (Found & { readonly csrf: string; readonly isSecure: boolean }) | "ended" {
-    const live = this.#live.get(tokenHash(cookie));
+    const live = this.#live.get(idHashOf(cookie));
     const found = live === undefined ? "ended" : this.#used(live);
     if (live === undefined || found === "ended") return "ended";
     return { ...found, csrf: csrfOf(cookie), isSecure: live.isSecure };
@@ -250,6 +254,8 @@ export class PageSessions {
 
 /** 256 random bits: nothing of it can be guessed, so that its hash needs no salt. Fit for a cookie and a WebSocket protocol. */
 const mintSecret = (): string => randomBytes(32).toString("base64url");
+
+const idHashOf = (cookie: string): string => hash("sha256", cookie, "hex");
 
 /** The label keeps this apart from any other value derived from a cookie. */
 const csrfOf = (cookie: string): string => createHmac("sha256", cookie).update("svc page csrf").digest("base64url");

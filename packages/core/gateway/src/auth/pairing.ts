@@ -3,11 +3,10 @@ import { randomInt, randomUUID, timingSafeEqual } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import { type Clock, type Logger, SvcError } from "@svc/contract";
 import type { Device, Scope } from "@svc/store";
-import { isPublicBind, localUrl } from "../http/listen.ts";
+import { isPublicBind, localUrl } from "../http/connections.ts";
 import { mintClientId } from "../identity.ts";
-import type { Client } from "../middleware/client.ts";
-import { Lockout } from "../rate-limit.ts";
-import { type Devices, mintToken, tokenHash } from "./devices.ts";
+import { type Client, Lockout } from "../middleware/client.ts";
+import { type Devices, mintToken, tokenHash } from "./authenticator.ts";
 
 const WRONG_CODES = 5;
 /** Wrong codes of a client that tries this seldom are a person's typing mistakes. */

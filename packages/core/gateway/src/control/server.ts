@@ -9,9 +9,9 @@ import type { Socket } from "node:net";
 import { dirname } from "node:path";
 import { type Clock, type Json, type Logger, SvcError } from "@svc/contract";
 import { parseJson } from "@svc/kit";
+import { within } from "../http/connections.ts";
 import { RequestBudget } from "../http/request-budget.ts";
 import { endIfUnread } from "../http/send.ts";
-import { within } from "../running-turns.ts";
 import { controlAddress } from "./client.ts";
 
 export interface ControlRequest {

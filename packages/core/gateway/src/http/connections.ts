@@ -1,11 +1,162 @@
-/** Connections: who is at the other end, how many there are, and which of them are idle. */
+/**
+ * The node:http server and its connections: where it may listen, strict parsing, timers that only measure how long RECEIVING takes, how
+ * many connections there may be, and how each ends.
+ */
 import { readFileSync } from "node:fs";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { type Socket, isIP } from "node:net";
-import type { ClientId, Clock, Logger } from "@svc/contract";
-import { ThrottledLog } from "../rate-limit.ts";
-import ipaddr from "ipaddr.js";
-import { mintAnonymousId } from "../identity.ts";
+import {
+  type IncomingMessage,
+  type RequestListener,
+  STATUS_CODES,
+  type Server,
+  type ServerResponse,
+  createServer,
+} from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { type Clock, type ErrorCode, type Logger, SvcError } from "@svc/contract";
+import { ThrottledLog, isLoopback } from "../middleware/client.ts";
+import { systemClock } from "@svc/kit/system-clock";
+import { OTHER, type Requests, type Watch } from "./request.ts";
+import { type Reply, errorReply } from "./reply.ts";
+
+const MAX_HEADER_BYTES = 16_384;
+/** All headers must be here by then: a client that sends one byte a minute would hold a connection for ever. */
+const HEADERS_TIMEOUT_MS = 20_000;
+/** Headers and body. Counted only while the request comes in; a turn that runs for an hour is not cut by it. */
+const REQUEST_TIMEOUT_MS = 120_000;
+const TIMEOUT_CHECK_MS = 5_000;
+/** Longer than the idle time of usual proxies (60 s): the side that reuses a connection must be the first to close it. */
+const KEEP_ALIVE_MS = 65_000;
+
+interface Listeners {
+  readonly serve: RequestListener;
+  readonly onUnknownExpectation: RequestListener;
+  /** Whether a request is for the server's `upgrade`; all others are served as if they had not asked for one. */
+  readonly isUpgrade: (incoming: IncomingMessage) => boolean;
+}
+
+/** Bounds what a connection has parsed ahead of its client. */
+interface ParseBudget {
+  each(listener: RequestListener): RequestListener;
+  guard(server: Server): void;
+}
+
+export function createHttpServer(
+  { serve, onUnknownExpectation, isUpgrade }: Listeners,
+  requests: Pick<Requests, "each" | "watch">,
+  budget: ParseBudget,
+): Server {
+  const guarded = refuseAmbiguous(requests.watch);
+  const each = (listener: RequestListener): RequestListener => budget.each(requests.each(guarded(listener)));
+  const server = createServer(
+    {
+      insecureHTTPParser: false,
+      // A missing Host is refused by the host check, in the shape of every other error; Node would send an empty body.
+      requireHostHeader: false,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      noDelay: true,
+      shouldUpgradeCallback: isUpgrade,
+    },
+    each(serve),
+  );
+  server.timeout = 0;
+  // Node would silently drop the headers beyond its default of 2000; the size limit bounds them already.
+  server.maxHeadersCount = 0;
+  budget.guard(server);
+  server.on("clientError", onClientError);
+  server.on("connect", onConnect);
+  // Checks run before the client sends the body; `readBody` sends 100 Continue.
+  server.on("checkContinue", each(serve));
+  server.on("checkExpectation", each(onUnknownExpectation));
+  return server;
+}
+
+/** Resolves with the port listened on. Throws ADDRESS_IN_USE, or CONFIG_INVALID when the address can't be had at all. */
+
+export function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const failed = (cause: NodeJS.ErrnoException) => reject(listenError(cause));
+    server.once("error", failed);
+    server.listen({ host, port }, () => {
+      server.off("error", failed);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+/** Tries to listen, and lets go. Our own port, which is in use by us, is taken to be free. Throws what `listen` rejects with. */
+export async function checkListen(
+  { host, port }: { readonly host: string; readonly port: number },
+  ownPort: number,
+): Promise<void> {
+  const server = createServer();
+  await listen(server, host, port === ownPort ? 0 : port);
+  await new Promise((resolve) => server.close(resolve));
+}
+
+function listenError(cause: NodeJS.ErrnoException): SvcError {
+  if (cause.code === "EADDRINUSE") {
+    return new SvcError("ADDRESS_IN_USE", undefined, { hint: "Stop the other program, or set gateway.port.", cause });
+  }
+  return new SvcError("CONFIG_INVALID", `gateway.host and gateway.port can't be listened on (${cause.code}).`, {
+    hint: "gateway.host must be an address of this machine; ports below 1024 need a privilege.",
+    cause,
+  });
+}
+
+// Whether listening on `gateway.host` would let other machines in. Checked before the socket exists.
+
+/**
+ * Anything but a loopback address or the name `localhost`. A blank host makes Node listen everywhere, and a name can
+ * resolve to anything, so both are public.
+ */
+export const isPublicBind = (host: string): boolean => host.toLowerCase() !== "localhost" && !isLoopback(host);
+
+/** `http://host:port` by which this machine reaches a gateway that listens on `host`: the unspecified address is none. */
+export function localUrl(host: string, port: number): string {
+  const isAny = host === "0.0.0.0" || host === "::" || host.trim() === "";
+  return `http://${isAny ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+interface BindOptions {
+  readonly host: string;
+  readonly allow_public_bind: boolean;
+  readonly require_pairing: boolean;
+}
+
+/** Throws PUBLIC_BIND. Without pairing a public address is always refused. */
+export function checkBind(options: BindOptions): void {
+  if (!isPublicBind(options.host)) return;
+  if (!options.require_pairing) {
+    throw new SvcError("PUBLIC_BIND", "gateway.require_pairing = false is only for a gateway bound to loopback.", {
+      hint: 'Set gateway.host = "127.0.0.1", or gateway.require_pairing = true.',
+    });
+  }
+  if (!options.allow_public_bind) {
+    throw new SvcError("PUBLIC_BIND", undefined, {
+      hint: 'Set gateway.host = "127.0.0.1" and put a reverse proxy in front, or gateway.allow_public_bind = true.',
+    });
+  }
+}
+
+/**
+ * The same for settings that come while a socket is bound to `boundHost`, which stays as it is until a restart. Throws
+ * PUBLIC_BIND.
+ */
+export function checkRebind(options: BindOptions, boundHost: string): void {
+  checkBind(options);
+  if (options.require_pairing || !isPublicBind(boundHost)) return;
+  throw new SvcError(
+    "PUBLIC_BIND",
+    "gateway.require_pairing = false can't be in force yet: the gateway still listens on a public address.",
+    { hint: "gateway.host changes with a restart: svc restart" },
+  );
+}
+
+// How many connections there are, and which of them are idle.
 
 /** Descriptors that are not for connections: database, logs, three pipes for each command, calls to the model. */
 const RESERVED = 256;
@@ -92,6 +243,120 @@ export function surviveAcceptErrors(server: Server, clock: Clock, log: Logger): 
   });
 }
 
+// Requests whose end two parsers would see in different places (request smuggling). Node's parser refuses most of them and
+// lets these through: a transfer coding beside `chunked`, which this server does not decode, and any transfer coding in
+// HTTP/1.0, which has none (RFC 9112 section 6.1).
+
+/** Such a request is answered 400, and its connection ends: nothing that follows on it is read as a request. */
+function refuseAmbiguous(watch: Watch): (listener: RequestListener) => RequestListener {
+  const { status, headers, body } = errorReply("BAD_REQUEST");
+  const refused = new WeakSet<Socket>();
+  return (listener) => (incoming, outgoing) => {
+    // Sent in one piece with the refused one, it was parsed before the connection could be closed.
+    if (refused.has(incoming.socket)) return;
+    if (!isAmbiguous(incoming)) {
+      listener(incoming, outgoing);
+      return;
+    }
+    refused.add(incoming.socket);
+    outgoing.shouldKeepAlive = false;
+    watch(
+      incoming,
+      outgoing,
+      () => OTHER,
+      () => {
+        outgoing.writeHead(status, headers as string[]);
+        outgoing.end(body);
+      },
+    );
+  };
+}
+
+function isAmbiguous(incoming: IncomingMessage): boolean {
+  // The parser takes HTTP/0.9 and HTTP/2.0 too; the one ends with its first line, and the other is not text.
+  if (incoming.httpVersion !== "1.1" && incoming.httpVersion !== "1.0") return true;
+  const coding = incoming.headers["transfer-encoding"];
+  return coding !== undefined && (coding.toLowerCase() !== "chunked" || incoming.httpVersion !== "1.1");
+}
+
+// What Node's HTTP parser refuses before there is a request: answered in the same shape as everything else.
+
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: "HEADERS_TOO_LARGE",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "TOO_LARGE",
+  ERR_HTTP_REQUEST_TIMEOUT: "REQUEST_TIMEOUT",
+};
+
+/** Listener for the server's `clientError`. */
+export function onClientError(error: NodeJS.ErrnoException, stream: unknown): void {
+  const socket = stream as Socket;
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const inFlight = responseInFlight(socket);
+  if (inFlight && (inFlight.req.complete || inFlight.headersSent)) {
+    // The broken bytes follow a request that is being answered, or are the rest of one that was refused unread: its answer
+    // is sent, and the connection ends with it.
+    inFlight.shouldKeepAlive = false;
+    if (inFlight.req.complete) {
+      socket.pause();
+      if (inFlight.headersSent) inFlight.once("finish", () => socket.destroySoon());
+    } else {
+      // The answer is written. Ending the socket now would close it at once, and the unread input would make the kernel
+      // discard the end of a long answer.
+      endAndLinger(socket, "");
+    }
+    return;
+  }
+  // A second answer to one request would be taken for the answer to the next.
+  if (isAnsweredAlready(socket)) endAndLinger(socket, "");
+  else replyAndLinger(socket, errorReply(CODES[error.code ?? ""] ?? "BAD_REQUEST"));
+}
+
+/** Listener for the server's `connect`: without one Node closes the connection and says nothing. We are no proxy. */
+function onConnect(_request: unknown, stream: unknown): void {
+  const socket = stream as Socket;
+  // Node has let go of the socket; what the client does to it from now on must not end the process.
+  socket.on("error", () => socket.destroy());
+  replyAndLinger(socket, errorReply("BAD_REQUEST"));
+}
+
+/** Answers on a connection that Node's server no longer looks after, and ends it. `more`: headers. */
+export function replyAndLinger(socket: Socket, { status, headers, body }: Reply, more: readonly string[] = []): void {
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nconnection: close\r\n`;
+  const all = [...headers, ...more];
+  for (let index = 0; index < all.length; index += 2) head += `${all[index]}: ${all[index + 1]}\r\n`;
+  endAndLinger(socket, `${head}\r\n${body}`);
+}
+
+// Ends a connection whose client may still be sending. Closing it at once makes the kernel send a reset, which throws away
+// the answer on the client's side before it was read: a 431 would look like a crash.
+
+/** How long, and how much, the client may send on before it is cut off. */
+const LINGER_MS = 2_000;
+const LINGER_BYTES = 8 * 1_048_576;
+
+/** Sends `last`, says that no more will come, and reads into nothing until the client has ended too. */
+export function endAndLinger(socket: Socket, last: string, clock: Pick<Clock, "after"> = systemClock): void {
+  socket.end(last);
+  // The parser has given up; what still comes must not reach it, or each piece would be one more parser error.
+  socket.removeAllListeners("data");
+  let dropped = 0;
+  socket.on("data", (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > LINGER_BYTES) socket.destroy();
+  });
+  socket.once("end", () => socket.destroySoon());
+  // Counted from now, not from its last byte: of a socket that Node has let go of, as for an upgrade, no other limit holds,
+  // and a stranger who goes on in drops would keep it for ever.
+  socket.once(
+    "close",
+    clock.after(LINGER_MS, () => socket.destroy()),
+  );
+  socket.resume();
+}
+
 // The response that a connection is busy with.
 
 /**
@@ -103,7 +368,7 @@ export function responseInFlight(socket: Socket): ServerResponse | undefined {
 }
 
 /** Whether a request was answered while its body is still coming in. */
-export const isAnsweredAlready = (socket: Socket): boolean =>
+const isAnsweredAlready = (socket: Socket): boolean =>
   responseInFlight(socket) === undefined && parserOf(socket)?.incoming?.complete === false;
 
 /**
@@ -126,88 +391,18 @@ interface Parser {
 const parserOf = (socket: Socket): Parser | undefined =>
   (socket as Socket & { parser?: Parser | null }).parser ?? undefined;
 
-// The other end of a connection.
+/** The node:http server: where it may listen, strict parsing, bounded headers, and timers that only measure how long RECEIVING takes. */
 
-/** Facts about a connection, computed once and cached as long as its socket lives. */
-export class Peer {
-  /** Canonical address of the other end; the unspecified address when the socket is gone already. */
-  readonly address: string;
-  readonly limiterKey: string;
-  readonly isLoopback: boolean;
-  readonly #onClosed: (tell: () => void) => void;
-  #clientId: ClientId | undefined;
+// How long a server that closes waits.
 
-  /** `onClosed`: runs its argument once the connection is closed. */
-  constructor(remoteAddress: string | undefined, onClosed: (tell: () => void) => void = () => {}) {
-    this.#onClosed = onClosed;
-    this.address = canonicalAddress(remoteAddress ?? "") ?? "::";
-    this.limiterKey = limiterKey(this.address);
-    this.isLoopback = isLoopback(this.address);
-  }
-
-  /** The identity of this connection for a caller without a token. `onGone` runs when the connection closes. */
-  clientIdUntil(onGone: (clientId: ClientId) => void): ClientId {
-    if (this.#clientId === undefined) {
-      const clientId = mintAnonymousId();
-      this.#clientId = clientId;
-      this.#onClosed(() => onGone(clientId));
-    }
-    return this.#clientId;
-  }
-}
-
-const peers = new WeakMap<Socket, Peer>();
-
-export function peerOf(socket: Socket): Peer {
-  let peer = peers.get(socket);
-  if (peer === undefined) {
-    // A link-local peer carries a zone (`fe80::1%eth0`), which says which of our own interfaces it came in by.
-    peer = new Peer(socket.remoteAddress?.split("%", 1)[0], (tell) => socket.once("close", tell));
-    peers.set(socket, peer);
-  }
-  return peer;
-}
-
-// IP addresses as text: one spelling for each, so that they compare, and the block a limiter counts by.
-
-/**
- * The canonical spelling (RFC 5952; an IPv4-mapped IPv6 address becomes the IPv4 one), or undefined for anything else.
- * Zone ids and the legacy IPv4 forms (`127.1`, octal, hex) are no addresses here: two parsers could read them apart.
- */
-export function canonicalAddress(text: string): string | undefined {
-  const version = isIP(text);
-  if (version === 4) return text;
-  if (version === 0 || text.includes("%")) return undefined;
-  return ipaddr.process(text).toString();
-}
-
-/** What a limiter counts by: an IPv4 address, or the /64 that one IPv6 subscriber can roam in at will. */
-export function limiterKey(address: string): string {
-  if (!address.includes(":")) return address;
-  const network = ipaddr.IPv6.parse(address).parts.slice(0, 4);
-  return `${network.map((part) => part.toString(16)).join(":")}::/64`;
-}
-
-/** 127.0.0.0/8, ::1, and the first in its IPv4-mapped form. Any other text is not loopback. */
-export function isLoopback(text: string): boolean {
-  const address = canonicalAddress(text);
-  return address !== undefined && (address === "::1" || address.startsWith("127."));
-}
-
-/** Whether an address is in any of the blocks. */
-type AddressSet = (address: string) => boolean;
-
-/** Blocks as `10.0.0.0/8`, `::1/128` or a bare address. Throws a plain `Error` that names the position, not the text. */
-export function addressSet(blocks: readonly string[]): AddressSet {
-  const ranges = blocks.map((block, index) => {
-    try {
-      return ipaddr.parseCIDR(block.includes("/") ? block : `${block}/${isIP(block) === 4 ? 32 : 128}`);
-    } catch (cause) {
-      throw new Error(`entry ${index + 1} is not an IP address or CIDR block`, { cause });
-    }
-  });
-  return (text) => {
-    const address = ipaddr.process(text);
-    return ranges.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
-  };
+/** Whether `done` settled within `ms`. Rejects when it does. */
+export async function within(done: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
+  const timer = new AbortController();
+  const late = clock.sleep(ms, timer.signal).then(
+    () => false,
+    () => false,
+  );
+  const inTime = await Promise.race([done.then(() => true), late]);
+  timer.abort();
+  return inTime;
 }

@@ -11,10 +11,9 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
 import { type Link, LinkedList } from "@svc/runtime";
-import { hasParser, isPausedByNode, peerOf } from "./connections.ts";
-import { ThrottledLog } from "../rate-limit.ts";
-import { MemoryBudget, type MemoryHolder } from "./body.ts";
-import { declaredBytes } from "./request.ts";
+import { hasParser, isPausedByNode } from "./connections.ts";
+import { ThrottledLog, peerOf } from "../middleware/client.ts";
+import { MemoryBudget, type MemoryHolder, declaredBytes } from "./request.ts";
 
 /** Connections with requests that wait to be parsed. Each holds up to two reads of 64 KB. */
 const MOST_HOLDING = 512;

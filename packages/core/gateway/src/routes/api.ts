@@ -5,15 +5,19 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { MessageAdmin } from "@svc/messaging";
 import { type Logger, SvcError } from "@svc/contract";
 import { type Context, Hono } from "hono";
-import { type Authenticator, type DeviceConnections, type PublicAccess, openExchange } from "../auth/authenticator.ts";
-import type { Devices } from "../auth/devices.ts";
+import {
+  type Authenticator,
+  type DeviceConnections,
+  type Devices,
+  type PublicAccess,
+  openExchange,
+} from "../auth/authenticator.ts";
 import type { PageSessions } from "../auth/page-sessions.ts";
 import type { Pairing } from "../auth/pairing.ts";
 import { allowHeader, errorReply, notAllowed, optionsReply, Reply, replyToError } from "../http/reply.ts";
 import { queryOf } from "../http/request.ts";
 import type { Send } from "../http/send.ts";
-import { type ClientResolver } from "../middleware/client.ts";
-import { peerOf } from "../http/connections.ts";
+import { type ClientResolver, peerOf } from "../middleware/client.ts";
 import type { WebPush } from "../web-push.ts";
 import { approvalRoutes, type GatewayApprovals, type PolicyRules, policyRuleRoutes } from "./approvals.ts";
 import {

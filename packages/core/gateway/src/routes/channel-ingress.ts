@@ -23,13 +23,12 @@ import {
 import type { Ongoing, RegisteredIngress } from "@svc/runtime";
 import type { Sops } from "@svc/sop";
 import type { Arrival, NewMessage } from "@svc/store";
-import { MEMORY_FULL, type MemoryBudget, readBody } from "../http/body.ts";
+import { MEMORY_FULL, type MemoryBudget, queryOf, readBody } from "../http/request.ts";
 import type { Handle } from "../middleware/pipeline.ts";
 import { allowHeader, errorReply, jsonReply, notAllowed, optionsReply, Reply, replyToError } from "../http/reply.ts";
-import { queryOf } from "../http/request.ts";
 import type { Send } from "../http/send.ts";
 import { messageEvents } from "../sop-events.ts";
-import type { ThrottledLog } from "../rate-limit.ts";
+import type { ThrottledLog } from "../middleware/client.ts";
 
 export interface ChannelPathsDeps extends Omit<ChannelPathDeps, "refusals"> {
   /** Those of channels that are configured. */

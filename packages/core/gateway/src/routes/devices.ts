@@ -11,8 +11,7 @@ import {
 } from "@svc/api";
 import { type Logger, SvcError } from "@svc/contract";
 import type { Device } from "@svc/store";
-import type { Principal } from "../auth/authenticator.ts";
-import type { PairedDevices } from "../auth/devices.ts";
+import type { PairedDevices, Principal } from "../auth/authenticator.ts";
 import type { ListedSignIn, PageSessions } from "../auth/page-sessions.ts";
 import type { Pairing, PairingLinks } from "../auth/pairing.ts";
 import { Reply } from "../http/reply.ts";

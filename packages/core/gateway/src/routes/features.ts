@@ -12,12 +12,10 @@ import {
 } from "@svc/contract";
 import { type Ongoing, type RegisteredRoute, isRoutePath, pathsMeet } from "@svc/runtime";
 import * as v from "valibot";
-import { opens, type Principal } from "../auth/authenticator.ts";
-import type { Devices } from "../auth/devices.ts";
+import { type Devices, type Principal, opens } from "../auth/authenticator.ts";
 import { type PageSessions, isOwnPage, openPage } from "../auth/page-sessions.ts";
-import type { MemoryBudget } from "../http/body.ts";
+import { type MemoryBudget, queryOf } from "../http/request.ts";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
-import { queryOf } from "../http/request.ts";
 import { sendEvents, wantsStream } from "../streams/route-stream.ts";
 import { EVENT_STREAM_TYPE, LAST_EVENT_ID, lastEventId } from "../streams/sse.ts";
 import type { SubscriberRegistry } from "../streams/subscribers.ts";

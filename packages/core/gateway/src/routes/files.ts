@@ -11,7 +11,7 @@ import {
 import { FileDeleted, FileHeaders, FileInfo, name, Transcript } from "@svc/api";
 import { type Speech, SvcError } from "@svc/contract";
 import * as v from "valibot";
-import { MEMORY_FULL, type MemoryBudget, readBody, streamBody } from "../http/body.ts";
+import { MEMORY_FULL, type MemoryBudget, readBody, streamBody } from "../http/request.ts";
 import { errorReply, Reply } from "../http/reply.ts";
 import { type ApiRequest, apiRoute, type ApiRoute, type ApiSpec, respond } from "./route.ts";
 

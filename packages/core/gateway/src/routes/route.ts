@@ -7,7 +7,7 @@ import type { Device } from "@svc/store";
 import * as v from "valibot";
 import type { GenericSchema } from "valibot";
 import type { Need, Principal } from "../auth/authenticator.ts";
-import { MEMORY_FULL, type MemoryBudget, readBody, refuseContentType } from "../http/body.ts";
+import { MEMORY_FULL, type MemoryBudget, readBody, refuseContentType } from "../http/request.ts";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
 import type { Handle } from "../middleware/pipeline.ts";
 

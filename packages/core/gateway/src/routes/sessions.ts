@@ -27,7 +27,7 @@ import {
 import { type ClientId, SvcError } from "@svc/contract";
 import type { Author, Device } from "@svc/store";
 import * as v from "valibot";
-import type { Devices } from "../auth/devices.ts";
+import type { Devices } from "../auth/authenticator.ts";
 import { Reply } from "../http/reply.ts";
 import { type FileRouteDeps, fileRoutes } from "./files.ts";
 import {

@@ -4,8 +4,7 @@ import { PairRequest, PairedToken, PairingCode, SignIn, SignInFeatures, SignInHe
 import type { RegisteredRoute } from "@svc/runtime";
 import type { Device } from "@svc/store";
 import * as v from "valibot";
-import { type Authenticator, type Principal, tokenOnly } from "../auth/authenticator.ts";
-import type { Devices } from "../auth/devices.ts";
+import { type Authenticator, type Devices, type Principal, tokenOnly } from "../auth/authenticator.ts";
 import {
   NO_SESSION_COOKIE,
   type PageSessions,
@@ -16,8 +15,7 @@ import {
   shownDevice,
 } from "../auth/page-sessions.ts";
 import { Reply, errorReply, replyToError } from "../http/reply.ts";
-import type { Client, ClientResolver } from "../middleware/client.ts";
-import type { Peer } from "../http/connections.ts";
+import type { Client, ClientResolver, Peer } from "../middleware/client.ts";
 import type { Check, Exchange } from "../middleware/pipeline.ts";
 import { type RouteSpec, respond } from "./route.ts";
 import type { Logger } from "@svc/contract";

@@ -6,13 +6,13 @@ import { type Messaging } from "@svc/messaging";
 import { type Logger, SvcError } from "@svc/contract";
 import type { CoreConfig } from "@svc/config";
 import { parseJson, replaceQuoted } from "@svc/kit";
-import type { Arrived, KeptMessage } from "@svc/store";
+import type { Sops } from "@svc/sop";
+import type { Arrived, IdempotencyClaim, KeptMessage } from "@svc/store";
 import * as v from "valibot";
 import { authorOf } from "../auth/authenticator.ts";
 import { errorReply, Reply, replyToError } from "../http/reply.ts";
 import type { IdempotencyStore } from "../middleware/webhook-admission.ts";
-import type { Check, Exchange } from "../middleware/pipeline.ts";
-import type { RunningTurns } from "../running-turns.ts";
+import type { Check, Exchange, RunningTurns } from "../middleware/pipeline.ts";
 import type { RequestEvents } from "../sop-events.ts";
 import { respond, type RouteSpec } from "./route.ts";
 
@@ -81,6 +81,7 @@ export interface WebhookDeps {
   readonly inbox: AsyncRepliesDeps["inbox"];
   /** Whether a channel is up. */
   readonly isChannelUp: AsyncRepliesDeps["isUp"];
+  readonly sops: Pick<Sops, "hasPath">;
   readonly events: RequestEvents;
   readonly turns: TurnRunner;
   readonly running: RunningTurns;
@@ -117,9 +118,8 @@ export class Webhook {
 
   /** Runs the turn and answers with its result; with `Prefer: respond-async`, once the message is stored. */
   readonly answer = (exchange: Exchange): Promise<Reply> => {
-    const { caller, claim, body, incoming } = exchange;
-    void this.#deps.events.beside(WEBHOOK.path, body, caller, claim);
-    if (!prefersAsync(incoming.headers) || !this.#async.isPossible) return this.#turn(exchange);
+    this.#startProcedures(exchange);
+    if (!prefersAsync(exchange.incoming.headers) || !this.#async.isPossible) return this.#turn(exchange);
     return this.#deps.running.track(() => this.#async.take(exchange));
   };
 
@@ -131,6 +131,28 @@ export class Webhook {
     });
     return reply;
   };
+
+  /**
+   * Starts the procedures of this path, if there are any; the turn does not wait for it. Never throws. The claim of the request is
+   * the turn's: one that failed lets it go, and then the request that comes again must not start the runs again.
+   */
+  #startProcedures({ body, caller, claim }: Exchange): void {
+    const { sops, events } = this.#deps;
+    try {
+      if (!sops.hasPath(WEBHOOK.path)) return;
+      events.start(WEBHOOK.path, body, caller, claim && besideOf(claim)).catch((error) => this.#notStarted(error));
+    } catch (error) {
+      this.#notStarted(error);
+    }
+  }
+
+  #notStarted(error: unknown): void {
+    const cause = error instanceof Error ? error.message : "unknown";
+    this.#deps.log.error("a request started no procedure: something unexpected went wrong", {
+      path: WEBHOOK.path,
+      cause,
+    });
+  }
 
   async #turn({ caller, text, session, claim }: Exchange): Promise<Reply> {
     const { agent, running, turns } = this.#deps;
@@ -150,6 +172,13 @@ export class Webhook {
     return respond(WEBHOOK, 200, { response: result.response, model: result.model, session_id: result.sessionId });
   }
 }
+
+/** Keys of senders have no blanks, so this key can't collide with one. */
+const besideOf = ({ key, also, ...rest }: IdempotencyClaim): IdempotencyClaim => ({
+  ...rest,
+  key: `beside ${key}`,
+  ...(also !== undefined && { also: `beside ${also}` }),
+});
 
 // Asynchronous requests: stored in the inbox and answered 202; the channel `webhook` posts the turn's answer to the
 // operator's URL. The session is the same as for a synchronous request, and private to the caller.

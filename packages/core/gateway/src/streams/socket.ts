@@ -6,7 +6,7 @@ import { parseJson } from "@svc/kit";
 import * as v from "valibot";
 import type { WebSocket } from "ws";
 import type { DeviceConnections, Principal } from "../auth/authenticator.ts";
-import type { MemoryBudget, MemoryHolder } from "../http/body.ts";
+import type { MemoryBudget, MemoryHolder } from "../http/request.ts";
 import { errorReply, Reply } from "../http/reply.ts";
 import { SessionId, WebhookMessage } from "@svc/api";
 import type { Chat } from "./chat.ts";

@@ -17,13 +17,11 @@ import {
   type Principal,
   upgradeCredentials,
 } from "../auth/authenticator.ts";
-import { peerOf, responseInFlight } from "../http/connections.ts";
-import { replyAndLinger } from "../http/listen.ts";
-import type { MemoryBudget } from "../http/body.ts";
+import { replyAndLinger, responseInFlight } from "../http/connections.ts";
+import { type ClientResolver, peerOf } from "../middleware/client.ts";
+import { type MemoryBudget, type Requests, declaredBytes, requestIdHeader, targetOf } from "../http/request.ts";
 import { errorReply, Reply } from "../http/reply.ts";
-import { type Requests, declaredBytes, requestIdHeader, targetOf } from "../http/request.ts";
-import { type ClientResolver } from "../middleware/client.ts";
-import { hostCheck, type HostRules } from "../middleware/host-check.ts";
+import { hostCheck, type HostRules } from "../middleware/pipeline.ts";
 import { Chat, type ChatDeps } from "./chat.ts";
 import { serveSocket } from "./socket.ts";
 import type { RouteSpec } from "../routes/route.ts";
