@@ -3,7 +3,7 @@
  *
  *   host check 400, 403 → path → draining 503 → method 405 → the checks of its group → handler
  *
- * To change what a group of routes checks, change its list in `groupsOf`; a check is a function of `middleware/`. To change
+ * To change what a group of routes checks, change its list in `groupsOf`; a check is a function of `pipeline.ts`. To change
  * what a route takes and answers, change its file in `routes/`: spec and handler stand together.
  *
  * All of this depends on the settings. Each change of them makes it anew, and one assignment swaps it in; a request ends by
@@ -29,9 +29,9 @@ import {
   ownPage,
   pipeline,
   rateLimit,
-} from "./middleware/pipeline.ts";
-import { type ClientResolver, clientResolver, peerOf } from "./middleware/client.ts";
-import { WebhookAdmission, idempotencyClaim, notDuplicate } from "./middleware/webhook-admission.ts";
+} from "./pipeline.ts";
+import { type ClientResolver, clientResolver, peerOf } from "./client.ts";
+import { WebhookAdmission, idempotencyClaim, notDuplicate } from "./routes/webhook-admission.ts";
 import { OTHER, routeNames } from "./http/request.ts";
 import { openApiRoute } from "./routes/openapi.ts";
 import { CHANNEL_EVENTS, ChannelEventsRoute } from "./routes/channel-events.ts";

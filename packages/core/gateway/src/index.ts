@@ -4,7 +4,7 @@ export { startGateway } from "./server.ts";
 export { ANONYMOUS, mintClientId } from "./identity.ts";
 export { type IngressPath, ingressPathsOf } from "./routes/channel-ingress.ts";
 export { checkBind, isPublicBind } from "./http/connections.ts";
-export { isLocalOnly } from "./middleware/pipeline.ts";
+export { isLocalOnly } from "./pipeline.ts";
 export type { PairingLinks } from "./auth/pairing.ts";
 export type { IssuedCode, Pairing } from "./auth/pairing.ts";
 export type { LogSearch, Operations } from "./routes/operations.ts";

@@ -19,7 +19,7 @@ import { RequestBudget } from "./http/request-budget.ts";
 import { OTHER } from "./http/request.ts";
 import { isUpgrade } from "./streams/upgrade.ts";
 import type { Clock } from "@svc/contract";
-import type { RunningTurns } from "./middleware/pipeline.ts";
+import type { RunningTurns } from "./pipeline.ts";
 import type { Gateway, GatewayDeps } from "./types.ts";
 
 /** Resolves when it listens. Throws PUBLIC_BIND, CONFIG_INVALID, FEATURE_CONFLICT before it does, or ADDRESS_IN_USE. */

@@ -3,8 +3,8 @@ import type { InTransaction } from "@svc/messaging";
 import type { RegisteredIngress } from "@svc/runtime";
 import type { Dispatched, Sops } from "@svc/sop";
 import type { IdempotencyClaim } from "@svc/store";
-import type { IdempotencyStore } from "./middleware/webhook-admission.ts";
-import type { Caller } from "./middleware/pipeline.ts";
+import type { IdempotencyStore } from "./routes/webhook-admission.ts";
+import type { Caller } from "./pipeline.ts";
 
 type Dispatch = Pick<Sops, "hasPath" | "dispatchIn">;
 

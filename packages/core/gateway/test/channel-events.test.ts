@@ -1,7 +1,7 @@
 // POST /api/channel-events takes no token: whoever gets past "only from this machine" asks people questions in our name.
 import { describe, expect, test } from "vitest";
-import { type Exchange, localOnly } from "../src/middleware/pipeline.ts";
-import { Peer } from "../src/middleware/client.ts";
+import { type Exchange, localOnly } from "../src/pipeline.ts";
+import { Peer } from "../src/client.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { type Call, call, codeOf, raw, statusOf, until, Wire } from "./http.ts";
 

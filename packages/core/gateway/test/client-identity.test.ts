@@ -3,7 +3,7 @@ import { coreSections } from "@svc/config";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { ForwardingMonitor, Peer, clientResolver } from "../src/middleware/client.ts";
+import { ForwardingMonitor, Peer, clientResolver } from "../src/client.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { call, post } from "./http.ts";
 

@@ -5,9 +5,9 @@ import type { IncomingMessage } from "node:http";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hostCheck, hostRules } from "../src/middleware/pipeline.ts";
+import { hostCheck, hostRules } from "../src/pipeline.ts";
 import { Reply } from "../src/http/reply.ts";
-import { REMEMBER_MS, SeenIds, SignatureCheck } from "../src/middleware/webhook-admission.ts";
+import { REMEMBER_MS, SeenIds, SignatureCheck } from "../src/routes/webhook-admission.ts";
 
 const rules = hostRules({ allowedHosts: ["bot.internal"], publicUrl: "https://svc.example.org", port: 42_617 });
 const PIECES = [

@@ -2,7 +2,7 @@
 // rebinding, cross-site requests), while every honest way to name the gateway works.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hostRules, isLocalOnly } from "../src/middleware/pipeline.ts";
+import { hostRules, isLocalOnly } from "../src/pipeline.ts";
 import { Harness } from "./harness.ts";
 import { call, codeOf, raw, statusOf } from "./http.ts";
 

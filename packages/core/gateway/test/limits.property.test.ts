@@ -2,7 +2,7 @@
 // no number of made-up clients fills the memory.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DEFAULT_MAX_KEYS, Lockout, SlidingWindow } from "../src/middleware/client.ts";
+import { DEFAULT_MAX_KEYS, Lockout, SlidingWindow } from "../src/client.ts";
 
 const steps = fc.array(fc.record({ key: fc.constantFrom("a", "b", "c", "d"), afterMs: fc.nat(400) }), {
   maxLength: 200,

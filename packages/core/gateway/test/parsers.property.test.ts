@@ -15,8 +15,8 @@ import {
   hopAddress,
   isLoopback,
   limiterKey,
-} from "../src/middleware/client.ts";
-import { idempotencyKey } from "../src/middleware/webhook-admission.ts";
+} from "../src/client.ts";
+import { idempotencyKey } from "../src/routes/webhook-admission.ts";
 import { messageOf, sessionId } from "../src/routes/webhook.ts";
 
 const address = fc.oneof(fc.ipV4(), fc.ipV6());

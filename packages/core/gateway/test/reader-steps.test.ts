@@ -8,11 +8,11 @@ import { bearerToken, upgradeCredentials } from "../src/auth/authenticator.ts";
 import { browserName, sentCookie } from "../src/auth/page-sessions.ts";
 import { acceptsGzip, isKnown } from "../src/http/reply.ts";
 import { isJsonType, pathPattern, targetOf } from "../src/http/request.ts";
-import { forwardedAddress, hasForwardingHeader, hopAddress } from "../src/middleware/client.ts";
-import { hostRules } from "../src/middleware/pipeline.ts";
+import { forwardedAddress, hasForwardingHeader, hopAddress } from "../src/client.ts";
+import { hostRules } from "../src/pipeline.ts";
 import { prefersAsync } from "../src/routes/webhook.ts";
 import { hashedSecret } from "@svc/config";
-import { secretCheck } from "../src/middleware/webhook-admission.ts";
+import { secretCheck } from "../src/routes/webhook-admission.ts";
 
 const rules = hostRules({ allowedHosts: ["a"], publicUrl: "https://b", port: 1 });
 const target = (url: string) => targetOf({ url } as IncomingMessage);

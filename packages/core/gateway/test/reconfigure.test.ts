@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { checkRebind } from "../src/http/connections.ts";
-import { SlidingWindow } from "../src/middleware/client.ts";
+import { SlidingWindow } from "../src/client.ts";
 import { Harness, type HarnessOptions, route } from "./harness.ts";
 import { call, post, statusOf, tick, until, Wire } from "./http.ts";
 

@@ -3,12 +3,12 @@ import { hash } from "node:crypto";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { vectorCases } from "@svc/testkit/vectors";
 import { describe, expect, test } from "vitest";
-import { ForwardingMonitor, Peer, SlidingWindow, clientResolver, keyLimit } from "../src/middleware/client.ts";
+import { ForwardingMonitor, Peer, SlidingWindow, clientResolver, keyLimit } from "../src/client.ts";
 import { isPublicBind } from "../src/http/connections.ts";
-import { hostRules, isLocalOnly } from "../src/middleware/pipeline.ts";
+import { hostRules, isLocalOnly } from "../src/pipeline.ts";
 import { sessionId } from "../src/routes/webhook.ts";
 import { Reply } from "../src/http/reply.ts";
-import { secretCheckOfHash } from "../src/middleware/webhook-admission.ts";
+import { secretCheckOfHash } from "../src/routes/webhook-admission.ts";
 import { Harness } from "./harness.ts";
 import { call, post } from "./http.ts";
 

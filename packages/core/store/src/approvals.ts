@@ -1,7 +1,7 @@
 /** What waits, or waited, for a person's approval, and grants. An approval stops waiting only by an end that is stored, once. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { ApprovalOrigin, ClientId, Conversation, Json } from "@svc/contract";
-import { rowsOf } from "./engine/rows.ts";
+import { rowsOf } from "./rows.ts";
 
 export type ApprovalStatus = "waiting" | "approved" | "rejected" | "expired" | "cancelled";
 

@@ -4,7 +4,7 @@ import type { Clock, Json } from "@svc/contract";
 import type { AuditEntry } from "./sop-types.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createHash } from "node:crypto";
-import { rowsOf } from "./engine/rows.ts";
+import { rowsOf } from "./rows.ts";
 
 /** In `meta`: the last line, kept a second time, so that lines cut off the end are missed. */
 const HEAD_KEY = "audit.head";

@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { PartOf } from "./types.ts";
 import type { NewSopRun, SopRun, SopRunEnd, SopRunQuery, SopRunStatus, SopStepRow } from "./sop-types.ts";
 import type { ErrorCode, Json } from "@svc/contract";
-import { rowsOf } from "./engine/rows.ts";
+import { rowsOf } from "./rows.ts";
 
 export type ActiveStatus = Exclude<SopRunStatus, SopRunEnd["status"]>;
 

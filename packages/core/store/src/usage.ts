@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 import type { ChannelUsage, ClientUsage, TurnUsage, UsageTotals } from "./types.ts";
-import { rowsOf } from "./engine/rows.ts";
+import { rowsOf } from "./rows.ts";
 
 export class UsageStore {
   /** Of the open transaction, by day, agent, model and channel: one row is written per group commit, not per turn. */

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { type ClientId, type Clock, type Logger, SvcError } from "@svc/contract";
 import type { Author, Device, Scope } from "@svc/store";
 import { Reply, errorReply } from "../http/reply.ts";
-import { type Client, Lockout, type SlidingWindow } from "../middleware/client.ts";
+import { type Client, Lockout, type SlidingWindow } from "../client.ts";
 import { type PageHandover, type PageSessions, type PageSignIn, isNobodyElses, sentCookie } from "./page-sessions.ts";
 import { LinkedList } from "@svc/runtime";
 import type { Send } from "../http/send.ts";

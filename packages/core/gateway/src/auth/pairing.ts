@@ -5,7 +5,7 @@ import { type Clock, type Logger, SvcError } from "@svc/contract";
 import type { Device, Scope } from "@svc/store";
 import { isPublicBind, localUrl } from "../http/connections.ts";
 import { mintClientId } from "../identity.ts";
-import { type Client, Lockout } from "../middleware/client.ts";
+import { type Client, Lockout } from "../client.ts";
 import { type Devices, mintToken, tokenHash } from "./authenticator.ts";
 
 const WRONG_CODES = 5;

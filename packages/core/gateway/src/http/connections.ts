@@ -13,7 +13,7 @@ import {
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type Clock, type ErrorCode, type Logger, SvcError } from "@svc/contract";
-import { ThrottledLog, isLoopback } from "../middleware/client.ts";
+import { ThrottledLog, isLoopback } from "../client.ts";
 import { systemClock } from "@svc/kit/system-clock";
 import { OTHER, type Requests, type Watch } from "./request.ts";
 import { type Reply, errorReply } from "./reply.ts";

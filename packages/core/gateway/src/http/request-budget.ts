@@ -12,7 +12,7 @@ import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
 import { type Link, LinkedList } from "@svc/runtime";
 import { hasParser, isPausedByNode } from "./connections.ts";
-import { ThrottledLog, peerOf } from "../middleware/client.ts";
+import { ThrottledLog, peerOf } from "../client.ts";
 import { MemoryBudget, type MemoryHolder, declaredBytes } from "./request.ts";
 
 /** Connections with requests that wait to be parsed. Each holds up to two reads of 64 KB. */

@@ -17,7 +17,7 @@ import type { Pairing } from "../auth/pairing.ts";
 import { allowHeader, errorReply, notAllowed, optionsReply, Reply, replyToError } from "../http/reply.ts";
 import { queryOf } from "../http/request.ts";
 import type { Send } from "../http/send.ts";
-import { type ClientResolver, peerOf } from "../middleware/client.ts";
+import { type ClientResolver, peerOf } from "../client.ts";
 import type { WebPush } from "../web-push.ts";
 import { approvalRoutes, type GatewayApprovals, type PolicyRules, policyRuleRoutes } from "./approvals.ts";
 import {

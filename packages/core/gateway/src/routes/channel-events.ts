@@ -5,7 +5,7 @@ import { parseJson } from "@svc/kit";
 import type { ChannelEvents, PostedEvent } from "@svc/sop";
 import * as v from "valibot";
 import { errorReply, Reply, replyToError } from "../http/reply.ts";
-import type { Exchange } from "../middleware/pipeline.ts";
+import type { Exchange } from "../pipeline.ts";
 import { respond, type RouteSpec } from "./route.ts";
 
 const APPROVAL_REQUEST = "human_approval_request";

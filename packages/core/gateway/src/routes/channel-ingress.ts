@@ -24,11 +24,11 @@ import type { Ongoing, RegisteredIngress } from "@svc/runtime";
 import type { Sops } from "@svc/sop";
 import type { Arrival, NewMessage } from "@svc/store";
 import { MEMORY_FULL, type MemoryBudget, queryOf, readBody } from "../http/request.ts";
-import type { Handle } from "../middleware/pipeline.ts";
+import type { Handle } from "../pipeline.ts";
 import { allowHeader, errorReply, jsonReply, notAllowed, optionsReply, Reply, replyToError } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
 import { messageEvents } from "../sop-events.ts";
-import type { ThrottledLog } from "../middleware/client.ts";
+import type { ThrottledLog } from "../client.ts";
 
 export interface ChannelPathsDeps extends Omit<ChannelPathDeps, "refusals"> {
   /** Those of channels that are configured. */

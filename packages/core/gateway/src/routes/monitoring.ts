@@ -3,12 +3,12 @@ import type { IncomingHttpHeaders } from "node:http";
 import { HealthReport } from "@svc/api";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { Reply, errorReply } from "../http/reply.ts";
-import type { ClientResolver, Peer, ThrottledLog } from "../middleware/client.ts";
+import type { ClientResolver, Peer, ThrottledLog } from "../client.ts";
 import { type RouteSpec, respond } from "./route.ts";
 import type { Exposition, Logger } from "@svc/contract";
 import type { Ongoing } from "@svc/runtime";
 import * as v from "valibot";
-import type { Handle } from "../middleware/pipeline.ts";
+import type { Handle } from "../pipeline.ts";
 import type { Send } from "../http/send.ts";
 
 // `GET /health`: an anonymous caller learns only whether something is degraded; a device with scope read, what and why.

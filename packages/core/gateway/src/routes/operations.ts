@@ -15,7 +15,7 @@ import {
 import type { Clock } from "@svc/contract";
 import type { GenericSchema } from "valibot";
 import { errorReply, Reply } from "../http/reply.ts";
-import type { SlidingWindow } from "../middleware/client.ts";
+import type { SlidingWindow } from "../client.ts";
 import {
   type ApiRequest,
   apiRoute,

@@ -1,5 +1,5 @@
 /** The page at `/`: its files as they are in the binary, each with the answers it can have. No file system, no template. */
-import type { Handle } from "../middleware/pipeline.ts";
+import type { Handle } from "../pipeline.ts";
 import { acceptsGzip, allowHeader, contentTag, isKnown, notAllowed, optionsReply, Reply } from "../http/reply.ts";
 
 /** A file of the page that is served at `/`. */

@@ -9,7 +9,7 @@ import type { GenericSchema } from "valibot";
 import type { Need, Principal } from "../auth/authenticator.ts";
 import { MEMORY_FULL, type MemoryBudget, readBody, refuseContentType } from "../http/request.ts";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
-import type { Handle } from "../middleware/pipeline.ts";
+import type { Handle } from "../pipeline.ts";
 
 export interface RouteSpec extends Omit<RouteDoc, "answers"> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -29,9 +29,9 @@ import * as v from "valibot";
 import { authorOf } from "../auth/authenticator.ts";
 import { Reply } from "../http/reply.ts";
 import { proceduresIdentity } from "../identity.ts";
-import type { RunningTurns } from "../middleware/pipeline.ts";
+import type { RunningTurns } from "../pipeline.ts";
 import type { CoreConfig } from "@svc/config";
-import { claimOf, DUPLICATE_REPLY, idempotencyKey, type IdempotencyStore } from "../middleware/webhook-admission.ts";
+import { claimOf, DUPLICATE_REPLY, idempotencyKey, type IdempotencyStore } from "./webhook-admission.ts";
 import { type ApiRequest, apiRoute, type ApiRoute, type ApiSpec, type BodyLimits, jsonBody, respond } from "./route.ts";
 
 const answers = {

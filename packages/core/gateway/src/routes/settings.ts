@@ -21,7 +21,7 @@ import {
 import type { Clock } from "@svc/contract";
 import type { GenericSchema } from "valibot";
 import { errorReply, Reply } from "../http/reply.ts";
-import type { SlidingWindow } from "../middleware/client.ts";
+import type { SlidingWindow } from "../client.ts";
 import { type ApiRequest, apiRoute, type ApiRoute, type ApiSpec, type BodyLimits, jsonBody, respond } from "./route.ts";
 
 const REFUSED = ["BAD_REQUEST", "RATE_LIMITED", "SETTINGS_INVALID", "CONFIG_CHANGED", "CONFIG_UNWRITABLE"] as const;

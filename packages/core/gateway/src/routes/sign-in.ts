@@ -15,8 +15,8 @@ import {
   shownDevice,
 } from "../auth/page-sessions.ts";
 import { Reply, errorReply, replyToError } from "../http/reply.ts";
-import type { Client, ClientResolver, Peer } from "../middleware/client.ts";
-import type { Check, Exchange } from "../middleware/pipeline.ts";
+import type { Client, ClientResolver, Peer } from "../client.ts";
+import type { Check, Exchange } from "../pipeline.ts";
 import { type RouteSpec, respond } from "./route.ts";
 import type { Logger } from "@svc/contract";
 import { parseJson } from "@svc/kit";

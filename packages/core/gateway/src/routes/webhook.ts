@@ -11,8 +11,8 @@ import type { Arrived, IdempotencyClaim, KeptMessage } from "@svc/store";
 import * as v from "valibot";
 import { authorOf } from "../auth/authenticator.ts";
 import { errorReply, Reply, replyToError } from "../http/reply.ts";
-import type { IdempotencyStore } from "../middleware/webhook-admission.ts";
-import type { Check, Exchange, RunningTurns } from "../middleware/pipeline.ts";
+import type { IdempotencyStore } from "./webhook-admission.ts";
+import type { Check, Exchange, RunningTurns } from "../pipeline.ts";
 import type { RequestEvents } from "../sop-events.ts";
 import { respond, type RouteSpec } from "./route.ts";
 

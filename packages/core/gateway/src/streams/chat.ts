@@ -7,9 +7,9 @@ import type { TurnRunner } from "@svc/agent";
 import type { Device } from "@svc/store";
 import { authorOf, type Principal } from "../auth/authenticator.ts";
 import { errorReply, type Reply, replyToError } from "../http/reply.ts";
-import type { Client, SlidingWindow } from "../middleware/client.ts";
+import type { Client, SlidingWindow } from "../client.ts";
 import type { Requests } from "../http/request.ts";
-import type { RunningTurns } from "../middleware/pipeline.ts";
+import type { RunningTurns } from "../pipeline.ts";
 import type { CoreConfig } from "@svc/config";
 
 export interface ChatDeps {

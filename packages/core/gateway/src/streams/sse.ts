@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { StampedEvent } from "@svc/runtime";
 import * as v from "valibot";
 import type { DeviceConnections, Principal } from "../auth/authenticator.ts";
-import type { Check, RouteGroup } from "../middleware/pipeline.ts";
+import type { Check, RouteGroup } from "../pipeline.ts";
 import type { RouteSpec } from "../routes/route.ts";
 import {
   type SubscriberRegistry,

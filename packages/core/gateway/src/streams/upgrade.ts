@@ -18,10 +18,10 @@ import {
   upgradeCredentials,
 } from "../auth/authenticator.ts";
 import { replyAndLinger, responseInFlight } from "../http/connections.ts";
-import { type ClientResolver, peerOf } from "../middleware/client.ts";
+import { type ClientResolver, peerOf } from "../client.ts";
 import { type MemoryBudget, type Requests, declaredBytes, requestIdHeader, targetOf } from "../http/request.ts";
 import { errorReply, Reply } from "../http/reply.ts";
-import { hostCheck, type HostRules } from "../middleware/pipeline.ts";
+import { hostCheck, type HostRules } from "../pipeline.ts";
 import { Chat, type ChatDeps } from "./chat.ts";
 import { serveSocket } from "./socket.ts";
 import type { RouteSpec } from "../routes/route.ts";

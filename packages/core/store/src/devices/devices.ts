@@ -4,7 +4,7 @@ import type { ClientId } from "@svc/contract";
 import type { GroupCommit } from "../engine/group-commit.ts";
 import { DELETE_OF_CLIENT } from "./vault.ts";
 import type { Device, Scope } from "../types.ts";
-import { rowsOf } from "../engine/rows.ts";
+import { rowsOf } from "../rows.ts";
 
 /** How stale `last_seen_at` may get before it is written again. */
 const TOUCH_EVERY_MS = 60_000;

@@ -1,7 +1,7 @@
 /** Sign-ins of the page. The gateway reads them once, at its start, and keeps those that are in use itself. */
 import type { DatabaseSync } from "node:sqlite";
 import type { GroupCommit } from "../engine/group-commit.ts";
-import { rowsOf } from "../engine/rows.ts";
+import { rowsOf } from "../rows.ts";
 
 /** How stale `seen_at` may get before it is written again. */
 const TOUCH_EVERY_MS = 60_000;

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type ClientId, SvcError } from "@svc/contract";
 import type { GroupCommit } from "../engine/group-commit.ts";
-import { rowsOf } from "../engine/rows.ts";
+import { rowsOf } from "../rows.ts";
 
 export interface SealedText {
   readonly owner: string;

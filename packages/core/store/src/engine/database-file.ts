@@ -5,7 +5,7 @@ import { type DeviceRow, deviceOf } from "../devices/devices.ts";
 import type { Device } from "../types.ts";
 import { schemaVersion } from "./migrations.ts";
 import { storeError } from "./sqlite-error.ts";
-import { rowsOf } from "./rows.ts";
+import { rowsOf } from "../rows.ts";
 
 /** Devices, sign-ins and stored secrets. */
 export interface Paired {

@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { ErrorCode } from "@svc/contract";
-import { rowOf } from "../engine/rows.ts";
+import { rowOf } from "../rows.ts";
 
 export interface BoxShape {
   readonly table: "inbox" | "outbox";

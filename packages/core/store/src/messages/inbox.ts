@@ -21,7 +21,7 @@ import { Box, type BoxRow, type BoxShape, type Tally } from "./box.ts";
 import type { Dedupe } from "./dedupe.ts";
 import { type OutboxStore, endedPage, listMessages } from "./outbox.ts";
 import { OldMessageSweep, type OldPage } from "./old-messages.ts";
-import { rowsOf } from "../engine/rows.ts";
+import { rowsOf } from "../rows.ts";
 
 export interface InboxDeps {
   readonly dedupe: Dedupe;

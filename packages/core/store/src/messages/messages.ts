@@ -8,7 +8,7 @@ import { InboxStore } from "./inbox.ts";
 import { OutboxStore } from "./outbox.ts";
 import { Tally } from "./box.ts";
 import type { TurnStep } from "../message-types.ts";
-import { rowsOf } from "../engine/rows.ts";
+import { rowsOf } from "../rows.ts";
 
 export class MessageStores {
   readonly inbox: InboxStore;

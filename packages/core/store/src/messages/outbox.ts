@@ -16,7 +16,7 @@ import type {
 import type { PartOf } from "../types.ts";
 import { Box, type BoxRow, type BoxShape, type Tally, selectFrom } from "./box.ts";
 import { OldMessageSweep, type OldPage } from "./old-messages.ts";
-import { rowsOf } from "../engine/rows.ts";
+import { rowsOf } from "../rows.ts";
 
 export class OutboxStore {
   readonly #db: DatabaseSync;

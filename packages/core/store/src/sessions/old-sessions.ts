@@ -4,7 +4,7 @@ import type { ClientId } from "@svc/contract";
 import type { ConversationStore } from "./conversations.ts";
 import { type SessionActivity, SessionFiles } from "./sessions.ts";
 import type { SearchIndex } from "./search-index.ts";
-import { rowsOf } from "../engine/rows.ts";
+import { rowsOf } from "../rows.ts";
 
 /** Most of one step. */
 const STEP = { sessions: 200, turns: 200, turnBytes: 1_048_576 } as const;

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { openTurnOf, type OpenTurnRow } from "./session-rows.ts";
 import type { OpenTurn, PartialAnswer } from "../types.ts";
-import { rowsOf } from "../engine/rows.ts";
+import { rowsOf } from "../rows.ts";
 
 export class OpenTurnStore {
   /** Row numbers by turn: an index of the table would be one more page that each turn writes. Undefined: to be read. */

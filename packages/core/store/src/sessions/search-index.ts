@@ -7,7 +7,7 @@ import type { ClientId, Json } from "@svc/contract";
 import { sessionOf, type SessionRow, turnOf, type TurnRow } from "./session-rows.ts";
 import { indexedWords, type SpokenText, spokenTexts, wordsOf } from "./turn-text.ts";
 import type { FoundTurn } from "../types.ts";
-import { rowOf, rowsOf } from "../engine/rows.ts";
+import { rowOf, rowsOf } from "../rows.ts";
 
 /** Turns that are added in one transaction; as many wait for it at most. */
 const BATCH = 512;

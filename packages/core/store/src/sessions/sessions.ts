@@ -20,7 +20,7 @@ import type {
   TurnMeta,
   TurnPage,
 } from "../types.ts";
-import { rowOf, rowsOf } from "../engine/rows.ts";
+import { rowOf, rowsOf } from "../rows.ts";
 
 export interface SessionStoreDeps {
   readonly search: SearchIndex;

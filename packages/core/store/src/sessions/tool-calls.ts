@@ -1,7 +1,7 @@
 /** The journal of tool calls: a call is on disk before it starts, so a crash can tell what may have happened. */
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId, Clock, Json } from "@svc/contract";
-import { rowsOf } from "../engine/rows.ts";
+import { rowsOf } from "../rows.ts";
 
 export interface ToolCallRecord {
   readonly turnId: string;

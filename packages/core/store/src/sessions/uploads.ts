@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type ClientId, SvcError } from "@svc/contract";
 import type { SentFile } from "../types.ts";
-import { rowsOf } from "../engine/rows.ts";
+import { rowsOf } from "../rows.ts";
 
 /** A file that no message was sent with yet. */
 export interface Upload {

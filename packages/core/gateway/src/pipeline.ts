@@ -15,7 +15,7 @@ import {
   type Need,
   type Principal,
   openExchange,
-} from "../auth/authenticator.ts";
+} from "./auth/authenticator.ts";
 import {
   MEMORY_FULL,
   type MemoryBudget,
@@ -23,9 +23,9 @@ import {
   readBody,
   refuseContentType,
   targetOf,
-} from "../http/request.ts";
-import { Reply, errorReply } from "../http/reply.ts";
-import type { Send } from "../http/send.ts";
+} from "./http/request.ts";
+import { Reply, errorReply } from "./http/reply.ts";
+import type { Send } from "./http/send.ts";
 import {
   type Client,
   type ClientResolver,
@@ -34,7 +34,7 @@ import {
   hasForwardingHeader,
   isLoopback,
 } from "./client.ts";
-import { isOwnPage } from "../auth/page-sessions.ts";
+import { isOwnPage } from "./auth/page-sessions.ts";
 import { isIPv4, isIPv6 } from "node:net";
 import { LinkedList } from "@svc/runtime";
 

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { ClientId, Clock, Logger } from "@svc/contract";
 import { type Socket, isIP } from "node:net";
 import ipaddr from "ipaddr.js";
-import { mintAnonymousId } from "../identity.ts";
+import { mintAnonymousId } from "./identity.ts";
 
 export interface Client {
   /** Canonical IP address. */
