@@ -191,10 +191,11 @@ class RunningAgent implements Agent {
     };
     try {
       const profile = this.#profileOf(turn.agent);
-      if (!turn.hasFiles && isStopCommand(request.text)) {
+      const mayBeCommand = !turn.hasFiles && request.text.includes("/");
+      if (mayBeCommand && isStopCommand(request.text)) {
         return await answerStop(this.#store, turn, profile, this.#active.stop(turn.key, "/stop"));
       }
-      const command = request.takesCommands && !turn.hasFiles ? commandOf(request.text) : undefined;
+      const command = mayBeCommand && request.takesCommands ? commandOf(request.text) : undefined;
       if (command) return await this.#queue.run(turn.key, () => this.#answer(turn, command), turn.limit.signal);
       this.#active.add(turn);
       if (!request.resumable) {

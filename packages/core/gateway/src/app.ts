@@ -31,7 +31,7 @@ import {
   rateLimit,
 } from "./pipeline.ts";
 import { type ClientResolver, clientResolver, peerOf } from "./client.ts";
-import { WebhookAdmission, idempotencyClaim, notDuplicate } from "./routes/webhook-admission.ts";
+import { WEBHOOK, Webhook, WebhookAdmission, idempotencyClaim, notDuplicate } from "./routes/webhook.ts";
 import { OTHER, routeNames } from "./http/request.ts";
 import { openApiRoute } from "./routes/openapi.ts";
 import { CHANNEL_EVENTS, ChannelEventsRoute } from "./routes/channel-events.ts";
@@ -52,7 +52,6 @@ import {
 } from "./routes/sign-in.ts";
 import type { OwnRoute, RouteSpec } from "./routes/route.ts";
 import { SopPaths } from "./routes/sop-paths.ts";
-import { Webhook, WEBHOOK } from "./routes/webhook.ts";
 import { RequestEvents } from "./sop-events.ts";
 import { GatewayState } from "./state.ts";
 import { EVENTS, streamEvents, subscriberSlot } from "./streams/sse.ts";

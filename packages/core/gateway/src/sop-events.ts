@@ -2,8 +2,7 @@
 import type { InTransaction } from "@svc/messaging";
 import type { RegisteredIngress } from "@svc/runtime";
 import type { Dispatched, Sops } from "@svc/sop";
-import type { IdempotencyClaim } from "@svc/store";
-import type { IdempotencyStore } from "./routes/webhook-admission.ts";
+import type { IdempotencyClaim, Store } from "@svc/store";
 import type { Caller } from "./pipeline.ts";
 
 type Dispatch = Pick<Sops, "hasPath" | "dispatchIn">;
@@ -43,7 +42,7 @@ export function receivedEvents(
 export interface RequestEventsDeps {
   readonly sops: Pick<Sops, "dispatchIn">;
   readonly store: {
-    readonly idempotency: IdempotencyStore;
+    readonly idempotency: Pick<Store["idempotency"], "claim" | "keep" | "release">;
     /** Runs `change` in a transaction, maybe twice; resolves once it is on disk. Rejects with STORE_*. */
     write<T>(change: () => T): Promise<T>;
   };

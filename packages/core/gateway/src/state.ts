@@ -8,7 +8,7 @@ import { MemoryBudget, Requests } from "./http/request.ts";
 import { type Send, sender } from "./http/send.ts";
 import { ForwardingMonitor, SlidingWindow, type SlidingWindowOptions, ThrottledLog } from "./client.ts";
 import { type Handle, RunningTurns } from "./pipeline.ts";
-import { REMEMBER_MS, SeenIds } from "./routes/webhook-admission.ts";
+import { REMEMBER_MS, SeenIds } from "./routes/webhook.ts";
 import { WebPush } from "./web-push.ts";
 import type { OperationLimits } from "./routes/operations.ts";
 import { pageHandles } from "./routes/page-files.ts";

@@ -16,8 +16,7 @@ import {
   isLoopback,
   limiterKey,
 } from "../src/client.ts";
-import { idempotencyKey } from "../src/routes/webhook-admission.ts";
-import { messageOf, sessionId } from "../src/routes/webhook.ts";
+import { idempotencyKey, messageOf, sessionId } from "../src/routes/webhook.ts";
 
 const address = fc.oneof(fc.ipV4(), fc.ipV6());
 /** Header text: mostly what real ones are made of, so that the interesting branches are reached. */

@@ -10,9 +10,8 @@ import { acceptsGzip, isKnown } from "../src/http/reply.ts";
 import { isJsonType, pathPattern, targetOf } from "../src/http/request.ts";
 import { forwardedAddress, hasForwardingHeader, hopAddress } from "../src/client.ts";
 import { hostRules } from "../src/pipeline.ts";
-import { prefersAsync } from "../src/routes/webhook.ts";
+import { prefersAsync, secretCheck } from "../src/routes/webhook.ts";
 import { hashedSecret } from "@svc/config";
-import { secretCheck } from "../src/routes/webhook-admission.ts";
 
 const rules = hostRules({ allowedHosts: ["a"], publicUrl: "https://b", port: 1 });
 const target = (url: string) => targetOf({ url } as IncomingMessage);

@@ -6,9 +6,8 @@ import { describe, expect, test } from "vitest";
 import { ForwardingMonitor, Peer, SlidingWindow, clientResolver, keyLimit } from "../src/client.ts";
 import { isPublicBind } from "../src/http/connections.ts";
 import { hostRules, isLocalOnly } from "../src/pipeline.ts";
-import { sessionId } from "../src/routes/webhook.ts";
+import { secretCheckOfHash, sessionId } from "../src/routes/webhook.ts";
 import { Reply } from "../src/http/reply.ts";
-import { secretCheckOfHash } from "../src/routes/webhook-admission.ts";
 import { Harness } from "./harness.ts";
 import { call, post } from "./http.ts";
 

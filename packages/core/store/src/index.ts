@@ -20,7 +20,7 @@ export type { OpenTurnStore } from "./sessions/open-turns.ts";
 export { phrasesOf, type SoughtPhrase } from "./sessions/search-index.ts";
 export type { SessionStore } from "./sessions/sessions.ts";
 export type { JournalledCall, ToolCallRecord, ToolCallStore } from "./sessions/tool-calls.ts";
-export { shortened, spokenTexts, titleOf, type Word, wordsOf } from "./sessions/turn-text.ts";
+export { shortened, spokenTexts, titleOf, type Word, wordsOf } from "./sessions/search-index.ts";
 export type { Upload, UploadStore, UploadTarget } from "./sessions/uploads.ts";
 export type { ActiveStatus, SopRunStore, SopStepStore } from "./sop-runs.ts";
 export type * from "./sop-types.ts";

@@ -102,14 +102,18 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
   const commits: GroupCommit = new GroupCommit(db, {
     refused,
     traceparent,
-    beforeBegin: () => recovery.ensure(),
+    beforeBegin: () => {
+      if (!recovery.isDone) recovery.ensure();
+    },
     beforeCommit: () => {
       usage.flush();
       search.beforeCommit();
       activity.beforeCommit();
-      messages.hooks.beforeCommit();
+      if (messages.hasChanges) messages.hooks.beforeCommit();
     },
-    afterCommit: messages.hooks.afterCommit,
+    afterCommit: () => {
+      if (messages.hasChanges) messages.hooks.afterCommit();
+    },
     onRollback: () => {
       keys.recount();
       usage.discard();

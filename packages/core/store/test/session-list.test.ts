@@ -4,7 +4,7 @@ import type { ClientId } from "@svc/contract";
 import * as fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import { checkDatabase, phrasesOf, type Store, wordsOf } from "../src/index.ts";
-import { indexedWords, shortened } from "../src/sessions/turn-text.ts";
+import { indexedWords, shortened } from "../src/sessions/search-index.ts";
 import { fixture, type Fixture, session, turn } from "./fixture.ts";
 
 let home: Fixture;

@@ -2,7 +2,7 @@
 import { type Json, SvcError } from "@svc/contract";
 import type { DatabaseSync } from "node:sqlite";
 import { DRAFTS_STEP, MESSAGES_STEP, OUTBOX_APPROVAL_STEP } from "../messages/schema.ts";
-import { type SpokenText, indexedWords, previewOf, spokenTexts, titleOf } from "../sessions/turn-text.ts";
+import { type SpokenText, indexedWords, previewOf, spokenTexts, titleOf } from "../sessions/search-index.ts";
 
 /** The tables of procedures' runs and of the audit log. Part of the schema: once released it stays as it is, byte for byte. */
 const SOP_STEP = `

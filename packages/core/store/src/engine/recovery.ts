@@ -10,7 +10,8 @@ const LOST: ErrorCode = "TURN_CRASHED";
 export class Recovery {
   readonly #db: DatabaseSync;
   readonly #clock: Clock;
-  #done = false;
+  /** Each transaction asks. */
+  isDone = false;
 
   constructor(db: DatabaseSync, clock: Clock) {
     this.#db = db;
@@ -25,9 +26,9 @@ export class Recovery {
 
   /** Throws SQLite's errors. */
   ensure(): void {
-    if (this.#done) return;
+    if (this.isDone) return;
     recover(this.#db, this.#clock.now());
-    this.#done = true;
+    this.isDone = true;
   }
 }
 

@@ -114,10 +114,13 @@ type BoxName = "inbox" | "outbox";
 export class Tally {
   /** Of the open transaction. */
   #added: Record<BoxName, number> = { inbox: 0, outbox: 0 };
+  readonly #changed: () => void;
   readonly #read;
   readonly #write;
 
-  constructor(db: DatabaseSync) {
+  /** `changed`: the open transaction has something that `flush` must write. */
+  constructor(db: DatabaseSync, changed: () => void) {
+    this.#changed = changed;
     this.#read = db.prepare("SELECT n FROM ended_well WHERE box = ?");
     this.#write = db.prepare("INSERT INTO ended_well VALUES (?, ?) ON CONFLICT (box) DO UPDATE SET n = n + excluded.n");
   }
@@ -129,6 +132,7 @@ export class Tally {
   /** Inside a transaction. */
   add(box: BoxName, count: number): void {
     this.#added[box] += count;
+    this.#changed();
   }
 
   /** Before a commit: writes what its transaction added. */

@@ -11,8 +11,9 @@ export class Dedupe {
   readonly seen: SeenStore;
   readonly #floors: FloorStore;
 
-  constructor(db: DatabaseSync) {
-    this.seen = new SeenStore(db);
+  /** `changed`: the open transaction has something that `seen.flush` must write. */
+  constructor(db: DatabaseSync, changed = (): void => {}) {
+    this.seen = new SeenStore(db, changed);
     this.#floors = new FloorStore(db);
   }
 
@@ -106,12 +107,15 @@ export class SeenStore {
   /** Those of them that had been there, and were over. */
   #replaced: SeenEntry[] = [];
   #afterCommit: (() => void) | undefined;
+  readonly #changed: () => void;
   readonly #all;
   readonly #insert;
   readonly #deleteAll;
   readonly #deleteExpired;
 
-  constructor(db: DatabaseSync) {
+  /** `changed`: the open transaction has something that `flush` must write. */
+  constructor(db: DatabaseSync, changed = (): void => {}) {
+    this.#changed = changed;
     this.#blocks = new SeenBlocks(db);
     this.#all = db.prepare("SELECT entries FROM seen_recent ORDER BY n");
     this.#insert = db.prepare("INSERT INTO seen_recent (expires_at, entries) VALUES (?, ?)");
@@ -132,6 +136,7 @@ export class SeenStore {
     if (expiresAtMs !== undefined) this.#replaced.push([digest, expiresAtMs]);
     recent.set(digest, nowMs + forMs);
     this.#added.push(digest);
+    this.#changed();
     return true;
   }
 

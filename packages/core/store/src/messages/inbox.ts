@@ -15,7 +15,7 @@ import type {
   NewMessage,
   WaitingMessage,
 } from "../message-types.ts";
-import { newTurnId } from "../turn-id.ts";
+import { newTurnId } from "../sessions/open-turns.ts";
 import type { PartOf } from "../types.ts";
 import { Box, type BoxRow, type BoxShape, type Tally } from "./box.ts";
 import type { Dedupe } from "./dedupe.ts";

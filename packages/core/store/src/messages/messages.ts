@@ -15,11 +15,14 @@ export class MessageStores {
   readonly outbox: OutboxStore;
   readonly steps: StepStore;
   readonly dedupe: Dedupe;
+  /** Whether the open transaction has something for the hooks: most turns add nothing that they would write. */
+  hasChanges = false;
   readonly hooks: Required<Pick<CommitHooks, "beforeCommit" | "afterCommit" | "onRollback">>;
 
   constructor(db: DatabaseSync, clock: Clock, partOf: PartOf) {
-    const tally = new Tally(db);
-    const dedupe = new Dedupe(db);
+    const changed = (): void => void (this.hasChanges = true);
+    const tally = new Tally(db, changed);
+    const dedupe = new Dedupe(db, changed);
     this.dedupe = dedupe;
     this.outbox = new OutboxStore(db, clock, tally, partOf);
     this.inbox = new InboxStore(db, clock, { dedupe, tally, outbox: this.outbox, partOf });
@@ -29,8 +32,12 @@ export class MessageStores {
         dedupe.seen.flush();
         tally.flush();
       },
-      afterCommit: () => dedupe.seen.settle(),
+      afterCommit: () => {
+        this.hasChanges = false;
+        dedupe.seen.settle();
+      },
       onRollback: () => {
+        this.hasChanges = false;
         dedupe.seen.discard();
         tally.discard();
       },

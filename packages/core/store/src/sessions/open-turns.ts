@@ -1,8 +1,9 @@
 /** Messages whose turns have not ended. Each is on disk before anything of its turn is told or done; whatever ends the turn removes it. */
 import type { DatabaseSync } from "node:sqlite";
-import { openTurnOf, type OpenTurnRow } from "./session-rows.ts";
+import { type OpenTurnRow, openTurnOf } from "./session-rows.ts";
 import type { OpenTurn, PartialAnswer } from "../types.ts";
 import { rowsOf } from "../rows.ts";
+import { randomUUIDv7 } from "node:crypto";
 
 export class OpenTurnStore {
   /** Row numbers by turn: an index of the table would be one more page that each turn writes. Undefined: to be read. */
@@ -68,3 +69,6 @@ export class OpenTurnStore {
     return (this.#rows ??= new Map(read().map(({ turn_id: turnId, n }) => [turnId, n])));
   }
 }
+
+/** In the order of time: what is kept by turn stands together on disk, where random ids would be strewn all over it. */
+export const newTurnId = (): string => `t-${randomUUIDv7()}`;

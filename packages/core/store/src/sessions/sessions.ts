@@ -2,9 +2,15 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 import type { ConversationStore } from "./conversations.ts";
-import type { SearchIndex, SoughtPhrase } from "./search-index.ts";
+import {
+  type SearchIndex,
+  type SoughtPhrase,
+  type SpokenText,
+  previewOf,
+  spokenTexts,
+  titleOf,
+} from "./search-index.ts";
 import { type SessionRow, type TurnRow, type UsageRow, sessionOf, turnOf } from "./session-rows.ts";
-import { type SpokenText, previewOf, spokenTexts, titleOf } from "./turn-text.ts";
 import type {
   FoundTurn,
   ListPosition,
