@@ -29,9 +29,11 @@ import {
   ownPage,
   pipeline,
   rateLimit,
+  idempotencyClaim,
+  notDuplicate,
 } from "./pipeline.ts";
 import { type ClientResolver, clientResolver, peerOf } from "./client.ts";
-import { WEBHOOK, Webhook, WebhookAdmission, idempotencyClaim, notDuplicate } from "./routes/webhook.ts";
+import { WEBHOOK, Webhook, WebhookAdmission } from "./routes/webhook.ts";
 import { OTHER, routeNames } from "./http/request.ts";
 import { openApiRoute } from "./routes/openapi.ts";
 import { CHANNEL_EVENTS, ChannelEventsRoute } from "./routes/channel-events.ts";

@@ -6,6 +6,9 @@
  * A request costs one `Exchange` and, where it has a body, one async function.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { type Duplicate, IdempotencyKey } from "@svc/api";
+import { WEBHOOK_TOLERANCE_SECS } from "@svc/kit";
+import * as v from "valibot";
 import { type ClientId, type Clock, type Logger, SvcError } from "@svc/contract";
 import type { Device, IdempotencyClaim } from "@svc/store";
 import {
@@ -24,7 +27,7 @@ import {
   refuseContentType,
   targetOf,
 } from "./http/request.ts";
-import { Reply, errorReply } from "./http/reply.ts";
+import { Reply, errorReply, jsonReply } from "./http/reply.ts";
 import type { Send } from "./http/send.ts";
 import {
   type Client,
@@ -424,4 +427,63 @@ interface Running {
   readonly controller: AbortController;
   /** The device that sent the message, if one did. */
   readonly deviceId: string | undefined;
+}
+
+// Repeated requests, found by the sender's idempotency key and by the id of a signed request.
+
+export interface IdempotencyStore {
+  /** A key that runs or is stored within its TTL is a duplicate. Otherwise it is claimed, for the turn to settle. */
+  claim(claim: IdempotencyClaim): "new" | "duplicate";
+  /** Inside a transaction: from then on the key is a duplicate, also after a restart. `workId`: the work it started. */
+  keep(claim: IdempotencyClaim, workId: string, state: "done"): void;
+  /** Ends the claim: from now on the stored state decides. */
+  release(claim: IdempotencyClaim): void;
+}
+
+/** The answer to a request whose idempotency key, or whose webhook-id, was seen before. */
+export const DUPLICATE_REPLY = jsonReply(200, {
+  status: "duplicate",
+  idempotent: true,
+  message: "This request was already processed for this idempotency key.",
+} satisfies Duplicate);
+
+/** 400: `X-Idempotency-Key` is malformed. `keyOn`: the key as it is stored, for keys that are about one path. */
+export const idempotencyClaim =
+  (keyOn: (path: string, key: string) => string = (_path, key) => key): Check =>
+  (exchange) => {
+    const sent = idempotencyKey(exchange.incoming.headers["x-idempotency-key"]);
+    if (sent instanceof Reply) return sent;
+    const key = sent === undefined ? undefined : keyOn(exchange.path, sent);
+    exchange.claim = claimOf(exchange.caller.owner, key, exchange.signedId);
+    return undefined;
+  };
+
+/** 200 DUPLICATE. From here on the key is claimed. */
+export const notDuplicate =
+  (store: Pick<IdempotencyStore, "claim">): Check =>
+  ({ claim }) =>
+    claim && store.claim(claim) === "duplicate" ? DUPLICATE_REPLY : undefined;
+
+/** `X-Idempotency-Key`. Undefined when it was not sent. */
+export function idempotencyKey(value: IncomingHttpHeaders[string]): string | undefined | Reply {
+  return value === undefined || v.is(IdempotencyKey, value) ? value : errorReply("BAD_IDEMPOTENCY_KEY");
+}
+
+/** An id must be remembered as long as its timestamp could still be fresh: from as far ahead to as far behind. */
+export const REMEMBER_MS = 2 * WEBHOOK_TOLERANCE_SECS * 1000;
+
+/**
+ * The signed id is a key too, beside the sender's own: it outlives a restart, which the seen ids do not, and the
+ * sender's own key is not signed, so an attacker who replays a request can change it. It is kept as long as its timestamp
+ * can be fresh; with a shorter window the request could be replayed.
+ */
+export function claimOf(
+  scope: ClientId,
+  key: string | undefined,
+  signed: string | undefined,
+): IdempotencyClaim | undefined {
+  if (signed === undefined) return key === undefined ? undefined : { scope, key };
+  const id = `webhook-id:${signed}`;
+  const minTtlMs = REMEMBER_MS;
+  return key === undefined ? { scope, key: id, minTtlMs } : { scope, key, also: id, minTtlMs };
 }

@@ -8,7 +8,7 @@ import type { ChannelEvents } from "@svc/sop";
 import type { DeviceStore, PairedDevices } from "./auth/authenticator.ts";
 import type { PageSessionStore } from "./auth/page-sessions.ts";
 import type { Pairing, PairingLinks } from "./auth/pairing.ts";
-import type { IdempotencyStore } from "./routes/webhook.ts";
+import type { IdempotencyStore } from "./pipeline.ts";
 import type { PushDeps } from "./web-push.ts";
 import type { GatewayApprovals, PolicyRules } from "./routes/approvals.ts";
 import type { IngressPath } from "./routes/channel-ingress.ts";

@@ -7,7 +7,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hostCheck, hostRules } from "../src/pipeline.ts";
 import { Reply } from "../src/http/reply.ts";
-import { REMEMBER_MS, SeenIds, SignatureCheck } from "../src/routes/webhook.ts";
+import { REMEMBER_MS } from "../src/pipeline.ts";
+import { SeenIds, SignatureCheck } from "../src/routes/webhook.ts";
 
 const rules = hostRules({ allowedHosts: ["bot.internal"], publicUrl: "https://svc.example.org", port: 42_617 });
 const PIECES = [

@@ -16,7 +16,8 @@ import {
   isLoopback,
   limiterKey,
 } from "../src/client.ts";
-import { idempotencyKey, messageOf, sessionId } from "../src/routes/webhook.ts";
+import { idempotencyKey } from "../src/pipeline.ts";
+import { messageOf, sessionId } from "../src/routes/webhook.ts";
 
 const address = fc.oneof(fc.ipV4(), fc.ipV6());
 /** Header text: mostly what real ones are made of, so that the interesting branches are reached. */

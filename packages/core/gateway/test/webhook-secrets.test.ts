@@ -4,7 +4,8 @@ import { SvcError } from "@svc/contract";
 import { hashedSecret } from "@svc/config";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { REMEMBER_MS, secretCheck, SeenIds, SignatureCheck } from "../src/routes/webhook.ts";
+import { REMEMBER_MS } from "../src/pipeline.ts";
+import { secretCheck, SeenIds, SignatureCheck } from "../src/routes/webhook.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { post } from "./http.ts";
 

@@ -1,5 +1,5 @@
 /** Routes of features: checked at start, then served like core's own. Reading needs `read`, the rest `operate`. */
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { ParameterSchemas } from "@svc/api";
 import {
   type ClientId,
@@ -7,6 +7,7 @@ import {
   type Json,
   type Logger,
   type RouteCaller,
+  type RouteEvent,
   type RouteResult,
   SvcError,
 } from "@svc/contract";
@@ -14,13 +15,13 @@ import { type Ongoing, type RegisteredRoute, isRoutePath, pathsMeet } from "@svc
 import * as v from "valibot";
 import { type Devices, type Principal, opens } from "../auth/authenticator.ts";
 import { type PageSessions, isOwnPage, openPage } from "../auth/page-sessions.ts";
-import { type MemoryBudget, queryOf } from "../http/request.ts";
-import { errorReply, jsonReply, Reply } from "../http/reply.ts";
-import { sendEvents, wantsStream } from "../streams/route-stream.ts";
-import { EVENT_STREAM_TYPE, LAST_EVENT_ID, lastEventId } from "../streams/sse.ts";
-import type { SubscriberRegistry } from "../streams/subscribers.ts";
+import { type MemoryBudget, answered, queryOf } from "../http/request.ts";
+import { Reply, errorReply, jsonReply } from "../http/reply.ts";
+import { EVENT_STREAM_TYPE, LAST_EVENT_ID, RETRY_MS, lastEventId, openStream } from "../streams/sse.ts";
+import { type OpenStream, STUCK_MS, type SubscriberRegistry, sseFrame } from "../streams/subscribers.ts";
 import { CORE_PATHS } from "./core-paths.ts";
-import { type AnyRequest, type AnyRoute, anyBody, type BodyLimits, jsonBody } from "./route.ts";
+import { type AnyRequest, type AnyRoute, type BodyLimits, anyBody, jsonBody } from "./route.ts";
+import type { Device } from "@svc/store";
 
 export interface FeatureRouteDeps extends FeatureSignInDeps {
   readonly maxBodyBytes: number;
@@ -199,4 +200,131 @@ export const FEATURE_DOWN = errorReply("FEATURE_DOWN");
 export function absentReply({ feature, missing }: FeaturePath, isUp: (feature: string) => boolean): () => Reply {
   const absent = missing === undefined ? errorReply("NOT_FOUND") : errorReply("NOT_CONFIGURED", { message: missing });
   return () => (isUp(feature) ? absent : FEATURE_DOWN);
+}
+
+// Streams of features: `Route.stream` as server-sent events. They take places of the same registry as `GET /api/events`, so that the
+// limits, the beat, the end of a reader that does not read, and the shutdown are the same for all.
+
+/** Whether `Accept` names server-sent events. Who takes anything gets the answer in one piece. */
+const wantsStream = ({ accept }: IncomingHttpHeaders): boolean =>
+  (accept ?? "")
+    .split(",")
+    .some((range) => /^\s*text\/event-stream\s*(?:;(?!\s*q=0(?:\.0{0,3})?\s*$).*)?$/i.test(range));
+
+interface RouteStreamDeps {
+  readonly subscribers: SubscriberRegistry;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+interface OpenedRoute {
+  readonly device: Pick<Device, "id">;
+  readonly path: string;
+  readonly events: AsyncIterable<RouteEvent>;
+  /** Aborts the signal that the feature was handed. */
+  readonly gone: AbortController;
+  readonly isHead: boolean;
+}
+
+/** Opens the answer and sends the events in the background. The connection's device has a place. */
+function sendEvents(
+  { subscribers, clock, log }: RouteStreamDeps,
+  { device, path, events, gone, isHead }: OpenedRoute,
+  outgoing: ServerResponse,
+): void {
+  openStream(outgoing);
+  answered(outgoing, 200);
+  if (isHead) {
+    gone.abort(GONE);
+    outgoing.end();
+    return;
+  }
+  const stream = new RouteStream(device.id, outgoing, clock, gone);
+  subscribers.add(stream);
+  outgoing.on("error", () => {});
+  outgoing.on("close", () => subscribers.leave(stream));
+  outgoing.write(`retry: ${RETRY_MS}\n\n`);
+  void stream.send(events).catch((error: unknown) => {
+    log.error("a stream of a feature failed", { path, cause: error instanceof Error ? error.message : "unknown" });
+    outgoing.destroy();
+  });
+}
+
+const GONE = new SvcError("TURN_CANCELLED", "The client closed its connection.");
+
+class RouteStream implements OpenStream {
+  readonly deviceId: string;
+  readonly #outgoing: ServerResponse;
+  readonly #clock: Clock;
+  readonly #gone: AbortController;
+  /** Since when the client has not read what was written. */
+  #behindSinceMs: number | undefined;
+
+  constructor(deviceId: string, outgoing: ServerResponse, clock: Clock, gone: AbortController) {
+    this.deviceId = deviceId;
+    this.#outgoing = outgoing;
+    this.#clock = clock;
+    this.#gone = gone;
+  }
+
+  /** Rejects with what the feature throws that is no `SvcError`. */
+  async send(events: AsyncIterable<RouteEvent>): Promise<void> {
+    const outgoing = this.#outgoing;
+    try {
+      for await (const { id, type, data } of events) {
+        if (this.#isOver) return;
+        if (!outgoing.write(sseFrame(id, type, JSON.stringify(data)))) await this.#read();
+      }
+      if (!this.#isOver) outgoing.end();
+    } catch (error) {
+      if (this.#isOver) return;
+      if (!(error instanceof SvcError)) throw error;
+      this.notice("error", { error: error.message, code: error.code });
+      outgoing.end();
+    }
+  }
+
+  get #isOver(): boolean {
+    return this.#gone.signal.aborted || this.#outgoing.destroyed || this.#outgoing.writableEnded;
+  }
+
+  /** Resolves when the client has read what was written, or is gone. */
+  async #read(): Promise<void> {
+    const outgoing = this.#outgoing;
+    if (outgoing.destroyed) return;
+    this.#behindSinceMs = this.#clock.monotonic();
+    await new Promise<void>((resolve) => {
+      const over = (): void => {
+        outgoing.off("drain", over).off("close", over);
+        resolve();
+      };
+      outgoing.on("drain", over).on("close", over);
+    });
+    this.#behindSinceMs = undefined;
+  }
+
+  notice(type: string, payload: object): void {
+    if (this.#isOver || this.#behindSinceMs !== undefined) return;
+    this.#outgoing.write(`event: ${type}\ndata: ${JSON.stringify(payload)}\n\n`);
+  }
+
+  beat(): void {
+    if (this.#isOver) return;
+    if (this.#behindSinceMs === undefined) this.#outgoing.write(":\n\n");
+    else if (this.#clock.monotonic() - this.#behindSinceMs >= STUCK_MS) this.cut();
+  }
+
+  stop(): void {
+    this.#gone.abort(GONE);
+  }
+
+  end(): void {
+    this.stop();
+    if (this.#behindSinceMs === undefined) this.#outgoing.end();
+    else this.cut();
+  }
+
+  cut(): void {
+    this.#outgoing.destroy();
+  }
 }

@@ -31,7 +31,7 @@ import { Reply } from "../http/reply.ts";
 import { proceduresIdentity } from "../identity.ts";
 import type { RunningTurns } from "../pipeline.ts";
 import type { CoreConfig } from "@svc/config";
-import { claimOf, DUPLICATE_REPLY, idempotencyKey, type IdempotencyStore } from "./webhook.ts";
+import { claimOf, DUPLICATE_REPLY, idempotencyKey, type IdempotencyStore } from "../pipeline.ts";
 import { type ApiRequest, apiRoute, type ApiRoute, type ApiSpec, type BodyLimits, jsonBody, respond } from "./route.ts";
 
 const answers = {

@@ -5,7 +5,7 @@ import { parseJson } from "@svc/kit";
 import type { Dispatched, Sops } from "@svc/sop";
 import { errorReply, jsonReply, type Reply, replyToError } from "../http/reply.ts";
 import { pathPattern } from "../http/request.ts";
-import { DUPLICATE_REPLY } from "./webhook.ts";
+import { DUPLICATE_REPLY } from "../pipeline.ts";
 import type { Check, Exchange } from "../pipeline.ts";
 import type { RequestEvents } from "../sop-events.ts";
 

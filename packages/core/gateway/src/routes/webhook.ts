@@ -1,15 +1,7 @@
 /** `POST /webhook`: who may call it, and one turn, answered at once or, with `Prefer: respond-async`, posted to a URL. */
 import type { IncomingHttpHeaders } from "node:http";
 import { type TurnRunner, newSessionName, sessionMessageOf } from "@svc/agent";
-import {
-  Duplicate,
-  IdempotencyKey,
-  SessionId,
-  WebhookAccepted,
-  WebhookAnswer,
-  WebhookHeaders,
-  WebhookMessage,
-} from "@svc/api";
+import { Duplicate, SessionId, WebhookAccepted, WebhookAnswer, WebhookHeaders, WebhookMessage } from "@svc/api";
 import type { Messaging } from "@svc/messaging";
 import { type ClientId, type Clock, type Logger, SvcError, trimOf } from "@svc/contract";
 import type { CoreConfig, HashedSecret } from "@svc/config";
@@ -18,9 +10,8 @@ import type { Sops } from "@svc/sop";
 import type { Arrived, IdempotencyClaim, KeptMessage } from "@svc/store";
 import * as v from "valibot";
 import { type Authenticator, authorOf, tokenOnly } from "../auth/authenticator.ts";
-import { Reply, errorReply, jsonReply, replyToError } from "../http/reply.ts";
-import type { Caller, Check, Exchange, RunningTurns } from "../pipeline.ts";
-import type { RequestEvents } from "../sop-events.ts";
+import { Reply, errorReply, replyToError } from "../http/reply.ts";
+import type { Caller, Check, Exchange, IdempotencyStore, RunningTurns } from "../pipeline.ts";
 import { type RouteSpec, respond } from "./route.ts";
 import { hash, timingSafeEqual } from "node:crypto";
 import { ANONYMOUS } from "../identity.ts";
@@ -92,7 +83,10 @@ export interface WebhookDeps {
   /** Whether a channel is up. */
   readonly isChannelUp: AsyncRepliesDeps["isUp"];
   readonly sops: Pick<Sops, "hasPath">;
-  readonly events: RequestEvents;
+  /** `RequestEvents`: starts the procedures of a path. */
+  readonly events: {
+    start(path: string, body: Buffer, caller: Caller, claim: IdempotencyClaim | undefined): Promise<unknown>;
+  };
   readonly turns: TurnRunner;
   readonly running: RunningTurns;
   readonly log: Logger;
@@ -377,9 +371,6 @@ const trimBlanks = (text: string): string => trimOf(text, " \t");
 
 // The Standard Webhooks signature that `POST /webhook` demands where a `signing_secret` is set.
 
-/** An id must be remembered as long as its timestamp could still be fresh: from as far ahead to as far behind. */
-export const REMEMBER_MS = 2 * WEBHOOK_TOLERANCE_SECS * 1000;
-
 export class SignatureCheck {
   readonly #key: Buffer;
   readonly #seen: SeenIds;
@@ -442,60 +433,4 @@ export class SeenIds {
   get size(): number {
     return this.#seen.size;
   }
-}
-
-// Repeated requests, found by the sender's idempotency key and by the id of a signed request.
-
-export interface IdempotencyStore {
-  /** A key that runs or is stored within its TTL is a duplicate. Otherwise it is claimed, for the turn to settle. */
-  claim(claim: IdempotencyClaim): "new" | "duplicate";
-  /** Inside a transaction: from then on the key is a duplicate, also after a restart. `workId`: the work it started. */
-  keep(claim: IdempotencyClaim, workId: string, state: "done"): void;
-  /** Ends the claim: from now on the stored state decides. */
-  release(claim: IdempotencyClaim): void;
-}
-
-/** The answer to a request whose idempotency key, or whose webhook-id, was seen before. */
-export const DUPLICATE_REPLY = jsonReply(200, {
-  status: "duplicate",
-  idempotent: true,
-  message: "This request was already processed for this idempotency key.",
-} satisfies Duplicate);
-
-/** 400: `X-Idempotency-Key` is malformed. `keyOn`: the key as it is stored, for keys that are about one path. */
-export const idempotencyClaim =
-  (keyOn: (path: string, key: string) => string = (_path, key) => key): Check =>
-  (exchange) => {
-    const sent = idempotencyKey(exchange.incoming.headers["x-idempotency-key"]);
-    if (sent instanceof Reply) return sent;
-    const key = sent === undefined ? undefined : keyOn(exchange.path, sent);
-    exchange.claim = claimOf(exchange.caller.owner, key, exchange.signedId);
-    return undefined;
-  };
-
-/** 200 DUPLICATE. From here on the key is claimed. */
-export const notDuplicate =
-  (store: Pick<IdempotencyStore, "claim">): Check =>
-  ({ claim }) =>
-    claim && store.claim(claim) === "duplicate" ? DUPLICATE_REPLY : undefined;
-
-/** `X-Idempotency-Key`. Undefined when it was not sent. */
-export function idempotencyKey(value: IncomingHttpHeaders[string]): string | undefined | Reply {
-  return value === undefined || v.is(IdempotencyKey, value) ? value : errorReply("BAD_IDEMPOTENCY_KEY");
-}
-
-/**
- * The signed id is a key too, beside the sender's own: it outlives a restart, which the seen ids do not, and the
- * sender's own key is not signed, so an attacker who replays a request can change it. It is kept as long as its timestamp
- * can be fresh; with a shorter window the request could be replayed.
- */
-export function claimOf(
-  scope: ClientId,
-  key: string | undefined,
-  signed: string | undefined,
-): IdempotencyClaim | undefined {
-  if (signed === undefined) return key === undefined ? undefined : { scope, key };
-  const id = `webhook-id:${signed}`;
-  const minTtlMs = REMEMBER_MS;
-  return key === undefined ? { scope, key: id, minTtlMs } : { scope, key, also: id, minTtlMs };
 }
