@@ -7,7 +7,7 @@ import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binar
 import { type FakeModelServer, fakeModelServer } from "@svc/testkit/fake-model/server";
 import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { describe, expect, test } from "vitest";
-import { PERSON, startChannelFixture } from "./channel-fixture.ts";
+import { eventually, PERSON, startChannelFixture } from "./channel-fixture.ts";
 import { homeWith, localModel, post } from "./daemon.ts";
 import { Follower } from "./follower.ts";
 
@@ -328,7 +328,12 @@ describe("who may", () => {
     ]);
     expect(removed.status).toBe(200);
     expect([202, 404]).toContain(retried[0]);
-    expect(await follow(one.id, turn, "retry")).toEqual([404, "SESSION_UNKNOWN"]);
+    // A retry that came before the removal may still be ending.
+    const after = await eventually(
+      () => follow(one.id, turn, "retry"),
+      ([status]) => status !== 409,
+    );
+    expect(after).toEqual([404, "SESSION_UNKNOWN"]);
     expect((await fixture.ask(fixture.desk, "GET", "/api/sessions")).json["sessions"].map(({ id }: any) => id)).toEqual(
       [two.id],
     );

@@ -10,6 +10,7 @@ import type { RunningBinary } from "@svc/testkit/binary/start-binary";
 import { startPlatform } from "@svc/testkit/platforms/base";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
+import { daemonLog } from "../src/service/context.ts";
 import { homeWith, localModel, post, startPaired } from "./daemon.ts";
 
 type Line = Readonly<Record<string, unknown>>;
@@ -64,7 +65,7 @@ describe("lines", () => {
       using home = temporaryHome();
       const script = `
         import { homeOf } from ${JSON.stringify(import.meta.resolve("@svc/config"))};
-        import { daemonLog } from ${JSON.stringify(new URL("../src/service/context.ts", import.meta.url).href)};
+        import { ${daemonLog.name} } from ${JSON.stringify(new URL("../src/service/context.ts", import.meta.url).href)};
         const config = { core: { log: { level: "info", file: true, max_file_mb: 1, max_files: 2 } }, secrets: () => [] };
         const { log } = daemonLog(homeOf({ SVC_HOME: process.argv[1] }), config);
         log.info("first");

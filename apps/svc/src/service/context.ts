@@ -72,7 +72,7 @@ interface ServiceLog {
 }
 
 /** The daemon's. */
-function daemonLog(home: Home, config: LoadedConfig): ServiceLog {
+export function daemonLog(home: Home, config: LoadedConfig): ServiceLog {
   const log = logAt(config.core.log.level);
   const file = openLogFile(home, limitsOf(config), systemClock);
   const follow = (next: LoadedConfig): void => {
