@@ -321,7 +321,7 @@ class NoiseFloor {
 // Samples of 16 bits.
 
 /** Loudness; 1 is the loudest. */
-function rmsOf(frame: Int16Array): number {
+export function rmsOf(frame: Int16Array): number {
   let sum = 0;
   for (const sample of frame) sum += sample * sample;
   return Math.sqrt(sum / Math.max(1, frame.length)) / 32_768;

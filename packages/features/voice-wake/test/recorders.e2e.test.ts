@@ -7,6 +7,7 @@ import { wavOf } from "@svc/kit/audio";
 import { requireReal } from "@svc/testkit/require-real";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { rmsOf } from "../src/engine.ts";
 
 const SERVER = ["pulseaudio", "paplay"];
 const RATE = 16_000;
@@ -45,7 +46,7 @@ afterAll(() => {
 /** Prints how loud the loudest frame is that it hears, or what it throws. */
 const PROGRAM = `
 import { framesOf } from ${JSON.stringify(new URL("../src/programs.ts", import.meta.url))};
-import { rmsOf } from ${JSON.stringify(new URL("../src/engine.ts", import.meta.url))};
+import { ${rmsOf.name} } from ${JSON.stringify(new URL("../src/engine.ts", import.meta.url))};
 const stop = new AbortController();
 const clock = { after: () => () => undefined };
 let loudest = 0;
