@@ -20,6 +20,7 @@ import { askInTime } from "./tools/permit.ts";
 import { assistantMessage, redactText, textOf, toolCallsOf, toolMessage, withUniqueCallIds } from "./turn/history.ts";
 import { offered, onlyOffered, type TurnExecutorDeps, withNeeded } from "./turn/execute.ts";
 import { TimeLimit } from "./turn/active-turns.ts";
+import { asJson, jsonAs } from "@svc/kit";
 
 type Message = LanguageModelV4Message;
 
@@ -54,7 +55,7 @@ export function lend(deps: LenderDeps, { agent, tools }: AgentRights, borrower: 
       const call = { turnId, callId, name: tool, clientId, input, ask: deps.ask, redact, signal };
       const { ok, output } = await callTool(environment, call);
       const id = { type: "tool-call", toolCallId: callId, toolName: tool, input } as const;
-      return { ok, message: toolMessage(id, ok, output) as unknown as Json };
+      return { ok, message: asJson(toolMessage(id, ok, output)) };
     },
     async askPerson({ callId, tool, input, reason }, signal) {
       if (!deps.ask) return { approved: false };
@@ -119,7 +120,7 @@ async function askModel(
     }));
     const { inputTokens, outputTokens, costUsd } = meter;
     return {
-      said: assistantMessage(content) as unknown as Json,
+      said: asJson(assistantMessage(content)),
       text: textOf(content),
       calls,
       inputTokens,
@@ -139,5 +140,5 @@ function checkedMessages(messages: readonly Json[]): Message[] {
     return (role === "user" || role === "assistant" || role === "tool") && Array.isArray(content);
   };
   if (!messages.every(isMessage)) throw new SvcError("TOOL_BAD_INPUT", "These are no messages of a conversation.");
-  return messages as unknown as Message[];
+  return jsonAs<Message[]>(messages);
 }

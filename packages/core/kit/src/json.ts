@@ -25,6 +25,12 @@ export function readJson(bytes: Uint8Array): Json {
   return value;
 }
 
+/** A value of our own as the JSON that it is. To TypeScript no interface is `Json`, which has an index signature. */
+export const asJson = (value: object): Json => value as Json;
+
+/** JSON as the type that was written: only for what this service stored itself, or a schema has checked. */
+export const jsonAs = <T>(value: Json): T => value as T;
+
 /**
  * JSON.parse blocks the event loop for 15 ms on 100 000 open brackets; scanning them takes 0.1 ms. A text with too few
  * brackets to be so deep, as nearly every message is, is not scanned: counting brackets takes a microsecond.

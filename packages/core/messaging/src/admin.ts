@@ -1,13 +1,13 @@
 /** Message admin: lists, shows, replays and drops the messages that came in and those that go out. */
 import { basename } from "node:path";
 import type * as api from "@svc/api";
-import { type ClientId, type Inbound, type Json, type Logger, SvcError } from "@svc/contract";
+import { type ClientId, type Inbound, type Logger, SvcError } from "@svc/contract";
 import type { Delivery, EndedPage, InboxMessage, MessageCounts, Store, WaitingMessage } from "@svc/store";
 import { redactJson } from "@svc/config";
 import { incomingId } from "./attempt.ts";
 import type { EndedFilter, MessageAdmin, MessageDetail, MessageListFilter, MessageSummary, Replayed } from "./types.ts";
 import { type OutboxDispatcher, outgoingId } from "./outbox.ts";
-import { keysOfOwner } from "@svc/kit";
+import { keysOfOwner, jsonAs } from "@svc/kit";
 
 export interface AdminDeps {
   readonly store: Pick<Store, "inbox" | "outbox" | "write">;
@@ -293,7 +293,7 @@ function outgoingDetail(delivery: Delivery, redact: Redact): MessageDetail {
 /** Undefined for a notice, whose body is the channel's own. */
 function inboundOf({ kind, body }: InboxMessage): Inbound | undefined {
   // It was an inbound message when it was stored.
-  return kind === "notice" ? undefined : (body satisfies Json as unknown as Inbound);
+  return kind === "notice" ? undefined : jsonAs<Inbound>(body);
 }
 
 /** Cut after the redaction, which does not recognize half a secret. */

@@ -3,6 +3,7 @@ import { type ErrorCode, type Inbound, SvcError, postponed } from "@svc/contract
 import type { Run } from "@svc/agent";
 import type { InboxMessage } from "@svc/store";
 import type { OpenSpan, Scope, Tracer } from "@svc/runtime";
+import { jsonAs } from "@svc/kit";
 
 /** Of deliveries, of messages whose model is down, and of notices. */
 export const BACKOFF = { firstMs: 1_000, longestMs: 300_000 };
@@ -69,7 +70,7 @@ export class Attempt {
 
   /** Only of a message: the body of a notice is the channel's own. */
   get inbound(): Inbound {
-    return this.message.body as unknown as Inbound;
+    return jsonAs<Inbound>(this.message.body);
   }
 
   callOff(why: CalledOff): void {

@@ -1,7 +1,7 @@
 /** Messages that came in, from the transaction that stores them to the attempts that end them. */
-import { type Channel, DEDUPE_MS, type Inbound, type Json, SvcError } from "@svc/contract";
+import { type Channel, DEDUPE_MS, type Inbound, SvcError } from "@svc/contract";
 import { Ongoing, type Scope, inScope } from "@svc/runtime";
-import { laneOf } from "@svc/kit";
+import { laneOf, asJson, jsonAs } from "@svc/kit";
 import type { Arrival, Arrived, InboxMessage, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
 import { type Attempted, ConversationQueue, type ConversationQueueDeps, isStopCommand } from "@svc/agent";
 import { Attempt, type Permit, Permits, scopeOf, incomingId } from "./attempt.ts";
@@ -27,7 +27,7 @@ export function newMessageOf(inbound: Inbound): NewMessage {
   return {
     kind,
     lane: laneOf(conversation),
-    body: body as unknown as Json,
+    body: asJson(body),
     ...(unlocks && { unlocks }),
     ...(id !== undefined && { dedupe: { key: id, forMs: dedupeMs, ...(sequence !== undefined && { sequence }) } }),
   };
@@ -100,7 +100,7 @@ export class Inbox {
 
   #arrived(channel: string, { kind, lane, body, unlocks }: NewMessage, { n, turnId }: KeptMessage): void {
     if (kind === "reaction" || kind === "locked") return;
-    const inbound = body as unknown as Inbound;
+    const inbound = jsonAs<Inbound>(body);
     if (kind === "message") {
       const { conversation, sender } = inbound;
       this.#deps.publish({ type: "message-received", messageId: incomingId(n), conversation, sender, turnId });
@@ -116,7 +116,7 @@ export class Inbox {
   failedUnread({ n, turnId }: KeptMessage): void {
     const message = this.#deps.store.inbox.read(n);
     if (message === undefined) return;
-    const { conversation } = message.body as unknown as Inbound;
+    const { conversation } = jsonAs<Inbound>(message.body);
     const code = "KEYS_MISSING";
     this.#deps.publish({ type: "message-failed", messageId: incomingId(n), conversation, turnId, code });
   }
@@ -306,7 +306,7 @@ class Admission {
 
   /** Messages that do not wait in the queue: above all /stop, which empties it, and what the running turn waits for. */
   #isExempt({ kind, body }: NewMessage): boolean {
-    const inbound = body as unknown as Inbound;
+    const inbound = jsonAs<Inbound>(body);
     if (kind === "reaction" || kind === "locked") return true;
     return kind === "message" && (isStopCommand(inbound.text) || this.#isReply(inbound));
   }

@@ -3,6 +3,7 @@ import { type Channel, type Clock, type Inbound, type Logger, SvcError } from "@
 import { LinkedList, keepScope } from "@svc/runtime";
 import { unlessAborted } from "@svc/kit/async";
 import type { InboxMessage } from "@svc/store";
+import { jsonAs } from "@svc/kit";
 
 export interface PresenceDeps {
   readonly clock: Clock;
@@ -56,7 +57,7 @@ export class Presence {
 
   /** Its first attempt begins. */
   markRead({ readMarks }: Channel, { n, channel, body }: InboxMessage): void {
-    const { conversation, id } = body as unknown as Inbound;
+    const { conversation, id } = jsonAs<Inbound>(body);
     if (!readMarks || id === undefined || this.#marks.has(n)) return;
     const call = (signal: AbortSignal): Promise<void> => readMarks.mark(conversation, id, signal);
     const marked = this.#calls.now({ channel, what: "read mark", call });
@@ -68,7 +69,7 @@ export class Presence {
     const { readMarks } = of ?? {};
     const marked = this.#marks.get(n) ?? (attempts > 0 ? Promise.resolve() : undefined);
     this.#marks.delete(n);
-    const { conversation, id } = body as unknown as Inbound;
+    const { conversation, id } = jsonAs<Inbound>(body);
     if (!readMarks?.clear || !marked || id === undefined) return;
     const call = async (signal: AbortSignal): Promise<void> => readMarks.clear?.(conversation, id, signal);
     // A mark that comes after it would stay.

@@ -4,7 +4,7 @@
  */
 import { type Inbound, SvcError } from "@svc/contract";
 import { inScope } from "@svc/runtime";
-import { laneOf } from "@svc/kit";
+import { laneOf, jsonAs } from "@svc/kit";
 import type { Delivery, InboxMessage, WaitingMessage } from "@svc/store";
 import { newTurnId } from "@svc/store/turn-id";
 import { type ConversationQueue, isStopCommand } from "@svc/agent";
@@ -52,7 +52,7 @@ export class PriorityMessages {
       if (message?.kind !== "message") continue;
       const inItsScope = (work: () => void): void => inScope(scopeOf(message), work);
       if (this.isReply(message)) inItsScope(() => this.#takeSoon(waiting));
-      else if (isStopCommand((message.body as unknown as Inbound).text)) {
+      else if (isStopCommand(jsonAs<Inbound>(message.body).text)) {
         if (queue.take(lane, (other) => other.n === n).length > 0) inItsScope(() => this.#stopSoon(n));
       }
     }
@@ -65,7 +65,7 @@ export class PriorityMessages {
   isReply({ kind, body, receivedAtMs, turnId }: InboxMessage): boolean {
     const { store, replies } = this.#deps;
     if (!replies || kind !== "message") return false;
-    return replies.takes(body as unknown as Inbound, receivedAtMs) && store.steps.of(turnId).length === 0;
+    return replies.takes(jsonAs<Inbound>(body), receivedAtMs) && store.steps.of(turnId).length === 0;
   }
 
   /**
@@ -80,7 +80,7 @@ export class PriorityMessages {
       deliveries = [];
       const message = store.inbox.read(n);
       if (message?.state !== "waiting" || !isOurs() || !this.isReply(message)) return undefined;
-      const reply = replies?.take(message.body as unknown as Inbound, message.receivedAtMs);
+      const reply = replies?.take(jsonAs<Inbound>(message.body), message.receivedAtMs);
       if (!reply) return undefined;
       store.inbox.end(n, "done");
       deliveries = this.#addReplyText(message, reply);
@@ -97,7 +97,7 @@ export class PriorityMessages {
     if (text === undefined) return [];
     const { store, clock, settings } = this.#deps;
     const { channel, turnId } = message;
-    const { conversation, replyData } = message.body as unknown as Inbound;
+    const { conversation, replyData } = jsonAs<Inbound>(message.body);
     const keyOf = (part: number): string => `reply:${turnId}:${part}`;
     const outgoing = { conversation, replyData, turnId, text, files: [], keyOf };
     return store.outbox.add(outgoingRows(settings().channels.get(channel), outgoing), clock.now());
@@ -131,7 +131,7 @@ export class PriorityMessages {
     const before = queue.take(lane, (waiting) => waiting.n < n);
     const current = [...attempts.values()].find((attempt) => attempt.message.lane === lane && attempt.message.n < n);
     const isStopped = current !== undefined && this.#stopAttempt(current);
-    const { conversation, replyData } = message.body as unknown as Inbound;
+    const { conversation, replyData } = jsonAs<Inbound>(message.body);
     const text = isStopped || before.length > 0 ? "Stopped." : "Nothing was running.";
     const rows = outgoingRows(settings().channels.get(channel), { conversation, replyData, turnId, text, files: [] });
     let deliveries: readonly Delivery[] = [];
@@ -181,10 +181,10 @@ export class PriorityMessages {
       const waiting = store.inbox.waitingIn(session);
       if (waiting.some(({ turnId }) => store.steps.of(turnId).length > 0)) throw running();
       const turnId = newTurnId();
-      const { conversation: where, replyData, sender } = newest.body as unknown as Inbound;
+      const { conversation: where, replyData, sender } = jsonAs<Inbound>(newest.body);
       const rows = outgoingRows(channel, { conversation: where, replyData, turnId, text, files: [] });
       if (rows.length === 0) throw new SvcError("BAD_BODY");
-      const asked = waiting.map(({ body }) => (body as unknown as Inbound).text);
+      const asked = waiting.map(({ body }) => jsonAs<Inbound>(body).text);
       let deliveries: readonly Delivery[] = [];
       const inTransaction = (): void => {
         for (const { n } of waiting) if (!store.inbox.end(n, "done")) throw running();

@@ -20,7 +20,7 @@ import {
 } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/config";
 import type { Tracer, Scope } from "@svc/runtime";
-import { sessionIn } from "@svc/kit";
+import { sessionIn, jsonAs } from "@svc/kit";
 import { retryDelayMs, unlessAborted } from "@svc/kit/async";
 import type { Author, Delivery, InboxMessage, NewDelivery, Store } from "@svc/store";
 import {
@@ -411,7 +411,7 @@ export class MessageProcessor {
   async endTurn(message: InboxMessage, { note, code, error, draft, keeps }: UnansweredEnd): Promise<void> {
     const { store, agent, clock, dispatcher, publish, settings } = this.#deps;
     const { n, channel, turnId } = message;
-    const { conversation, replyData, text: asked } = message.body as unknown as Inbound;
+    const { conversation, replyData, text: asked } = jsonAs<Inbound>(message.body);
     const name = settings().agentOf(channel);
     let deliveries: readonly Delivery[] = [];
     const inTransaction = (): void => {
@@ -463,7 +463,7 @@ export class MessageProcessor {
   placeOf({ channel, lane, turnId, body }: Pick<InboxMessage, "channel" | "lane" | "turnId" | "body">): MessagePlace {
     const { identity } = this.#deps;
     const { owner, session } = sessionIn(lane) ?? {};
-    const { sender } = body as unknown as Inbound;
+    const { sender } = jsonAs<Inbound>(body);
     if (owner !== undefined && session !== undefined) {
       return { session, author: authorOfSender(sender), ...identity.ofSession(owner, turnId) };
     }

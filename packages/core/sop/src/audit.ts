@@ -4,6 +4,7 @@ import type { Approval, SopRun, SopRunEnd, SopStepRow, Store } from "@svc/store"
 import type { AuditLog } from "./runs/types.ts";
 import { createHash } from "node:crypto";
 import type { ToolCallDetail } from "./approvals/types.ts";
+import { jsonAs } from "@svc/kit";
 
 export interface AuditLogOptions {
   readonly store: Pick<Store, "audit">;
@@ -104,7 +105,7 @@ export type AuditLines = ReturnType<typeof auditLines>;
 /** What was asked about, without secrets. */
 const callOf = (detail: Json | undefined): { readonly [name: string]: Json } => {
   if (detail === undefined) return {};
-  const { tool, agent, summary } = detail as unknown as ToolCallDetail;
+  const { tool, agent, summary } = jsonAs<ToolCallDetail>(detail);
   return { tool, agent, call: summary };
 };
 

@@ -9,6 +9,7 @@ import type { SopVersion, SopVersionDetail } from "./editor/history.ts";
 import type { SopStep, SopTrigger } from "./library/types.ts";
 import { gateId, interruptedId } from "./runs/definition.ts";
 import type { SopCalendar, SopRunDetail, SopSummary } from "./runs/types.ts";
+import { jsonAs } from "@svc/kit";
 
 /** A run. */
 export const runJson = (run: SopRun): api.SopRun => ({
@@ -36,7 +37,7 @@ export function runDetailJson(
   approvalOf: (key: { readonly runId: string; readonly stepId: string }) => Approval | undefined,
 ): api.SopRunDetail {
   const rows = new Map(steps.map((row) => [row.step, row]));
-  const { steps: planned } = run.definition as unknown as { readonly steps: readonly SopStep[] };
+  const { steps: planned } = jsonAs<{ readonly steps: readonly SopStep[] }>(run.definition);
   const shown = planned.map(({ number, title, kind, actedIn }) => {
     // What it asks now, or asked last: after a call that was cut off, a second question.
     const asked = [interruptedId(number), gateId(number)].map((stepId) => approvalOf({ runId: run.id, stepId }));

@@ -1,5 +1,5 @@
 /** `svc agents list | show | start | ask | interrupt | stop | events | watch`. */
-import { type FeatureCommandContext, SvcError } from "@svc/contract";
+import { type FeatureCommandContext, type Json, SvcError } from "@svc/contract";
 import type { AgentJson, eventJson } from "./record.ts";
 import { EVENTS_PATH, INTERRUPT_PATH, LIST_PATH, ONE_PATH, QUERY_PATH } from "./routes.ts";
 
@@ -29,7 +29,7 @@ export async function run(context: FeatureCommandContext): Promise<number> {
 }
 
 async function list({ ask: request, options, print, printJson }: FeatureCommandContext): Promise<number> {
-  const found = (await request({ method: "GET", path: LIST_PATH })) as unknown as { readonly agents: AgentJson[] };
+  const found = answered<{ readonly agents: AgentJson[] }>(await request({ method: "GET", path: LIST_PATH }));
   if (options.flag("json")) {
     printJson(found.agents);
     return 0;
@@ -55,7 +55,7 @@ async function start(context: FeatureCommandContext, words: readonly string[]): 
     ...(agent !== undefined && { agent }),
     ...(options.flag("wait") && { wait_secs: WAIT_SECS }),
   };
-  const made = (await request({ method: "POST", path: LIST_PATH, body })) as unknown as AgentJson;
+  const made = answered<AgentJson>(await request({ method: "POST", path: LIST_PATH, body }));
   return await waited(context, made);
 }
 
@@ -82,7 +82,7 @@ async function ask(context: FeatureCommandContext, [id, ...words]: readonly stri
   }
   const body = { prompt, ...(context.options.flag("wait") && { wait_secs: WAIT_SECS }) };
   const found = await context.ask({ method: "POST", path: QUERY_PATH, params: { id }, body });
-  return await waited(context, found as unknown as AgentJson);
+  return await waited(context, answered<AgentJson>(found));
 }
 
 /** With --wait it is asked for until it does not work any more. */
@@ -97,7 +97,7 @@ async function waited(context: FeatureCommandContext, first: AgentJson): Promise
       readonly last: number;
     };
     since = String(last);
-    found = (await request({ method: "GET", path: ONE_PATH, params: { id: found.id } })) as unknown as AgentJson;
+    found = answered<AgentJson>(await request({ method: "GET", path: ONE_PATH, params: { id: found.id } }));
   }
   return show(context, found);
 }
@@ -108,13 +108,13 @@ async function one(
   question: { readonly method: "GET" | "POST" | "DELETE"; readonly path: string },
 ): Promise<number> {
   const found = await context.ask({ ...question, params: { id: idOf(id) } });
-  show(context, found as unknown as AgentJson);
+  show(context, answered<AgentJson>(found));
   return 0;
 }
 
 async function events({ ask: request, options, print, printJson }: FeatureCommandContext, [id]: readonly string[]) {
   const found = await request({ method: "GET", path: EVENTS_PATH, params: { id: idOf(id) } });
-  const { events: all } = found as unknown as { readonly events: readonly EventJson[] };
+  const { events: all } = answered<{ readonly events: readonly EventJson[] }>(found);
   if (options.flag("json")) printJson(all);
   else for (const event of all) print(eventLine(event));
   return 0;
@@ -127,11 +127,14 @@ async function watch(context: FeatureCommandContext, [id]: readonly string[]): P
   await follow({ method: "GET", path: EVENTS_PATH, params: { id: idOf(id) } }, ({ type, data }) => {
     if (options.flag("json")) print(JSON.stringify({ type, data }));
     else if (type === "events-dropped") print("… events were left out");
-    else if (type !== "over") print(eventLine(data as unknown as EventJson));
-    if (type === "over") status = (data as unknown as AgentJson).status === "error" ? 1 : 0;
+    else if (type !== "over") print(eventLine(answered<EventJson>(data)));
+    if (type === "over") status = answered<AgentJson>(data).status === "error" ? 1 : 0;
   });
   return status;
 }
+
+/** What this feature's own routes answered: `routes.ts` has their schemas. */
+const answered = <Answer>(value: Json): Answer => value as Answer;
 
 type EventJson = ReturnType<typeof eventJson>;
 

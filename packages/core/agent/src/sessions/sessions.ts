@@ -18,7 +18,7 @@ import {
   type Store,
   titleOf,
 } from "@svc/store";
-import { keyOfSession } from "@svc/kit";
+import { keyOfSession, asJson, jsonAs } from "@svc/kit";
 import { choosableNames } from "../models/agent-models.ts";
 import type { AgentProfile } from "../profiles.ts";
 import { type ActiveTurn, type ActiveTurns, REMOVED, type TurnQueue } from "../turn/active-turns.ts";
@@ -150,7 +150,7 @@ export class Sessions implements SessionService {
     // What came by a channel, or by a caller that does not wait, is in the inbox.
     const lane = channel ? name : keyOfSession(clientId, name);
     const waiting = store.inbox.waitingIn(lane).map(({ turnId, receivedAtMs, body }) => {
-      const { sender, text } = body as unknown as Inbound;
+      const { sender, text } = jsonAs<Inbound>(body);
       const running = active.running().find((turn) => turn.id === turnId);
       const about = { id: turnId, at: receivedAtMs, replaced: false } as const;
       const meta = { author: channel ? ({ kind: "person", id: sender } as const) : authorOfSender(sender) };
@@ -243,7 +243,7 @@ export class Sessions implements SessionService {
 /** Called as it will be when its first turn is kept. */
 function begunInfo(id: string, turn: ActiveTurn, redact: (text: string) => string): SessionInfo {
   const { owner: clientId, name, sentAt, request, files } = turn;
-  const said = questionWith(request.text, files) as unknown as Json;
+  const said = asJson(questionWith(request.text, files));
 
   return {
     id,
@@ -320,7 +320,7 @@ interface UnawaitedMessage {
 }
 
 export function sessionMessageOf({ owner, session, ...inbound }: UnawaitedMessage): NewMessage {
-  return { kind: "message", lane: keyOfSession(owner, session), body: inbound as unknown as Json };
+  return { kind: "message", lane: keyOfSession(owner, session), body: asJson(inbound) };
 }
 
 /** Who wrote such a message, by its sender. */

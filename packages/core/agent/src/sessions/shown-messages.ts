@@ -16,7 +16,7 @@ export type ShownTurn = Pick<StoredTurn, "id" | "at" | "meta" | "replaced"> & {
 
 export function shownMessages(turn: ShownTurn, redact: Redact): SessionMessage[] {
   const { id: turnId, at, state, meta, replaced } = turn;
-  const messages = turn.messages as unknown as readonly LanguageModelV4Message[];
+  const messages = turn.messages as readonly LanguageModelV4Message[];
   const kind: SessionMessage["kind"] = meta?.kind ?? "message";
   const problem = meta?.problem;
   const results = resultsOf(messages);

@@ -5,6 +5,7 @@ import type { SessionPlace, SessionStore, StoredTurn } from "@svc/store";
 import type { FollowUp } from "../sessions/types.ts";
 import type { TurnRequest } from "../types.ts";
 import { CONTINUE, wordsIn } from "./history.ts";
+import { jsonAs } from "@svc/kit";
 
 /** Turns that are looked through for one that is not the newest. */
 const LOOKED_AT = 500;
@@ -12,7 +13,7 @@ const LOOKED_AT = 500;
 /** None: it has an answer, or none of the model's. */
 export function followUpsOf({ state, replaced, meta, messages }: StoredTurn): FollowUp[] {
   if (state === "done" || replaced || meta?.kind === "by_hand") return [];
-  const hasBegun = (messages as unknown as readonly LanguageModelV4Message[]).some(({ role }) => role === "assistant");
+  const hasBegun = jsonAs<readonly LanguageModelV4Message[]>(messages).some(({ role }) => role === "assistant");
   return hasBegun ? ["continue", "retry", "edit"] : ["retry", "edit"];
 }
 
@@ -56,7 +57,7 @@ const WHY: Readonly<Record<FollowUp, string>> = {
 };
 
 function questionOf({ messages, meta }: StoredTurn): string {
-  const [first] = messages as unknown as readonly LanguageModelV4Message[];
+  const [first] = jsonAs<readonly LanguageModelV4Message[]>(messages);
   if (first?.role !== "user") throw new SvcError("TURN_STATE");
   return wordsIn(first, meta?.files);
 }

@@ -12,7 +12,7 @@ import type {
 import type { ClientId, Json } from "@svc/contract";
 import type { SentFile, SessionPlace, Store, StoredTurn } from "@svc/store";
 import { redactJson } from "@svc/config";
-import { mediaKindOf } from "@svc/kit";
+import { mediaKindOf, jsonAs } from "@svc/kit";
 
 export interface Conversation {
   readonly id: string;
@@ -210,7 +210,7 @@ export function forModel({
   meta,
   messages: stored,
 }: Pick<StoredTurn, "state" | "meta" | "messages">): LanguageModelV4Message[] {
-  const messages = stored as unknown as LanguageModelV4Message[];
+  const messages = jsonAs<LanguageModelV4Message[]>(stored);
   // Where nothing waited for it, two messages of the model's would follow each other.
   if (meta?.kind === "by_hand") return messages[0]?.role === "user" ? messages : [userMessage(BY_HAND), ...messages];
   if (state === "done") return messages;

@@ -1,6 +1,6 @@
 /** Turns on disk: their messages before anything acts, their checkpoints, and their ends. */
 import type { LanguageModelV4Content, LanguageModelV4Message, LanguageModelV4ToolCall } from "@ai-sdk/provider";
-import { type Clock, type Json, type Logger, SvcError, type TurnEvent, turnFailure } from "@svc/contract";
+import { type Clock, type Logger, SvcError, type TurnEvent, turnFailure } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/config";
 import type {
   JournalledCall,
@@ -36,6 +36,7 @@ import {
 import type { Attachments } from "../attachments.ts";
 import type { ModelAnswer } from "./model-call.ts";
 import type { CoreTool } from "../tools/environment.ts";
+import { asJson, jsonAs } from "@svc/kit";
 
 export interface TurnStoreDeps {
   readonly store: Store;
@@ -90,7 +91,7 @@ export class TurnStore {
     const { claim } = request;
     const { meter } = progress;
     const { state } = end ?? { state: "done" };
-    const messages = redactInputs(progress.messages, redact) as unknown as Json;
+    const messages = asJson(redactInputs(progress.messages, redact));
     const meta = metaOf(turn, end);
     const shown = forModel({ state, messages, ...(meta && { meta }) });
     const tokens = tokensOf(shown);
@@ -200,7 +201,7 @@ export class TurnStore {
   ): Promise<void> {
     const { store, clock, history } = this.#deps;
     const reply = { role: "assistant", content: [{ type: "text", text }] };
-    const messages = [...asked.map(userMessage), reply] as unknown as Json;
+    const messages = asJson([...asked.map(userMessage), reply]);
     const meta: TurnMeta = { kind: "by_hand", author, sender };
     const shown = forModel({ state: "done", messages, meta });
     const tokens = tokensOf(shown);
@@ -424,7 +425,7 @@ export class StepCheckpoints {
     this.#journal = new Map(this.#store.toolCalls.of(this.#turnId).map((call) => [call.callId, call]));
     let calls: LanguageModelV4ToolCall[] = [];
     for (const { message, ...tokens } of rows) {
-      const row = message as unknown as KeptQuestion | KeptStep;
+      const row = jsonAs<KeptQuestion | KeptStep>(message);
       if (row.question) {
         progress.messages = [row.question];
         continue;
@@ -465,7 +466,7 @@ export class StepCheckpoints {
     if (this.#isEmpty && this.#unwritten.length === 0) this.#unwritten.push(questionStep(progress.messages[0]!));
     const isCounted = inputTokens !== undefined && outputTokens !== undefined;
     const step: KeptStep = { results: this.#results.splice(0), content: kept(content), isCounted };
-    const message = step as unknown as Json;
+    const message = asJson(step);
     this.#unwritten.push({ message, inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 });
     this.#cost = this.#spent();
   }
@@ -497,7 +498,7 @@ export class StepCheckpoints {
 }
 
 const questionStep = (question: LanguageModelV4Message): TurnStep => ({
-  message: { question } satisfies KeptQuestion as unknown as Json,
+  message: asJson({ question } satisfies KeptQuestion),
   inputTokens: 0,
   outputTokens: 0,
 });

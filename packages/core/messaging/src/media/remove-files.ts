@@ -6,6 +6,7 @@ import { dirname } from "node:path/posix";
 import { type InboundMedia, type Logger, SvcError, type Workspace } from "@svc/contract";
 import type { FiledMessage } from "@svc/store";
 import { DAY_FOLDER, MEDIA_FOLDER, mediaPath } from "@svc/agent";
+import { jsonAs } from "@svc/kit";
 
 /**
  * `workspaces`: of all agents, for the channel may have had another agent then. Never rejects: a file that the system does
@@ -59,7 +60,7 @@ const entriesOf = (workspace: Workspace, folder: string) =>
 
 /** What is on disk was an `InboundMedia` when it was kept; a damaged one names no file. */
 const pathsOf = async ({ n, receivedAtMs, media }: FiledMessage): Promise<string[]> =>
-  Promise.all((media as unknown as InboundMedia[]).map((file, place) => mediaPath(file, n, place, receivedAtMs)));
+  Promise.all(jsonAs<InboundMedia[]>(media).map((file, place) => mediaPath(file, n, place, receivedAtMs)));
 
 /** Two agents may share one. */
 const apart = (workspaces: readonly Workspace[]): Workspace[] => [

@@ -1,6 +1,6 @@
 /** A new approval: in one transaction with the questions that go out for it. */
-import { type Conversation, type Json, SvcError } from "@svc/contract";
-import { laneOf } from "@svc/kit";
+import { type Conversation, SvcError } from "@svc/contract";
+import { laneOf, asJson } from "@svc/kit";
 import type { Approval, Delivery, NewApproval } from "@svc/store";
 import type { ApprovalOptions, ApprovalRequest, Pending, Requested } from "./types.ts";
 import { promptText, requestEvent } from "./prompt-text.ts";
@@ -157,7 +157,7 @@ export function newApproval(
     digest: digestOf(request, keywords),
     createdAtMs: nowMs,
     expiresAtMs: nowMs + (request.expireMs ?? expireMs()),
-    ...(request.detail && { detail: request.detail as unknown as Json }),
+    ...(request.detail && { detail: asJson(request.detail) }),
     ...(request.offers && { offers: request.offers }),
   };
 }

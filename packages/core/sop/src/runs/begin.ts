@@ -7,6 +7,7 @@ import type { SopDefinition, SopStep, SopTriggerEvent } from "../library/types.t
 import type { After, RunDeps } from "./deps.ts";
 import type { Starter, StepWorker } from "./types.ts";
 import { referencesIn } from "../library/args.ts";
+import { asJson } from "@svc/kit";
 
 /** A body may have a mebibyte; what a run keeps of it is read again with each step. */
 export const MAX_PAYLOAD_CHARS = 65_536;
@@ -38,7 +39,7 @@ export function beginRun(
   const run = store.sopRuns.add({
     id: `r-${randomUUIDv7()}`,
     sop: definition.name,
-    definition: definition as unknown as Json,
+    definition: asJson(definition),
     mode: definition.mode,
     source: event.source,
     topic: event.topic,

@@ -2,8 +2,9 @@
 import type { SopRun, Store } from "@svc/store";
 import type { ExecutionMode, Priority, SopDefinition, SopStep } from "../library/types.ts";
 import type { Json } from "@svc/contract";
+import { jsonAs } from "@svc/kit";
 
-export const definitionOf = ({ definition }: SopRun): SopDefinition => definition as unknown as SopDefinition;
+export const definitionOf = ({ definition }: SopRun): SopDefinition => jsonAs<SopDefinition>(definition);
 
 /** From 1. */
 export const stepOf = (run: SopRun, number: number): SopStep | undefined => definitionOf(run).steps[number - 1];

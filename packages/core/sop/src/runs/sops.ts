@@ -14,6 +14,7 @@ import { beginRun, refusalOf } from "./begin.ts";
 import { gateId, interruptedId, stepOf, stepTurnId } from "./definition.ts";
 import { cancelRun, completeStep, enterStep, runStep } from "./transitions.ts";
 import { Ongoing, inScope } from "@svc/runtime";
+import { asJson, jsonAs } from "@svc/kit";
 
 /** `approvals` are made with the hooks of what comes back here. */
 export interface SopsOptions extends Omit<RunDeps, "lines" | "wake"> {
@@ -166,7 +167,7 @@ function shownWithout(redact: (text: string) => string): Shown {
   return {
     summary: ({ definition, problem, lastRun, ...rest }) => ({
       ...rest,
-      definition: whole(definition as unknown as Json) as unknown as SopDefinition,
+      definition: jsonAs<SopDefinition>(whole(asJson(definition))),
       problem: problem && redact(problem),
       lastRun: lastRun && run(lastRun),
     }),
