@@ -58,7 +58,7 @@ describe("with a single hole", () => {
     ],
     ["/tmp is shared", fakes.more("--bind", "/tmp", "/tmp"), /temporary and shared/],
     ["all of /etc is shown", fakes.more("--ro-bind", "/etc", "/etc"), /system's secrets/],
-    ["namespaces can be made", fakes.less("--disable-userns"), /no namespace of one's own/],
+    ["namespaces can be made", fakes.less("--disable-userns"), /no new namespace can be made/],
     ["capabilities are kept", fakes.less("--cap-drop", 1), /no more: no capability/],
     [
       "readable is writable",
