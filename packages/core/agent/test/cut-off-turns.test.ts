@@ -21,7 +21,7 @@ import {
   until,
 } from "./agent-fixture.ts";
 
-const inLane = { session: "s" };
+const inConversation = { session: "s" };
 const desk: Author = { kind: "device", id: "d-1", name: "desk" };
 const sessionOf = (agent: Agent) => agent.sessions.list({}, 1)[0]!;
 const pageOf = (agent: Agent) => agent.sessions.messages(sessionOf(agent).id, { limit: 50 });
@@ -64,7 +64,7 @@ describe("a stopped turn", () => {
   test("keeps the message, who wrote it, and what has come of the answer; the model is told that it was stopped", async () => {
     const model = breaking("half an", "hang", scripted([text("yes")]));
     const { agent, events } = agentFixture({ model, ...listened });
-    const turn = failure(ask(agent, "tell me", { ...inLane, author: desk }));
+    const turn = failure(ask(agent, "tell me", { ...inConversation, author: desk }));
     await until(() => events.filter(({ type }) => type === "text-delta").length === 7);
     expect(shown(pageOf(agent).messages)).toEqual([
       ["user", "tell me", "running"],
@@ -82,7 +82,7 @@ describe("a stopped turn", () => {
       problem: { code: "TURN_CANCELLED", reason: "The turn was stopped by an operator." },
     });
     expect(followUps?.ways).toEqual(["continue", "retry", "edit"]);
-    await ask(agent, "go on", inLane);
+    await ask(agent, "go on", inConversation);
     expect(wordsOf(model.asked[0]!.prompt)).toEqual([
       ["user", "tell me"],
       ["assistant", "half an [This answer was stopped before it was complete.]"],
@@ -93,7 +93,7 @@ describe("a stopped turn", () => {
 
   test("that was waiting for another keeps its message, behind that one's", async () => {
     const { agent, store } = agentFixture({ model: scripted(hang) });
-    const turns = ["one", "two"].map((words) => failure(ask(agent, words, inLane)));
+    const turns = ["one", "two"].map((words) => failure(ask(agent, words, inConversation)));
     await until(() => store.openTurns.all().length === 2 && agent.load().running === 1);
     expect(shown(pageOf(agent).messages)).toEqual([
       ["user", "one", "running"],
@@ -113,7 +113,7 @@ describe("a failed turn", () => {
   test("keeps its message with the reason and the fix; the secrets are taken out of both", async () => {
     const down = Object.assign(new Error("no"), { statusCode: 401, isRetryable: false });
     const { agent } = agentFixture({ model: scripted(down), redact: (words) => words.replaceAll("401", "***") });
-    await failure(ask(agent, "hello", inLane));
+    await failure(ask(agent, "hello", inConversation));
     const { messages, followUps } = pageOf(agent);
     expect(shown(messages)).toEqual([["user", "hello", "failed"]]);
     expect(messages[0]!.problem).toEqual({
@@ -139,8 +139,8 @@ describe("a failed turn", () => {
     const cancel = new AbortController();
     const stopping = { ...tool, run: async () => (cancel.abort(), tool.run()) };
     const other = agentFixture({ model, tools: [stopping] });
-    await failure(ask(other.agent, "go", { ...inLane, signal: cancel.signal }));
-    await ask(other.agent, "and?", inLane);
+    await failure(ask(other.agent, "go", { ...inConversation, signal: cancel.signal }));
+    await ask(other.agent, "and?", inConversation);
     const { prompt } = model.asked[1]!;
     expect(rolesOf(model.asked[1])).toEqual(["user", "assistant", "tool", "tool", "assistant", "user"]);
     const calls = prompt.flatMap(({ role, content }) =>
@@ -157,8 +157,8 @@ describe("a failed turn", () => {
 describe("a killed process", () => {
   test("leaves the message and the saved answer to the next, which marks them failed and can go on", async () => {
     const before = agentFixture({ model: breaking("half an", "hang"), ...listened });
-    void failure(ask(before.agent, "tell me", { ...inLane, author: desk }));
-    void failure(ask(before.agent, "and then", inLane));
+    void failure(ask(before.agent, "tell me", { ...inConversation, author: desk }));
+    void failure(ask(before.agent, "and then", inConversation));
     await until(() => before.events.filter(({ type }) => type === "text-delta").length === 7);
     await before.clock.advance(200);
     await until(() => before.store.openTurns.all()[0]?.partial?.text === "half an");
@@ -183,7 +183,7 @@ describe("a killed process", () => {
     const slow = gate();
     const tool = { ...act, run: async () => (await slow.opened, "done") };
     const before = agentFixture({ model: scripted([text("Let me."), call("act")]), tools: [tool] });
-    void failure(ask(before.agent, "go", inLane));
+    void failure(ask(before.agent, "go", inConversation));
     await until(() => before.store.toolCalls.actionsSince("default", 0).length === 1);
     const model = scripted([text("I see")]);
     const { agent, store } = agentFixture({ model, store: before.store });
@@ -195,7 +195,7 @@ describe("a killed process", () => {
     ]);
     expect(messages[1]!.calls).toMatchObject([{ tool: "act", ok: false, output: "interrupted, outcome unknown" }]);
     expect(store.steps.of(messages[0]!.turnId)).toEqual([]);
-    await ask(agent, "what happened?", inLane);
+    await ask(agent, "what happened?", inConversation);
     expect(rolesOf(model.asked[0])).toEqual(["user", "assistant", "tool", "assistant", "user"]);
   });
 });
@@ -222,7 +222,7 @@ test("an answer that comes is saved five times a second at most, however many pi
     }),
   };
   const { agent, clock, events } = agentFixture({ model, store: before.store, clock: before.clock, ...listened });
-  const turn = failure(ask(agent, "go", inLane));
+  const turn = failure(ask(agent, "go", inConversation));
   for (const [count, { open }] of next.entries()) {
     open();
     await until(() => events.filter(({ type }) => type === "text-delta").length > count);
@@ -241,14 +241,14 @@ test("an answer that comes is saved five times a second at most, however many pi
 describe("going on from a turn without a whole answer", () => {
   const down = () => Object.assign(new Error("no"), { statusCode: 401, isRetryable: false });
   const after = (agent: Agent, how: "retry" | "edit" | "continue") => ({
-    ...inLane,
+    ...inConversation,
     after: { turnId: pageOf(agent).messages.at(-1)!.turnId, how },
   });
 
   test("a retry asks the same; people see the attempt before, and the model does not", async () => {
     const model = scripted(down(), [text("hello")], [text("fine")]);
     const { agent } = agentFixture({ model });
-    await failure(ask(agent, "hi", { ...inLane, author: desk }));
+    await failure(ask(agent, "hi", { ...inConversation, author: desk }));
     const phone: Author = { kind: "device", id: "d-2", name: "phone" };
     await ask(agent, "", { ...after(agent, "retry"), author: phone });
     expect(wordsOf(model.asked[1]!.prompt)).toEqual([["user", "hi"]]);
@@ -257,14 +257,14 @@ describe("going on from a turn without a whole answer", () => {
       ["hi", false, "desk"],
       ["hello", false, undefined],
     ]);
-    await ask(agent, "how are you?", inLane);
+    await ask(agent, "how are you?", inConversation);
     expect(rolesOf(model.asked[2])).toEqual(["user", "assistant", "user"]);
   });
 
   test("an edit asks other words in its place, and a retry that fails can be retried", async () => {
     const model = scripted(down(), down(), [text("hello")]);
     const { agent } = agentFixture({ model });
-    await failure(ask(agent, "hi", inLane));
+    await failure(ask(agent, "hi", inConversation));
     await failure(ask(agent, "", after(agent, "retry")));
     await ask(agent, "good morning", after(agent, "edit"));
     expect(wordsOf(model.asked[2]!.prompt)).toEqual([["user", "good morning"]]);
@@ -274,7 +274,7 @@ describe("going on from a turn without a whole answer", () => {
   test("one in which something acted stays for the model: it has to know what was done", async () => {
     const model = scripted([call("act")], down(), [text("it is done")]);
     const { agent } = agentFixture({ model });
-    await failure(ask(agent, "go", inLane));
+    await failure(ask(agent, "go", inConversation));
     await ask(agent, "", after(agent, "retry"));
     expect(rolesOf(model.asked[2])).toEqual(["user", "assistant", "tool", "assistant", "user"]);
     expect(pageOf(agent).messages.some(({ replaced }) => replaced)).toBe(false);
@@ -283,7 +283,7 @@ describe("going on from a turn without a whole answer", () => {
   test("the rest of an answer is asked for in the service's words, behind what there is of it", async () => {
     const model = breaking("half an", new Error("broken"), scripted([text(" answer")]));
     const { agent } = agentFixture({ model, ...listened, config: { model: { max_retries: 0 } } });
-    await failure(ask(agent, "tell me", { ...inLane, onEvent: () => {} }));
+    await failure(ask(agent, "tell me", { ...inConversation, onEvent: () => {} }));
     await ask(agent, "", after(agent, "continue"));
     expect(wordsOf(model.asked[0]!.prompt)).toEqual([
       ["user", "tell me"],
@@ -301,22 +301,22 @@ describe("going on from a turn without a whole answer", () => {
   test("is refused where it can't be: a good turn, an older one, a forged one, nothing to continue, while one runs", async () => {
     const model = scripted(down(), [text("fine")], down(), hang);
     const { agent, store } = agentFixture({ model });
-    await failure(ask(agent, "1", inLane));
+    await failure(ask(agent, "1", inConversation));
     const old = after(agent, "retry");
     expect((await failure(ask(agent, "", { ...old, after: { ...old.after, how: "continue" } }))).code).toBe(
       "TURN_STATE",
     );
-    await ask(agent, "2", inLane);
+    await ask(agent, "2", inConversation);
     const codes = [];
     for (const how of ["retry", "edit", "continue"] as const) {
       codes.push((await failure(ask(agent, "x", after(agent, how)))).code);
-      codes.push((await failure(ask(agent, "x", { ...inLane, after: { ...old.after, how } }))).code);
-      codes.push((await failure(ask(agent, "x", { ...inLane, after: { turnId: "t-forged", how } }))).code);
+      codes.push((await failure(ask(agent, "x", { ...inConversation, after: { ...old.after, how } }))).code);
+      codes.push((await failure(ask(agent, "x", { ...inConversation, after: { turnId: "t-forged", how } }))).code);
     }
     expect(codes).toEqual(Array.from({ length: 3 }, () => ["TURN_STATE", "TURN_STATE", "TURN_UNKNOWN"]).flat());
-    await failure(ask(agent, "3", inLane));
+    await failure(ask(agent, "3", inConversation));
     const retry = after(agent, "retry");
-    const running = failure(ask(agent, "4", inLane));
+    const running = failure(ask(agent, "4", inConversation));
     expect((await failure(ask(agent, "", retry))).code).toBe("TURN_RUNNING");
     await until(() => model.asked.length === 4);
     await agent.sessions.remove(sessionOf(agent).id);
@@ -328,7 +328,7 @@ describe("going on from a turn without a whole answer", () => {
   test("of two at once one is first, and the other is told so", async () => {
     const model = scripted(down(), [text("once")]);
     const { agent } = agentFixture({ model });
-    await failure(ask(agent, "hi", inLane));
+    await failure(ask(agent, "hi", inConversation));
     const retry = after(agent, "retry");
     const ends = await Promise.allSettled([
       ask(agent, "", retry),
@@ -342,7 +342,7 @@ describe("going on from a turn without a whole answer", () => {
   test("of a conversation that is removed in the same instant leaves nothing", async () => {
     const model = scripted(down(), hang);
     const { agent, store } = agentFixture({ model });
-    await failure(ask(agent, "hi", inLane));
+    await failure(ask(agent, "hi", inConversation));
     const retry = after(agent, "retry");
     const removed = agent.sessions.remove(sessionOf(agent).id);
     const outcome = failure(ask(agent, "", retry));
@@ -353,7 +353,7 @@ describe("going on from a turn without a whole answer", () => {
 
   test("another owner's conversation of the same name is another one", async () => {
     const { agent } = agentFixture({ model: scripted(down()) });
-    await failure(ask(agent, "hi", inLane));
+    await failure(ask(agent, "hi", inConversation));
     const outcome = await failure(ask(agent, "", { ...after(agent, "retry"), owner: "other", clientId: client }));
     expect(outcome.code).toBe("SESSION_UNKNOWN");
   });

@@ -4,7 +4,7 @@ import type { Store } from "@svc/store";
 import { expect, test } from "vitest";
 import { ask, failure, gate, hang, agentFixture, rolesOf, scripted, text, until } from "./agent-fixture.ts";
 
-const inLane = { session: "s", takesCommands: true } as const;
+const inConversation = { session: "s", takesCommands: true } as const;
 const claimOf = (key: string) => ({ scope: "client", key });
 const isNew = (store: Store, key: string) => store.idempotency.claim(claimOf(key)) === "new";
 
@@ -12,9 +12,9 @@ test("/new begins the named conversation anew, behind what runs there; the old o
   const open = gate();
   const model = scripted(async () => (await open.opened, [text("1")]), [text("2")], [text("3")]);
   const { agent, store, events } = agentFixture({ model });
-  const first = ask(agent, "one", inLane);
-  const begun = ask(agent, " /NEW ", inLane);
-  const second = ask(agent, "two", inLane);
+  const first = ask(agent, "one", inConversation);
+  const begun = ask(agent, " /NEW ", inConversation);
+  const second = ask(agent, "two", inConversation);
   open.open();
   expect(await begun).toMatchObject({
     response: "A new conversation begins.",
@@ -42,9 +42,9 @@ test("without a session it has nothing to put aside", async () => {
 test("/model chooses for this owner's conversation only", async () => {
   const model = ({ name = "?" }: { name?: string | undefined }) => scripted([text(name)], [text(name)]);
   const { agent } = agentFixture({ model, choices: ["small"], config: { model: { provider: "openai", name: "big" } } });
-  expect(await ask(agent, "/model small", inLane)).toMatchObject({ model: "small" });
-  expect(await ask(agent, "hi", inLane)).toMatchObject({ response: "small", model: "small" });
-  expect(await ask(agent, "hi", { ...inLane, clientId: "other" as ClientId })).toMatchObject({ model: "big" });
+  expect(await ask(agent, "/model small", inConversation)).toMatchObject({ model: "small" });
+  expect(await ask(agent, "hi", inConversation)).toMatchObject({ response: "small", model: "small" });
+  expect(await ask(agent, "hi", { ...inConversation, clientId: "other" as ClientId })).toMatchObject({ model: "big" });
   expect(await ask(agent, "hi")).toMatchObject({ model: "big" });
 });
 
@@ -56,7 +56,7 @@ test("each model is opened once, however often conversations of several take tur
   };
   const options = { model, choices: ["small"], config: { model: { provider: "openai", name: "big" } } } as const;
   const { agent, set } = agentFixture(options);
-  await ask(agent, "/model small", inLane);
+  await ask(agent, "/model small", inConversation);
   for (const session of ["s", "t", "s", "t"]) await ask(agent, "hi", { session });
   agent.reconfigure(set(options));
   for (const session of ["s", "t"]) await ask(agent, "hi", { session });
@@ -72,25 +72,25 @@ test("/status counts those that wait behind it, and no other conversation's", as
   const { agent } = agentFixture({
     model: scripted(async () => (await open.opened, [text("1")]), [text("2")], [text("3")]),
   });
-  const turns = [ask(agent, "go", inLane)];
-  const status = ask(agent, "/status", inLane);
-  turns.push(ask(agent, "next", inLane), ask(agent, "go", { session: "elsewhere" }));
+  const turns = [ask(agent, "go", inConversation)];
+  const status = ask(agent, "/status", inConversation);
+  turns.push(ask(agent, "next", inConversation), ask(agent, "go", { session: "elsewhere" }));
   open.open();
   expect((await status).response).toContain("1 message waits here.");
   await Promise.all(turns);
-  expect((await ask(agent, "/status", inLane)).response).toContain("Nothing else runs or waits here.");
+  expect((await ask(agent, "/status", inConversation)).response).toContain("Nothing else runs or waits here.");
 });
 
 test("its key makes a duplicate of the same request, and is new again when it was never settled", async () => {
   const model = scripted(hang);
   const { agent, store } = agentFixture({ model });
   store.idempotency.claim(claimOf("a"));
-  await ask(agent, "/new", { ...inLane, claim: claimOf("a") });
+  await ask(agent, "/new", { ...inConversation, claim: claimOf("a") });
   expect(isNew(store, "a")).toBe(false);
   const leave = new AbortController();
   store.idempotency.claim(claimOf("b"));
-  const running = failure(ask(agent, "go", inLane));
-  const waiting = failure(ask(agent, "/new", { ...inLane, claim: claimOf("b"), signal: leave.signal }));
+  const running = failure(ask(agent, "go", inConversation));
+  const waiting = failure(ask(agent, "/new", { ...inConversation, claim: claimOf("b"), signal: leave.signal }));
   await until(() => model.asked.length === 1);
   leave.abort(new Error("gone"));
   await waiting;

@@ -18,7 +18,7 @@ import {
 
 const claimOf = (key: string) => ({ scope: "client", key });
 const isNew = (store: Store, key: string) => store.idempotency.claim(claimOf(key)) === "new";
-const inLane = { session: "s" };
+const inConversation = { session: "s" };
 
 describe("/stop", () => {
   test.each(["/stop", "  /STOP\n"])(
@@ -26,9 +26,9 @@ describe("/stop", () => {
     async (words) => {
       const model = scripted(hang, [text("again")]);
       const { agent, store, events, clock } = agentFixture({ model });
-      const stopped = failure(ask(agent, "go", inLane));
+      const stopped = failure(ask(agent, "go", inConversation));
       await until(() => model.asked.length === 1);
-      expect(await ask(agent, words, inLane)).toMatchObject({
+      expect(await ask(agent, words, inConversation)).toMatchObject({
         response: "Stopped.",
         agent: "default",
         sessionId: "s",
@@ -38,7 +38,7 @@ describe("/stop", () => {
       expect(await stopped).toMatchObject({ code: "TURN_CANCELLED", message: "The turn was stopped by /stop." });
       expect(store.sessions.list({}, 10)).toMatchObject([{ turns: 1 }]);
       expect(store.openTurns.all()).toEqual([]);
-      await ask(agent, "go on", inLane);
+      await ask(agent, "go on", inConversation);
       expect(rolesOf(model.asked[1])).toEqual(["user", "assistant", "user"]);
       expect(JSON.stringify(model.asked[1]!.prompt[1])).toContain("stopped");
       expect(events.map(({ type }) => type)).toEqual(["turn-start", "turn-end", "turn-start", "turn-end"]);
@@ -50,8 +50,8 @@ describe("/stop", () => {
     const { agent, store, events } = agentFixture({ model: scripted(hang) });
     store.idempotency.claim(claimOf("a"));
     store.idempotency.claim(claimOf("b"));
-    const outcomes = ["a", "b"].map((key) => failure(ask(agent, key, { ...inLane, claim: claimOf(key) })));
-    await ask(agent, "/stop", inLane);
+    const outcomes = ["a", "b"].map((key) => failure(ask(agent, key, { ...inConversation, claim: claimOf(key) })));
+    await ask(agent, "/stop", inConversation);
     expect((await Promise.all(outcomes)).map(({ code }) => code)).toEqual(["TURN_CANCELLED", "TURN_CANCELLED"]);
     expect([isNew(store, "a"), isNew(store, "b")]).toEqual([true, true]);
     expect(events.filter(({ type }) => type === "turn-start").length).toBeLessThan(2);
@@ -60,7 +60,7 @@ describe("/stop", () => {
 
   test("says so when nothing was running, and needs no session for that", async () => {
     const { agent, store } = agentFixture({ model: scripted() });
-    expect(await ask(agent, "/stop", inLane)).toMatchObject({ response: "Nothing was running." });
+    expect(await ask(agent, "/stop", inConversation)).toMatchObject({ response: "Nothing was running." });
     expect(await ask(agent, "/stop")).toMatchObject({ response: "Nothing was running." });
     expect(store.sessions.list({}, 10)).toEqual([]);
   });
@@ -68,9 +68,9 @@ describe("/stop", () => {
   test("concerns the conversation it is said in, not another of the same owner or the same name", async () => {
     const { agent } = agentFixture({ model: scripted(hang) });
     const leave = new AbortController();
-    const turn = failure(ask(agent, "go", { ...inLane, signal: leave.signal }));
+    const turn = failure(ask(agent, "go", { ...inConversation, signal: leave.signal }));
     expect(await ask(agent, "/stop", { session: "t" })).toMatchObject({ response: "Nothing was running." });
-    expect(await ask(agent, "/stop", { ...inLane, owner: "other" })).toMatchObject({
+    expect(await ask(agent, "/stop", { ...inConversation, owner: "other" })).toMatchObject({
       response: "Nothing was running.",
     });
     await until(() => agent.load().running === 1);
@@ -81,7 +81,7 @@ describe("/stop", () => {
   test("sent twice with one key stops once: the repetition is a duplicate", async () => {
     const { agent, store } = agentFixture({ model: scripted() });
     store.idempotency.claim(claimOf("k"));
-    await ask(agent, "/stop", { ...inLane, claim: claimOf("k") });
+    await ask(agent, "/stop", { ...inConversation, claim: claimOf("k") });
     expect(isNew(store, "k")).toBe(false);
     expect(store.idempotency.storedKeys()).toEqual(["k"]);
   });
@@ -96,9 +96,9 @@ describe("/stop", () => {
 
   test("ends a turn that waits for a person, and the person's answer comes too late", async () => {
     const { agent, clock } = agentFixture({ model: scripted([call("act")]), verdict: "ask" });
-    const turn = failure(ask(agent, "go", { ...inLane, ask: () => new Promise(() => {}) }));
+    const turn = failure(ask(agent, "go", { ...inConversation, ask: () => new Promise(() => {}) }));
     await clock.advance(1000);
-    await ask(agent, "/stop", inLane);
+    await ask(agent, "/stop", inConversation);
     expect(await turn).toMatchObject({ code: "TURN_CANCELLED" });
     expect(clock.waiting).toBe(0);
   });
@@ -109,12 +109,12 @@ describe("a stopped turn", () => {
     const model = scripted([call("act")], hang, [text("I see")]);
     const { agent, store } = agentFixture({ model });
     store.idempotency.claim(claimOf("k"));
-    const turn = failure(ask(agent, "go", { ...inLane, claim: claimOf("k") }));
+    const turn = failure(ask(agent, "go", { ...inConversation, claim: claimOf("k") }));
     await until(() => model.asked.length === 2);
-    await ask(agent, "/stop", inLane);
+    await ask(agent, "/stop", inConversation);
     await turn;
     expect(isNew(store, "k")).toBe(false);
-    await ask(agent, "what did you do?", inLane);
+    await ask(agent, "what did you do?", inConversation);
     expect(rolesOf(model.asked[2])).toEqual(["user", "assistant", "tool", "assistant", "user"]);
   });
 
@@ -126,9 +126,9 @@ describe("a stopped turn", () => {
     const write = store.toolCalls.start.bind(store.toolCalls);
     store.toolCalls.start = (record) => {
       write(record);
-      void ask(agent, "/stop", inLane);
+      void ask(agent, "/stop", inConversation);
     };
-    expect(await failure(ask(agent, "go", inLane))).toMatchObject({ code: "TURN_CANCELLED" });
+    expect(await failure(ask(agent, "go", inConversation))).toMatchObject({ code: "TURN_CANCELLED" });
     expect(ran).toBe(0);
   });
 });
@@ -136,7 +136,7 @@ describe("a stopped turn", () => {
 describe("cancelling from outside", () => {
   test("finds a conversation that is not on disk yet, and tells who stopped it", async () => {
     const { agent } = agentFixture({ model: scripted(hang) });
-    const turn = failure(ask(agent, "go", inLane));
+    const turn = failure(ask(agent, "go", inConversation));
     await until(() => agent.sessions.running().length === 1);
     const [running] = agent.sessions.running();
     expect(running).toMatchObject({ agent: "default", sessionName: "s", clientId: "client" });
@@ -149,9 +149,9 @@ describe("cancelling from outside", () => {
   test("finds one that is on disk, under the id it has there", async () => {
     const model = scripted([text("1")], hang);
     const { store, agent: before } = agentFixture({ model });
-    await ask(before, "1", inLane);
+    await ask(before, "1", inConversation);
     const { agent } = agentFixture({ model, store });
-    const turn = failure(ask(agent, "2", inLane));
+    const turn = failure(ask(agent, "2", inConversation));
     const { id } = store.sessions.list({}, 1)[0]!;
     await until(() => agent.sessions.running().length === 1);
     expect(agent.sessions.running()[0]).toMatchObject({ sessionId: id });
@@ -188,7 +188,7 @@ describe("in the instant in which a turn ends", () => {
       const model = scripted(async () => (await answer.opened, [text("done")]));
       const { agent, store } = agentFixture({ model });
       store.idempotency.claim(claimOf("k"));
-      const turn = ask(agent, "go", { ...inLane, claim: claimOf("k") }).then(
+      const turn = ask(agent, "go", { ...inConversation, claim: claimOf("k") }).then(
         () => "answered",
         ({ code }: { code: string }) => code,
       );
@@ -196,7 +196,7 @@ describe("in the instant in which a turn ends", () => {
       answer.open();
       await ticks(delay);
       if (delay > 50) await new Promise(setImmediate);
-      const { response } = await ask(agent, "/stop", inLane);
+      const { response } = await ask(agent, "/stop", inConversation);
       const end = await turn;
       expect([response, end]).toEqual(
         end === "answered" ? ["Nothing was running.", end] : ["Stopped.", "TURN_CANCELLED"],
@@ -216,11 +216,11 @@ describe("in the instant in which a turn ends", () => {
       const answer = gate();
       const model = scripted(async () => (await answer.opened, Promise.reject(new Error("down"))));
       const { agent } = agentFixture({ model });
-      const turn = failure(ask(agent, "go", inLane));
+      const turn = failure(ask(agent, "go", inConversation));
       await until(() => model.asked.length === 1);
       answer.open();
       await ticks(delay);
-      const { response } = await ask(agent, "/stop", inLane);
+      const { response } = await ask(agent, "/stop", inConversation);
       expect([response, (await turn).code]).toEqual(
         response === "Stopped." ? [response, "TURN_CANCELLED"] : ["Nothing was running.", "MODEL_UNREACHABLE"],
       );

@@ -1,7 +1,7 @@
 // How a delivery is kept: in the lane of its conversation, under the id its platform gave it and no other, and with what is
 // used once. What is wrong here is a message answered twice, or never.
 import { DEDUPE_MS, type Inbound } from "@svc/contract";
-import { laneOf } from "@svc/kit";
+import { keyOfConversation } from "@svc/kit";
 import * as fc from "fast-check";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
@@ -15,7 +15,7 @@ const kept = (one: Inbound) => arrivalOf("provider_a", { inbound: [one] }, undef
 describe("a message", () => {
   test("is kept whole, in the lane of its conversation", () => {
     const message = inbound({ id: "m1", senderName: "Ann", group: true, sentAtMs: 5, replyData: { x: [1] } });
-    expect(kept(message)).toMatchObject({ kind: "message", lane: laneOf(conversation), body: message });
+    expect(kept(message)).toMatchObject({ kind: "message", lane: keyOfConversation(conversation), body: message });
   });
 
   test.each<[string, Partial<Inbound>, unknown]>([

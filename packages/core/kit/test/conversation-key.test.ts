@@ -2,7 +2,7 @@
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { laneOf, lanesOf } from "../src/index.ts";
+import { keyOfConversation, keysOfChat } from "../src/index.ts";
 
 const part = fc.oneof(
   fc.string({ unit: "binary" }),
@@ -16,29 +16,33 @@ test("one lane for each conversation, and the same one every time", () => {
   fc.assert(
     fc.property(conversation, conversation, (one, other) => {
       const isSame = one.channel === other.channel && one.id === other.id && one.thread === other.thread;
-      expect(laneOf(one) === laneOf(other)).toBe(isSame);
-      expect(laneOf({ ...one })).toBe(laneOf(one));
+      expect(keyOfConversation(one) === keyOfConversation(other)).toBe(isSame);
+      expect(keyOfConversation({ ...one })).toBe(keyOfConversation(one));
     }),
     { numRuns: cases(2_000) },
   );
 });
 
 test("no thread is another lane than a thread without a name", () => {
-  expect(laneOf({ channel: "c", id: "i" })).not.toBe(laneOf({ channel: "c", id: "i", thread: "" }));
+  expect(keyOfConversation({ channel: "c", id: "i" })).not.toBe(
+    keyOfConversation({ channel: "c", id: "i", thread: "" }),
+  );
 });
 
-test("the lanes of a chat are those of its threads, and no other's", () => {
-  const isIn = (lane: string, { from, before }: ReturnType<typeof lanesOf>): boolean => {
+test("the keys of a chat are those of its threads, and no other's", () => {
+  const isIn = (lane: string, { from, before }: ReturnType<typeof keysOfChat>): boolean => {
     const bytes = Buffer.from(lane);
     return Buffer.compare(Buffer.from(from), bytes) <= 0 && Buffer.compare(bytes, Buffer.from(before)) < 0;
   };
   fc.assert(
     fc.property(conversation, conversation, (one, other) => {
-      expect(isIn(laneOf(one), lanesOf(one))).toBe(true);
-      expect(isIn(laneOf(other), lanesOf(one))).toBe(one.channel === other.channel && one.id === other.id);
+      expect(isIn(keyOfConversation(one), keysOfChat(one))).toBe(true);
+      expect(isIn(keyOfConversation(other), keysOfChat(one))).toBe(
+        one.channel === other.channel && one.id === other.id,
+      );
     }),
     { numRuns: cases(2_000) },
   );
   const { id } = { id: "room\\" };
-  expect(isIn(laneOf({ channel: "c", id: 'room\\"x' }), lanesOf({ channel: "c", id }))).toBe(false);
+  expect(isIn(keyOfConversation({ channel: "c", id: 'room\\"x' }), keysOfChat({ channel: "c", id }))).toBe(false);
 });

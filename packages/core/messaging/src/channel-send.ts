@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { type Channel, defineTool, type Json, SvcError, type Workspace } from "@svc/contract";
-import { lanesOf } from "@svc/kit";
+import { keysOfChat } from "@svc/kit";
 import type { Delivery, FileContent } from "@svc/store";
 import * as v from "valibot";
 import type { CoreTool, CoreToolContext, PinnedCall } from "@svc/agent";
@@ -196,7 +196,7 @@ function refusalOf(deps: ChannelSendDeps, channel: string, to: string): string |
   const listed = [...allowed, ...(notification === undefined ? [] : [notification])];
   if (allowed.includes("*") || listed.some((target) => isSame(target, to))) return undefined;
   const owner = deps.identity.channel(channel);
-  if (spellingsOf(to).some((id) => deps.store.knownConversations.any(owner, lanesOf({ channel, id }))))
+  if (spellingsOf(to).some((id) => deps.store.knownConversations.any(owner, keysOfChat({ channel, id }))))
     return undefined;
   return (
     `The agent may write on this channel to those who wrote to it, and to what channels_config.${channel}.allowed_targets lists; ` +

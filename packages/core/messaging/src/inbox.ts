@@ -1,7 +1,7 @@
 /** Messages that came in, from the transaction that stores them to the attempts that end them. */
 import { type Channel, DEDUPE_MS, type Inbound, SvcError } from "@svc/contract";
 import { Ongoing, type Scope, inScope } from "@svc/runtime";
-import { laneOf, asJson, jsonAs } from "@svc/kit";
+import { keyOfConversation, asJson, jsonAs } from "@svc/kit";
 import type { Arrival, Arrived, InboxMessage, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
 import { type Attempted, ConversationQueue, type ConversationQueueDeps, isStopCommand } from "@svc/agent";
 import { Attempt, type Permit, Permits, scopeOf, incomingId } from "./attempt.ts";
@@ -26,7 +26,7 @@ export function newMessageOf(inbound: Inbound): NewMessage {
   const { kind = "message", id, dedupeMs = DEDUPE_MS, sequence, conversation } = body;
   return {
     kind,
-    lane: laneOf(conversation),
+    lane: keyOfConversation(conversation),
     body: asJson(body),
     ...(unlocks && { unlocks }),
     ...(id !== undefined && { dedupe: { key: id, forMs: dedupeMs, ...(sequence !== undefined && { sequence }) } }),

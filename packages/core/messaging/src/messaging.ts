@@ -1,7 +1,7 @@
 /** Inbox, outbox and message admin, put together. */
 import { randomInt } from "node:crypto";
 import { type Tracer, NO_TRACER } from "@svc/runtime";
-import { fieldsOf, laneOf } from "@svc/kit";
+import { fieldsOf, keyOfConversation } from "@svc/kit";
 import type { Store } from "@svc/store";
 import { StoredMessageAdmin } from "./admin.ts";
 import { type OutboxDeps, OutboxDispatcher, outgoingId } from "./outbox.ts";
@@ -83,7 +83,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
     },
     replyByHand: (reply) => inbox.replyByHand({ ...reply, text: redact(reply.text) }),
     wake: (deliveries) => dispatcher.wake(deliveries),
-    backlog: (conversation) => dispatcher.backlog(laneOf(conversation)),
+    backlog: (conversation) => dispatcher.backlog(keyOfConversation(conversation)),
     closePrompt,
     shutOut: (owner) => messageAdmin.dropAllOf(owner),
     reconfigure(next) {

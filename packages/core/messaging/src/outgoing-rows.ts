@@ -12,7 +12,7 @@ import {
   SvcError,
   type Workspace,
 } from "@svc/contract";
-import { laneOf, splitText } from "@svc/kit";
+import { keyOfConversation, splitText } from "@svc/kit";
 import type { KeptFile, NewDelivery } from "@svc/store";
 import { attachedFile } from "./media/outgoing-files.ts";
 import type { MessagingSettings } from "./types.ts";
@@ -34,7 +34,7 @@ export interface Outgoing {
  */
 export function outgoingRows(channel: Pick<Channel, "text"> | undefined, outgoing: Outgoing): NewDelivery[] {
   const { conversation, text, files, replyData, turnId, keyOf } = outgoing;
-  const lane = laneOf(conversation);
+  const lane = keyOfConversation(conversation);
   const texts = splitText(text, channel?.text?.maxChars ?? DEFAULT_MAX_CHARS);
   const parts = [
     ...texts.map((part) => ({ text: part, files: [] })),

@@ -4,7 +4,7 @@
  */
 import { type Inbound, SvcError } from "@svc/contract";
 import { inScope } from "@svc/runtime";
-import { laneOf, jsonAs } from "@svc/kit";
+import { keyOfConversation, jsonAs } from "@svc/kit";
 import type { Delivery, InboxMessage, WaitingMessage } from "@svc/store";
 import { newTurnId } from "@svc/store/turn-id";
 import { type ConversationQueue, isStopCommand } from "@svc/agent";
@@ -169,7 +169,7 @@ export class PriorityMessages {
    */
   async replyByHand({ owner, conversation, text, author, by }: ByHand): Promise<SaidByHand> {
     const { store, agent, clock, dispatcher, settings, processor, queue, attempts } = this.#deps;
-    const session = laneOf(conversation);
+    const session = keyOfConversation(conversation);
     const channel = settings().channels.get(conversation.channel);
     if (!channel) throw new SvcError("CHANNEL_UNKNOWN");
     const newest = store.inbox.newestIn(session);

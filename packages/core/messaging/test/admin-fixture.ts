@@ -1,7 +1,7 @@
 /** Message admin over a store on disk, and a record of what it wakes and stops. */
 import { join } from "node:path";
 import type { Inbound, Json } from "@svc/contract";
-import { laneOf } from "@svc/kit";
+import { keyOfConversation } from "@svc/kit";
 import { type Delivery, type InboxMessage, type NewDelivery, type NewMessage, openStore } from "@svc/store";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
@@ -40,7 +40,7 @@ export function desk() {
     messageAdmin,
     told,
     hear: (text: string, more: Partial<Inbound> = {}) =>
-      arrive({ kind: "message", lane: laneOf(talk("a")), body: inbound(text, more) as unknown as Json }),
+      arrive({ kind: "message", lane: keyOfConversation(talk("a")), body: inbound(text, more) as unknown as Json }),
     notice: (body: Json) => arrive({ kind: "notice", lane: "n", body }),
     put: async (...rows: NewDelivery[]): Promise<Delivery[]> => store.write(() => store.outbox.add(rows, clock.now())),
     [Symbol.dispose]() {

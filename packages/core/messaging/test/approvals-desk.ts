@@ -1,6 +1,6 @@
 /** Approvals as small as they can be, on the real disk: one question a call, "yes" or "no" of anybody in its conversation. */
 import type { Clock, Inbound, Receipt } from "@svc/contract";
-import { laneOf } from "@svc/kit";
+import { keyOfConversation } from "@svc/kit";
 import type { Approval, Delivery, Store } from "@svc/store";
 import { type AskPlace, type PromptSource, type ReplyTaker } from "../src/index.ts";
 import { type AskPerson, isPostponed } from "@svc/agent";
@@ -48,7 +48,13 @@ export function desk(store: Store, clock: Clock, wake: (rows: readonly Delivery[
       const key = { runId: turnId, stepId: callId, origin: "tool", channels: [], digest: "00" } as const;
       const made = store.approvals.add({ ...key, ...words, ...times });
       if (!conversation) return made;
-      const row = { conversation, lane: laneOf(conversation), text: `May it? #${made}`, files: [], approval: made };
+      const row = {
+        conversation,
+        lane: keyOfConversation(conversation),
+        text: `May it? #${made}`,
+        files: [],
+        approval: made,
+      };
       rows = store.outbox.add([row], nowMs);
       store.approvals.addPrompt(made, conversation, rows[0]!.n);
       return made;

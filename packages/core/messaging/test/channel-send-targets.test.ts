@@ -1,7 +1,7 @@
 // An agent that was talked into it writes to strangers: whom it may write to is the config's word, and that of those who wrote
 // to it; no autonomy lifts that, and nobody is asked for a yes that must not be given.
 import type { Json } from "@svc/contract";
-import { laneOf } from "@svc/kit";
+import { keyOfConversation } from "@svc/kit";
 import { describe, expect, test } from "vitest";
 import { channelSendTool, type ChannelTargets } from "../src/index.ts";
 import { type AskPerson, callTool } from "@svc/agent";
@@ -74,7 +74,7 @@ describe("the agent may write to", () => {
     await askedIn(made, "+4917012345");
     expect(sentTo(made)).toEqual(["early", "early", "4917012345"]);
     const owner = "channel chat" as typeof client;
-    const lane = laneOf({ channel: "chat", id: "early" });
+    const lane = keyOfConversation({ channel: "chat", id: "early" });
     await made.store.write(() => expect(made.store.sessions.putAside(owner, lane)).toBe(true));
     await askedIn(made, "late");
     expect(sentTo(made).slice(3)).toEqual(["early", "4917012345"]);

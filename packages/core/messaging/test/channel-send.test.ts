@@ -2,7 +2,7 @@
 // that the platform or the workspace does not have, or without its approval.
 import { join } from "node:path";
 import { SvcError, type Channel, type Json } from "@svc/contract";
-import { laneOf } from "@svc/kit";
+import { keyOfConversation } from "@svc/kit";
 import { openStore, type Store } from "@svc/store";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { fakeWorkspace } from "@svc/testkit/fake-workspace";
@@ -83,7 +83,7 @@ describe("channel_send", () => {
     expect(rows()).toMatchObject([
       {
         conversation,
-        lane: laneOf(conversation),
+        lane: keyOfConversation(conversation),
         text: "the [redacted] word",
         files: [],
         turnId: "t-1",

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { type Channel, type Conversation, type MessageEvent, type OutgoingMessage, SvcError } from "@svc/contract";
 import { type Tracer, NO_TRACER, currentScope } from "@svc/runtime";
-import { laneOf } from "@svc/kit";
+import { keyOfConversation } from "@svc/kit";
 import { type Delivery, type NewDelivery, openStore, type Store } from "@svc/store";
 import { captureLogger, type CapturedLogger } from "@svc/testkit/capture-logger";
 import { type FakeClock, fakeClock, settled } from "@svc/testkit/fake-clock";
@@ -138,7 +138,7 @@ export const talk = (id: string, thread?: string): Conversation => ({
 
 export const say = (id: string, text: string, more: Partial<NewDelivery> = {}): NewDelivery => ({
   conversation: talk(id),
-  lane: laneOf(talk(id)),
+  lane: keyOfConversation(talk(id)),
   text,
   files: [],
   ...more,

@@ -1,7 +1,7 @@
 // Answers out of order, sent twice, sent never; a platform that is down taking the others with it, or wearing out attempts
 // that nobody made; what a platform said in the log.
 import { SvcError } from "@svc/contract";
-import { laneOf } from "@svc/kit";
+import { keyOfConversation } from "@svc/kit";
 import { describe, expect, test } from "vitest";
 import { gate } from "@svc/agent/agent-fixture";
 import { deliveryFixture, down, platform, quiet, say, talk } from "./delivery-fixture.ts";
@@ -64,7 +64,7 @@ describe("deliveries", () => {
     using agentFixture = deliveryFixture({ chat });
     await agentFixture.post(say("a", "1"), say("a", "2"));
     expect(chat.asked.map(({ text }) => text)).toEqual(["1"]);
-    expect(agentFixture.dispatcher.backlog(laneOf(talk("a")))).toBe(2);
+    expect(agentFixture.dispatcher.backlog(keyOfConversation(talk("a")))).toBe(2);
   });
 
   test("no more than 32 of a channel at a time; one that hangs holds no place of another channel", async () => {

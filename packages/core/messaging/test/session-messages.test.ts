@@ -1,7 +1,7 @@
 // Somebody asks by HTTP and does not wait: the turn must be his, in the session that he would have had waiting, with the tools'
 // view of him; nobody else's session may hear of it, whatever it is called, and who was shut out gets no turn any more.
 import type { ClientId, Inbound } from "@svc/contract";
-import { keysOfOwner, laneOf, sessionIn } from "@svc/kit";
+import { keysOfOwner, keyOfConversation, sessionIn } from "@svc/kit";
 import { describe, expect, test } from "vitest";
 import { sessionMessageOf } from "@svc/agent";
 import { act, call, read, text, until } from "@svc/agent/agent-fixture";
@@ -204,9 +204,9 @@ test("no channel can make a lane that is somebody's session", () => {
   expect(lane.startsWith(keysOfOwner(ADA))).toBe(true);
   expect(lane.startsWith(keysOfOwner("client" as ClientId))).toBe(false);
   const forged = { channel: "chat", id: lane, thread: lane };
-  expect(sessionIn(laneOf(forged))).toBeUndefined();
+  expect(sessionIn(keyOfConversation(forged))).toBeUndefined();
   expect(sessionIn('{"notice":["chat","x"]}')).toBeUndefined();
   // What a channel hands over is a body: an owner in there is none.
   const body = { ...said("hi"), owner: ADA, session: "ops" } as Inbound;
-  expect(sessionIn(laneOf(body.conversation))).toBeUndefined();
+  expect(sessionIn(keyOfConversation(body.conversation))).toBeUndefined();
 });

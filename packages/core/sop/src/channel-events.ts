@@ -1,6 +1,6 @@
 /** Events of programs on this machine: told to subscribers, posted to channels, and the start of procedures. */
 import { type ChannelEvent, type Clock, type Conversation, SvcError } from "@svc/contract";
-import { laneOf, splitText } from "@svc/kit";
+import { keyOfConversation, splitText } from "@svc/kit";
 import type { Delivery, NewDelivery, Store } from "@svc/store";
 import type { ApprovalRegistry } from "./approvals/approvals.ts";
 import { cut, oneLine } from "./approvals/plain-text.ts";
@@ -138,7 +138,7 @@ function startIn({ sops }: ChannelEventDeps, { type, json }: PostedEvent): Pendi
 
 /** As many messages as the channel's limit makes of it. */
 function rowsOf(text: string, { conversation, maxChars }: Target): NewDelivery[] {
-  const lane = laneOf(conversation);
+  const lane = keyOfConversation(conversation);
   return splitText(text, maxChars).map((part) => ({ conversation, lane, text: part, files: [] }));
 }
 

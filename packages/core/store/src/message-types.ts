@@ -23,7 +23,7 @@ export interface NewMessage {
     /** The platform's id. */
     readonly key: string;
     readonly forMs: number;
-    /** `Inbound.sequence`, within the lane. */
+    /** `Inbound.sequence`, within the conversation. */
     readonly sequence?: number;
   };
 }

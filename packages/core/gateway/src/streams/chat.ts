@@ -34,7 +34,7 @@ export type Answer =
   | { readonly type: "reply"; readonly response: string; readonly model: string; readonly session_id: string }
   | Reply;
 
-/** Who sends one message after the other without waiting has lanes enough elsewhere. */
+/** A client that sends one message after the other without waiting can use POST /webhook. */
 const MAX_RUNNING = 4;
 const TOO_MANY = errorReply("BUSY", {
   message: `At most ${MAX_RUNNING} messages of a connection are answered at once.`,

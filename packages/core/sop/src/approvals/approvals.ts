@@ -7,7 +7,7 @@ import { expired, outcomeText, refusalOf, resolvedEvent } from "./prompt-text.ts
 import { cut, oneLine, wellFormed } from "./plain-text.ts";
 import { type Reading, readReply } from "./reply-reading.ts";
 import { inScope } from "@svc/runtime";
-import { laneOf } from "@svc/kit";
+import { keyOfConversation } from "@svc/kit";
 
 /** What the parts of this package ask of it beside. */
 export interface ApprovalRegistry extends Approvals {
@@ -294,7 +294,7 @@ class Settler {
   #tellIn(approval: Approval, at: Conversation | undefined): Delivery[] {
     const { store, clock } = this.#options;
     const isThere = (place: Conversation | undefined): boolean =>
-      at !== undefined && place !== undefined && laneOf(place) === laneOf(at);
+      at !== undefined && place !== undefined && keyOfConversation(place) === keyOfConversation(at);
     const places = approval.prompts
       .filter(({ conversation, opened }) => !isThere(conversation) && !isThere(opened))
       .map(({ conversation, opened }) => opened ?? conversation);
@@ -306,7 +306,7 @@ class Settler {
 
   #outcome(approval: Approval, conversation: Conversation): NewDelivery {
     const { settings } = this.#options;
-    const lane = laneOf(conversation);
+    const lane = keyOfConversation(conversation);
     const text = outcomeText(approval, settings(conversation.channel).maxChars);
     return { conversation, lane, text, files: [], key: `approval-end:${approval.n}:${lane}` };
   }

@@ -1,6 +1,6 @@
 /** What a message in a conversation means for what waits there. Reads, and changes nothing. */
 import type { Conversation, Inbound } from "@svc/contract";
-import { isAllowed, laneOf } from "@svc/kit";
+import { isAllowed, keyOfConversation } from "@svc/kit";
 import type { Approval, Delivery, Store } from "@svc/store";
 import { type KeywordMatch, matchKeyword } from "./keywords.ts";
 import type { ChannelAnswers } from "./types.ts";
@@ -44,9 +44,10 @@ const isOlder = ({ nowMs }: ReadingDeps, { sentAtMs }: Inbound, { createdAtMs }:
 
 /** Where the question was asked in this conversation, or has opened it. */
 function promptsIn({ prompts }: Approval, conversation: Conversation): Approval["prompts"] {
-  const here = laneOf(conversation);
+  const here = keyOfConversation(conversation);
   return prompts.filter(
-    ({ conversation: asked, opened }) => laneOf(asked) === here || (opened !== undefined && laneOf(opened) === here),
+    ({ conversation: asked, opened }) =>
+      keyOfConversation(asked) === here || (opened !== undefined && keyOfConversation(opened) === here),
   );
 }
 

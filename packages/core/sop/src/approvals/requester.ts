@@ -1,6 +1,6 @@
 /** A new approval: in one transaction with the questions that go out for it. */
 import { type Conversation, SvcError } from "@svc/contract";
-import { laneOf, asJson } from "@svc/kit";
+import { keyOfConversation, asJson } from "@svc/kit";
 import type { Approval, Delivery, NewApproval } from "@svc/store";
 import type { ApprovalOptions, ApprovalRequest, Pending, Requested } from "./types.ts";
 import { promptText, requestEvent } from "./prompt-text.ts";
@@ -91,7 +91,7 @@ export class Requester {
   #askIn(approval: NewApproval & Pick<Approval, "n">, conversation: Conversation, asker: string | undefined): Delivery {
     const { store, clock, settings } = this.#options;
     const { n } = approval;
-    const lane = laneOf(conversation);
+    const lane = keyOfConversation(conversation);
     const { approvers, maxChars } = settings(conversation.channel);
     const hasApprovers = approvers.length > 0;
     const addApprover = addApproverCommand(conversation.channel, asker);
@@ -164,7 +164,7 @@ export function newApproval(
 
 /** Each once, in their order. */
 const distinct = (conversations: readonly Conversation[]): Conversation[] => [
-  ...new Map(conversations.map((conversation) => [laneOf(conversation), conversation])).values(),
+  ...new Map(conversations.map((conversation) => [keyOfConversation(conversation), conversation])).values(),
 ];
 
 /** It is part of a path of the API and of command lines. */
