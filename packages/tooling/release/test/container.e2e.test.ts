@@ -83,7 +83,8 @@ test("it runs as another user on a read-only root, is healthy, and a new contain
   const paired = await fetch(`${url}/pair`, { method: "POST", headers: { "x-pairing-code": code } });
   const { token } = (await paired.json()) as { token: string };
   const say = async (): Promise<unknown> => {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    // A connection that is kept would be one to the container that goes.
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", connection: "close" };
     return (await fetch(`${url}/webhook`, { method: "POST", headers, body: '{"message":"hello"}' })).json();
   };
   expect(await say()).toMatchObject({ model: "builtin" });
