@@ -170,7 +170,7 @@ function makeFolder(root: string, nowMs: number): string {
 
 const remove = (home: Home, folder: string): void => rmSync(join(home.root, folder), { recursive: true, force: true });
 
-/** Restored files that wait in a folder of the home for the moment when nobody has it open. */
+/** Restored files, kept in a folder of the home until no process has the home open. */
 export interface RestoredFiles {
   readonly manifest: Manifest;
   /** Name of their folder. */

@@ -15,7 +15,7 @@ export function modelReportText(report: ModelReport): string {
   ].join("\n");
 }
 
-/** A price nobody told us is said to be unknown; it is never shown as nothing. */
+/** A price that the config does not set is shown as unknown, never as zero. */
 function costText({ provider, model, agent, cost_usd: cost, price_known: known }: ModelReport): string {
   if (provider === "builtin") return "nothing: the built-in model is free";
   if (!known) {

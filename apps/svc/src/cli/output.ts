@@ -79,7 +79,7 @@ function bar(share: number): string {
   return `[${"=".repeat(full)}${" ".repeat(BAR_WIDTH - full)}] ${String(Math.round(within * 100)).padStart(3)} %`;
 }
 
-/** What last went wrong with a channel or a feature, in one line: the newer of the two; blank when there is none, or when it is what is wrong now, which is told anyway. */
+/** The newer of two past errors of a channel or a feature, in one line. Blank without one, and for the current error, which is shown anyway. */
 export function lastErrorText(
   { reason, last_failure: failure }: Pick<UnitReport, "reason" | "last_failure">,
   error: ChannelStatus["last_error"] = null,

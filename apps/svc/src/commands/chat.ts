@@ -120,7 +120,7 @@ async function chatRepl(backend: Backend, { target, uploads, attached }: ChatRep
   return EXIT.ok;
 }
 
-/** The conversation's own reader asks: a second one would steal its keys. Whoever leaves has not said yes. */
+/** Asks by the conversation's own reader: a second one would take its keys. Leaving is no approval. */
 function confirmOn(lines: Interface, turn: AbortSignal, left: AbortSignal): Confirm {
   return (message, over) =>
     new Promise((resolve) => {
@@ -186,7 +186,7 @@ async function say(
   }
 }
 
-/** A price nobody told us is said to be unknown; it is never shown as nothing. */
+/** A price that the config does not set is shown as unknown, never as zero. */
 function usageLine({ model, input_tokens, output_tokens, cost_usd }: ChatAnswer): string {
   const cost = cost_usd === null ? "cost unknown: the price of the model is not set" : `$${cost_usd.toFixed(4)}`;
   return `${model}, ${input_tokens} tokens in, ${output_tokens} out, ${cost}`;

@@ -68,7 +68,7 @@ function fish(): string {
   return [...words, names].join("\n");
 }
 
-/** Names and keys for the shell: what fits the last word, one a line. It says nothing of what goes wrong: somebody is typing. */
+/** Prints the names and keys that complete the last word, one per line. Prints no errors: the operator is typing. */
 export async function complete(context: CommandContext): Promise<number> {
   const words = context.args;
   const typed = words.at(-1) ?? "";

@@ -143,7 +143,7 @@ async function installService({ context }: Setup): Promise<number> {
   return run({ ...context, ...parseWords(command, ["install"]) });
 }
 
-/** Throws what does not fit together, without a line number of a file that nobody has: the answers are to blame. */
+/** Throws the problems of the answers, without line numbers: the file does not exist yet. */
 async function assertValid({ draft }: Setup): Promise<void> {
   try {
     await draft.load();

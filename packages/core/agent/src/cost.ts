@@ -365,7 +365,7 @@ const sum = (a: Used, b: Used, sign: 1 | -1): Used => ({
   spentUsd: a.spentUsd + sign * b.spentUsd,
 });
 
-/** What a turn cost. A price nobody told us is unknown, never zero; so is the cost of tokens that nobody counted. */
+/** What a turn cost. A price that the config does not set is unknown, never zero; so is the cost of uncounted tokens. */
 export interface Tokens {
   readonly inputTokens: number;
   readonly outputTokens: number;

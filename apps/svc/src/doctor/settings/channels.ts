@@ -85,7 +85,7 @@ function listsOf(keys: ChannelSection["keys"]): Pick<ChannelSection, "allowed" |
 export function webhookFindings({ config }: Settings): Finding[] {
   const { gateway, "channels_config.webhook": webhook } = config.core;
   const asks = webhook.secret !== undefined || isSet(webhook.signing_secret);
-  // Whoever has no token is refused then; a token is asked for nothing more.
+  // Then a request without a token is refused, and one with a token needs nothing else.
   const refuses = !gateway.require_pairing && !asks && gateway.require_signatures;
   if (refuses) return [ok("require-pairing", NO_TOKEN_NO_SECRET), ok("webhook-secret", NO_TOKEN_NO_SECRET)];
   return [
@@ -98,7 +98,7 @@ export function webhookFindings({ config }: Settings): Finding[] {
 const isSet = (secret: string | undefined): boolean => secret !== undefined && secret.trim() !== "";
 
 const NO_TOKEN_NO_SECRET =
-  "Whoever calls POST /webhook without a token is refused: gateway.require_signatures is on, and no secret is set.";
+  "Requests to POST /webhook without a token are refused: gateway.require_signatures is on, and no secret is set.";
 
 function pairing(required: boolean, asks: boolean, isPublic: boolean): Finding {
   const id = "require-pairing";
