@@ -34,7 +34,7 @@ export interface Outgoing {
  */
 export function outgoingRows(channel: Pick<Channel, "text"> | undefined, outgoing: Outgoing): NewDelivery[] {
   const { conversation, text, files, replyData, turnId, keyOf } = outgoing;
-  const lane = keyOfConversation(conversation);
+  const conversationKey = keyOfConversation(conversation);
   const texts = splitText(text, channel?.text?.maxChars ?? DEFAULT_MAX_CHARS);
   const parts = [
     ...texts.map((part) => ({ text: part, files: [] })),
@@ -43,7 +43,7 @@ export function outgoingRows(channel: Pick<Channel, "text"> | undefined, outgoin
   return parts.map((part, index) => ({
     ...part,
     conversation,
-    lane,
+    conversationKey,
     ...(replyData !== undefined && { replyData }),
     ...(turnId !== undefined && { turnId }),
     ...(keyOf && { key: keyOf(index + 1) }),

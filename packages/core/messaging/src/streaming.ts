@@ -160,7 +160,7 @@ export class Draft implements Streaming {
     const text = draftText(this.#written, this.#of.channel.text?.maxChars ?? DEFAULT_MAX_CHARS);
     if (text === "" || text === this.#shown) return void (this.#isIdle = true);
     // Its place is behind what is still on its way there.
-    const isBehind = this.#id === undefined && !this.#deps.dispatcher.isIdle(this.#attempt.message.lane);
+    const isBehind = this.#id === undefined && !this.#deps.dispatcher.isIdle(this.#attempt.message.conversationKey);
     if (isBehind) return this.#delay(this.#delays.intervalMs);
     this.#showing = this.#tell(text).then((delayMs) => {
       this.#showing = undefined;

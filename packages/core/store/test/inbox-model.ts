@@ -10,12 +10,12 @@ const newMessage = fc
   .record({
     key: fc.option(fc.nat({ max: 9 }), { nil: undefined }),
     isNumbered: fc.constantFrom(true, true, false),
-    lane: fc.constantFrom("a", "a", "b"),
+    conversationKey: fc.constantFrom("a", "a", "b"),
     kind: fc.constantFrom<NewMessage["kind"]>("message", "message", "message", "reaction", "notice"),
   })
-  .map(({ key, isNumbered, lane, kind }): NewMessage => {
+  .map(({ key, isNumbered, conversationKey, kind }): NewMessage => {
     const dedupe = { key: `${key}`, forMs: DEDUPE_MS, ...(isNumbered && key !== undefined && { sequence: key }) };
-    return { kind, lane, body: { key: key ?? null }, ...(key !== undefined && { dedupe }) };
+    return { kind, conversationKey, body: { key: key ?? null }, ...(key !== undefined && { dedupe }) };
   });
 const arrival = fc
   .record({
@@ -60,7 +60,7 @@ export type InboxStep = typeof inboxStep extends fc.Arbitrary<infer Value> ? Val
 
 export interface Known {
   readonly n: number;
-  readonly lane: string;
+  readonly conversationKey: string;
   readonly channel: string;
   state: InboxState;
   attempts: number;
@@ -100,12 +100,12 @@ export class InboxModel {
     return messages.map((each) => (this.#isNew(channel, each, nowMs) ? this.#keep(channel, each, nowMs) : "duplicate"));
   }
 
-  #isNew(channel: string, { lane, dedupe }: NewMessage, nowMs: number): boolean {
+  #isNew(channel: string, { conversationKey, dedupe }: NewMessage, nowMs: number): boolean {
     if (dedupe === undefined) return true;
     const id = `id ${channel} ${dedupe.key}`;
     const { sequence } = dedupe;
     if (sequence === undefined) return this.#remember(id, nowMs);
-    const place = `${channel} ${lane}`;
+    const place = `${channel} ${conversationKey}`;
     const isBelow = sequence <= (this.#floors.get(place) ?? -1);
     if (isBelow && !this.#ids.has(id)) this.reached.belowFloor += 1;
     if (isBelow || this.#ids.has(id)) return false;
@@ -120,12 +120,12 @@ export class InboxModel {
     return true;
   }
 
-  #keep(channel: string, { lane, kind }: NewMessage, nowMs: number): number {
+  #keep(channel: string, { conversationKey, kind }: NewMessage, nowMs: number): number {
     const n = (this.#last += 1);
     const isDone = kind === "reaction";
     const state = isDone ? "done" : "waiting";
     const endedAtMs = isDone ? nowMs : undefined;
-    this.#messages.push({ n, lane, channel, state, endedAtMs, ...FRESH });
+    this.#messages.push({ n, conversationKey, channel, state, endedAtMs, ...FRESH });
     return n;
   }
 

@@ -18,7 +18,7 @@ export function createIngress({ config }: FeatureContext<Config>, keys: SigningK
       const told = notificationOf(readJson(body));
       if (told === undefined) return {};
       // One queue: the mailbox is read once at a time, also when its address is spelled differently.
-      const notice = { lane: "mailbox", body: noticeOf(told) };
+      const notice = { queue: "mailbox", body: noticeOf(told) };
       return { notices: [told.messageId === undefined ? notice : { ...notice, id: told.messageId }] };
     },
     // A token of Pub/Sub can't be made here.

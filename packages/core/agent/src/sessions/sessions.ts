@@ -148,8 +148,8 @@ export class Sessions implements SessionService {
     const { store, active, redact } = this.#deps;
     const open = active.stored(conversationKey(clientId, name)).map(ofActive);
     // What came by a channel, or by a caller that does not wait, is in the inbox.
-    const lane = channel ? name : keyOfSession(clientId, name);
-    const waiting = store.inbox.waitingIn(lane).map(({ turnId, receivedAtMs, body }) => {
+    const inboxKey = channel ? name : keyOfSession(clientId, name);
+    const waiting = store.inbox.waitingIn(inboxKey).map(({ turnId, receivedAtMs, body }) => {
       const { sender, text } = jsonAs<Inbound>(body);
       const running = active.running().find((turn) => turn.id === turnId);
       const about = { id: turnId, at: receivedAtMs, replaced: false } as const;
@@ -320,7 +320,7 @@ interface UnawaitedMessage {
 }
 
 export function sessionMessageOf({ owner, session, ...inbound }: UnawaitedMessage): NewMessage {
-  return { kind: "message", lane: keyOfSession(owner, session), body: asJson(inbound) };
+  return { kind: "message", conversationKey: keyOfSession(owner, session), body: asJson(inbound) };
 }
 
 /** Who wrote such a message, by its sender. */

@@ -306,9 +306,9 @@ class Settler {
 
   #outcome(approval: Approval, conversation: Conversation): NewDelivery {
     const { settings } = this.#options;
-    const lane = keyOfConversation(conversation);
+    const conversationKey = keyOfConversation(conversation);
     const text = outcomeText(approval, settings(conversation.channel).maxChars);
-    return { conversation, lane, text, files: [], key: `approval-end:${approval.n}:${lane}` };
+    return { conversation, conversationKey, text, files: [], key: `approval-end:${approval.n}:${conversationKey}` };
   }
 }
 

@@ -91,12 +91,19 @@ export class Requester {
   #askIn(approval: NewApproval & Pick<Approval, "n">, conversation: Conversation, asker: string | undefined): Delivery {
     const { store, clock, settings } = this.#options;
     const { n } = approval;
-    const lane = keyOfConversation(conversation);
+    const conversationKey = keyOfConversation(conversation);
     const { approvers, maxChars } = settings(conversation.channel);
     const hasApprovers = approvers.length > 0;
     const addApprover = addApproverCommand(conversation.channel, asker);
     const text = promptText(approval, { hasApprovers, maxChars, ...(!hasApprovers && { addApprover }) });
-    const row = { conversation, lane, text, files: [], key: `approval:${n}:${lane}`, approval: n };
+    const row = {
+      conversation,
+      conversationKey,
+      text,
+      files: [],
+      key: `approval:${n}:${conversationKey}`,
+      approval: n,
+    };
     const delivery = store.outbox.add([row], clock.now())[0]!;
     store.approvals.addPrompt(n, conversation, delivery.n);
     return delivery;
