@@ -87,8 +87,8 @@ export class Inbox {
         return { arrived, committed: inTransaction?.(arrival, arrived) };
       });
       if (arrived.state === "kept") {
-        for (const [at, kept] of arrived.messages.entries()) {
-          if (kept !== "duplicate") this.#arrived(arrival.channel, messages[at]!, kept);
+        for (const [at, stored] of arrived.messages.entries()) {
+          if (stored !== "duplicate") this.#arrived(arrival.channel, messages[at]!, stored);
         }
       }
       committed?.();

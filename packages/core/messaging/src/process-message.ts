@@ -396,9 +396,9 @@ export class MessageProcessor {
   async tellLost(message: InboxMessage): Promise<void> {
     const { store } = this.#deps;
     const { n, kind, draft, error: code = "TURN_CRASHED" } = message;
-    if (kind !== "message") return store.write(() => store.inbox.told(n));
+    if (kind !== "message") return store.write(() => store.inbox.notified(n));
     const note = (): string => {
-      store.inbox.told(n);
+      store.inbox.notified(n);
       return apologyFor(code);
     };
     const more = { code, error: new SvcError(code), keeps: true as const, ...(draft !== undefined && { draft }) };
@@ -426,8 +426,8 @@ export class MessageProcessor {
     };
     const { owner, session, author } = this.placeOf(message);
     const more = { ...(name !== undefined && { agent: name }), ...(error && { error }) };
-    const kept = keeps && { message: { text: asked, author } };
-    const turn = { turnId, owner, session, inTransaction, ...more, ...kept };
+    const question = keeps && { message: { text: asked, author } };
+    const turn = { turnId, owner, session, inTransaction, ...more, ...question };
     await this.retryUntilStored(n, () => agent.abandon(turn));
     this.finish(message, code ?? error?.code ?? "TURN_CANCELLED");
     dispatcher.wake(deliveries);

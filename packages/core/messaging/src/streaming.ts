@@ -271,7 +271,7 @@ export function draftText(written: string, maxChars: number): string {
 function withoutMarkers(written: string): string {
   const lines = linesOf(written);
   const last = lines.pop()!;
-  const kept = lines.filter(({ names }) => names === undefined).map(({ line }) => line);
-  if (last.names === undefined && (last.isCode || !isMarkerBegun(last.line))) kept.push(last.line);
-  return kept.join("\n");
+  const shown = lines.filter(({ names }) => names === undefined).map(({ line }) => line);
+  if (last.names === undefined && (last.isCode || !isMarkerBegun(last.line))) shown.push(last.line);
+  return shown.join("\n");
 }

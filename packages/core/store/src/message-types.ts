@@ -73,7 +73,7 @@ export interface NewDelivery {
   /** Of the conversation; sent one after the other within it. */
   readonly conversationKey: string;
   readonly text: string;
-  readonly files: readonly KeptFile[];
+  readonly files: readonly StoredFile[];
   readonly replyData?: Json;
   /** The turn it belongs to, if any. */
   readonly turnId?: string;
@@ -86,7 +86,7 @@ export interface NewDelivery {
 }
 
 /** A file in the workspace of an agent, read when it is sent; or an answer that is spoken then. */
-export interface KeptFile {
+export interface StoredFile {
   readonly kind: MediaKind;
   /** Of a spoken answer its name only. */
   readonly path: string;

@@ -36,7 +36,7 @@ export const inboxStep = fc.oneof(
   },
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constantFrom("begin", "calledOff", "failed", "reopen", "told" as const), which }),
+    arbitrary: fc.record({ do: fc.constantFrom("begin", "calledOff", "failed", "reopen", "notified" as const), which }),
   },
   {
     weight: 4,
@@ -130,11 +130,11 @@ export class InboxModel {
   }
 
   /** As the method of this name tells it; undefined: it tells nothing. */
-  attempt(what: "begin" | "calledOff" | "failed" | "reopen" | "told", known: Known): boolean | undefined {
+  attempt(what: "begin" | "calledOff" | "failed" | "reopen" | "notified", known: Known): boolean | undefined {
     const isWaiting = known.state === "waiting";
     if (what === "begin") known.isBegun = isWaiting;
     if (what === "calledOff") known.isBegun = false;
-    if (what === "told" || what === "reopen") known.isUntold = false;
+    if (what === "notified" || what === "reopen") known.isUntold = false;
     if (what === "failed" && isWaiting) Object.assign(known, { isBegun: false, attempts: known.attempts + 1 });
     if (what === "failed") return isWaiting;
     if (what !== "reopen") return undefined;

@@ -115,7 +115,7 @@ describe("attempts", () => {
     });
     reopen();
     expect(store.inbox.lost()).toEqual([read(1)]);
-    await store.write(() => store.inbox.told(1));
+    await store.write(() => store.inbox.notified(1));
     crash();
     expect(store.inbox.lost()).toEqual([]);
     expect(store.inbox.counts().inbox).toEqual({ waiting: 1, done: 0, failed: 1, dropped: 0 });

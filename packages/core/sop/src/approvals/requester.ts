@@ -131,7 +131,7 @@ export class Announced {
     this.#ids.set(approval.n, id);
     if (this.#ids.size > MAX_IDS) this.#ids.delete(this.#ids.keys().next().value!);
     // Not waited for: where it is lost, the next process tells of it again.
-    store.write(() => store.approvals.told(approval.n, id)).catch(() => undefined);
+    store.write(() => store.approvals.announced(approval.n, id)).catch(() => undefined);
     return id;
   }
 }

@@ -98,9 +98,9 @@ export class InboxStore {
 
   /** It keeps its number and its turn. Undefined: no such message is locked. */
   #unlock(channel: string, message: NewMessage, nowMs: number): KeptMessage | undefined {
-    const kept = message.unlocks && this.#locked.unlock(channel, message);
-    if (kept && message.kind === "reaction") this.#box.end(kept.n, { state: "done", atMs: nowMs });
-    return kept;
+    const unlocked = message.unlocks && this.#locked.unlock(channel, message);
+    if (unlocked && message.kind === "reaction") this.#box.end(unlocked.n, { state: "done", atMs: nowMs });
+    return unlocked;
   }
 
   /** Inside a transaction: ends the locked message of this key. Undefined: there was none. */
@@ -197,7 +197,7 @@ export class InboxStore {
   /** Inside a transaction: a failed or dropped one waits again, with all its attempts before it. Tells whether it was one that can be read. */
   reopen(n: number): boolean {
     if (this.#box.read(n)?.kind === "locked") return false;
-    this.#lost.told(n);
+    this.#lost.notified(n);
     return this.#box.reopen(n);
   }
 
@@ -207,8 +207,8 @@ export class InboxStore {
   }
 
   /** Inside the transaction that keeps the word to the sender of a lost message. */
-  told(n: number): void {
-    this.#lost.told(n);
+  notified(n: number): void {
+    this.#lost.notified(n);
   }
 
   /** Some of those that ended before `beforeMs`, from the number `from` on. */
@@ -228,7 +228,7 @@ export class InboxStore {
   dropOld(numbers: readonly number[], beforeMs: number): number {
     const gone = this.#sweep.delete(numbers, beforeMs);
     for (const { n, turnId } of gone) {
-      this.#lost.told(n);
+      this.#lost.notified(n);
       this.#dropSteps.run(turnId);
     }
     return gone.length;
@@ -255,11 +255,11 @@ export class InboxStore {
 /** Messages that a start gave up, because the process had died of them again and again; their senders are to be told. */
 class LostMessages {
   readonly #all;
-  readonly #told;
+  readonly #notified;
 
   constructor(db: DatabaseSync) {
     this.#all = db.prepare("SELECT n, draft, traceparent FROM inbox_lost ORDER BY n");
-    this.#told = db.prepare("DELETE FROM inbox_lost WHERE n = ?");
+    this.#notified = db.prepare("DELETE FROM inbox_lost WHERE n = ?");
   }
 
   all(read: (n: number) => InboxMessage | undefined): InboxMessage[] {
@@ -272,8 +272,8 @@ class LostMessages {
   }
 
   /** Inside a transaction: its sender is told, or need not be any more. */
-  told(n: number): void {
-    this.#told.run(n);
+  notified(n: number): void {
+    this.#notified.run(n);
   }
 }
 
