@@ -37,7 +37,7 @@ describe("a backup", () => {
     expect(readFileSync(join(other.workspace, "deep/er/note.txt"), "utf8")).toBe("old");
     expect(statSync(join(other.workspace, "run.sh")).mode & 0o777).toBe(0o700);
     expect(statSync(other.config).mode & 0o777).toBe(0o600);
-    expect(restore.kept()).toBeUndefined();
+    expect(restore.previous()).toBeUndefined();
     expect(readdirSync(other.root).toSorted()).toEqual([".secret_key", "config.toml", "run", "state", "workspace"]);
   });
 

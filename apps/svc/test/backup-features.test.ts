@@ -50,7 +50,7 @@ function valueIn(file: string): unknown {
 async function restoreInto(at: Home): Promise<string | undefined> {
   using restore = await prepareRestore(at, archive(), { clock: systemClock });
   restore.apply();
-  return restore.kept();
+  return restore.previous();
 }
 
 test("come back as they were, with what was still in their logs", async () => {

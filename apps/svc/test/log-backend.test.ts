@@ -111,7 +111,7 @@ describe("lines", () => {
     await using _ = daemon;
     const ids = await Promise.all(
       Array.from({ length: 30 }, async (_, number) => {
-        const headers = { "X-Session-Id": `lane-${number % 3}` };
+        const headers = { "X-Session-Id": `room-${number % 3}` };
         const response = await daemon.request("/webhook", { token, headers, body: { message: "hello" } });
         expect(response.status).toBeGreaterThanOrEqual(500);
         return response.headers.get("x-request-id")!;

@@ -30,8 +30,8 @@ export function buildAt(binary: string): Build {
 
 /** From the cache, or built in a worktree of its own, which is removed again. */
 export async function referenceBuild(commit: string, say: (line: string) => void): Promise<Build> {
-  const kept = join(CACHE, `${commit}-${process.platform}-${process.arch}`);
-  const binary = join(kept, "svc");
+  const cached = join(CACHE, `${commit}-${process.platform}-${process.arch}`);
+  const binary = join(cached, "svc");
   if (existsSync(binary)) return { commit, isDirty: false, binary };
   requireCommit(commit);
   say(`building ${commit.slice(0, 8)}, once: half a minute`);
@@ -40,8 +40,8 @@ export async function referenceBuild(commit: string, say: (line: string) => void
   const checkout = join(CACHE, `${BUILDING}${commit.slice(0, 8)}-${process.pid}`);
   try {
     git("worktree", "add", "--quiet", "--detach", checkout, commit);
-    rmSync(kept, { recursive: true, force: true });
-    renameSync(dirname(await builtIn(checkout)), kept);
+    rmSync(cached, { recursive: true, force: true });
+    renameSync(dirname(await builtIn(checkout)), cached);
   } finally {
     removeWorktree(checkout);
   }

@@ -39,10 +39,10 @@ async function read(binary: string, bytes: Uint8Array): Promise<number> {
   const child = spawn(binary, ["__pdf-text"], { env: {}, stdio: ["pipe", "pipe", "ignore", "pipe"] });
   child.stdin!.write('{"ranges":[[1,null]]}\n');
   child.stdin!.end(bytes);
-  let told = "";
-  for await (const chunk of child.stdout!.setEncoding("utf8")) told += chunk as string;
-  if (!told.endsWith('{"end":true}\n')) throw new Error("the process that reads PDFs did not come to its end");
-  return told.split('{"page":').length - 1;
+  let output = "";
+  for await (const chunk of child.stdout!.setEncoding("utf8")) output += chunk as string;
+  if (!output.endsWith('{"end":true}\n')) throw new Error("the process that reads PDFs did not come to its end");
+  return output.split('{"page":').length - 1;
 }
 
 const median = (all: readonly number[]): number => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0;

@@ -13,10 +13,10 @@ import { setTimeout as sleep } from "node:timers/promises";
  */
 export async function withLock(path, work, onWait = () => {}) {
   mkdirSync(dirname(path), { recursive: true });
-  let told = false;
+  let announced = false;
   while (!tryLock(path)) {
-    if (!told) onWait();
-    told = true;
+    if (!announced) onWait();
+    announced = true;
     await sleep(200);
   }
   const release = () => rmSync(path, { force: true });

@@ -180,7 +180,7 @@ export interface RestoredFiles {
   /** Whether they have left for their places. */
   applied(): boolean;
   /** Where what was there before is now; undefined when there was nothing. */
-  kept(): string | undefined;
+  previous(): string | undefined;
 }
 
 /** Throws BACKUP_INVALID when there are none of this name, or not all of them. */
@@ -190,7 +190,7 @@ export function restoredFiles({ root }: Pick<Home, "root">, folder: string): Res
     if (!isRestoreFolder(folder) || !existsSync(marker)) throw damaged("its unpacked files are gone");
   };
   demand();
-  const kept = join(root, keptFolder(folder));
+  const previous = join(root, keptFolder(folder));
   return {
     manifest: parseManifest(readFileSync(marker, "utf8")),
     folder,
@@ -199,7 +199,7 @@ export function restoredFiles({ root }: Pick<Home, "root">, folder: string): Res
       swapIn(root, folder);
     },
     applied: () => !existsSync(marker),
-    kept: () => (existsSync(kept) ? kept : undefined),
+    previous: () => (existsSync(previous) ? previous : undefined),
   };
 }
 

@@ -45,7 +45,7 @@ export async function addChannel(context: CommandContext, typed: string): Promis
       cause: error,
     });
   });
-  const told = await reloadDaemon(context).catch(async (error: unknown) => {
+  const reload = await reloadDaemon(context).catch(async (error: unknown) => {
     await saved.restore();
     const why = error instanceof Error ? error.message.replace(/^It is written, but /, "") : "";
     throw new SvcError("SETTINGS_REFUSED", `The channel was not added: ${why} The file is as it was.`, {
@@ -57,12 +57,12 @@ export async function addChannel(context: CommandContext, typed: string): Promis
       channel: channel.id,
       section: channel.section,
       generated: Object.fromEntries(generated),
-      reload: told.report,
+      reload: reload.report,
     });
   } else {
     context.print(`added [${channel.section}]`);
     for (const [key, secret] of generated) context.print(`${key}, shown this once: ${secret}`);
-    context.print(told.text);
+    context.print(reload.text);
     context.print(`Next: svc channels test ${channel.id}`);
   }
   return EXIT.ok;

@@ -28,11 +28,11 @@ export async function run(context: CommandContext): Promise<number> {
   const asks = atTerminal() && !options.flag("yes");
   await answer(setup, asks);
   if (draft.isChange) {
-    const told = draft.settings.size === 0 ? undefined : await changeConfig(setup);
-    await tell(setup, told === undefined ? "nothing to change in" : "changed");
-    if (told && !options.flag("json")) context.print(told.text);
+    const change = draft.settings.size === 0 ? undefined : await changeConfig(setup);
+    await tell(setup, change === undefined ? "nothing to change in" : "changed");
+    if (change && !options.flag("json")) context.print(change.text);
     // It runs already.
-    if (told !== undefined && told.report !== null && !options.flag("service")) return EXIT.ok;
+    if (change !== undefined && change.report !== null && !options.flag("service")) return EXIT.ok;
   } else {
     await writeAnswers(setup);
     await tell(setup, "wrote");

@@ -77,7 +77,7 @@ async function restoreLive(home: Home, restore: PreparedRestore): Promise<string
 const notUp = (restore: PreparedRestore, cause: unknown): SvcError =>
   new SvcError("NOT_RUNNING", "The files are restored, but the daemon did not come up again.", {
     cause,
-    hint: `See: svc logs. What was there before: ${restore.kept() ?? "nothing"}`,
+    hint: `See: svc logs. What was there before: ${restore.previous() ?? "nothing"}`,
   });
 
 /** Somebody has the home, and it is no daemon: a command such as svc chat. */
@@ -107,7 +107,7 @@ function tell(
   problem: SvcError | undefined,
 ): void {
   const { created_at, svc_version, files } = restore.manifest;
-  const kept = restore.kept() ?? null;
+  const previous = restore.previous() ?? null;
   if (context.options.flag("json")) {
     const warning = problem?.message ?? null;
     context.printJson({
@@ -115,7 +115,7 @@ function tell(
       created_at,
       svc_version,
       files: files.length,
-      kept,
+      kept: previous,
       set_aside: { ...restore.setAside },
       url: url ?? null,
       warning,
@@ -123,7 +123,7 @@ function tell(
     return;
   }
   context.print(`restored ${files.length} files of ${created_at}`);
-  if (kept !== null) context.print(`what was there before: ${kept}`);
+  if (previous !== null) context.print(`what was there before: ${previous}`);
   const { messages, deliveries, runs } = restore.setAside;
   if (messages + deliveries > 0) {
     context.print(

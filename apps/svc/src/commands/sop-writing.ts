@@ -66,11 +66,11 @@ const wayBack = ({ version }: SopSaved | SopUndone): string =>
 
 export async function versions(context: CommandContext, call: Call, name: string): Promise<number> {
   const body = name === "" ? {} : { name };
-  const kept = await call({ name: "sop-versions", body });
-  if (context.options.flag("json")) context.printJson(kept);
-  else if (kept.versions.length === 0) context.print("no saved changes");
+  const list = await call({ name: "sop-versions", body });
+  if (context.options.flag("json")) context.printJson(list);
+  else if (list.versions.length === 0) context.print("no saved changes");
   else {
-    const rows = kept.versions.map(({ version, at, by, what, sops }) => [
+    const rows = list.versions.map(({ version, at, by, what, sops }) => [
       String(version),
       at,
       what,
@@ -163,10 +163,10 @@ async function inEditor(context: CommandContext, call: Call, name: string, sourc
       return report(context, saved, `${name} is saved.`);
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
-      const kept = `What you wrote is in ${folder}`;
-      if (error.code !== "SOP_INVALID") throw new SvcError(error.code, error.message, { hint: kept, cause: error });
+      const hint = `What you wrote is in ${folder}`;
+      if (error.code !== "SOP_INVALID") throw new SvcError(error.code, error.message, { hint, cause: error });
       context.print(printable(error.message));
-      if (!(await confirmed("Edit again?", true))) throw new SvcError("SOP_INVALID", undefined, { hint: kept });
+      if (!(await confirmed("Edit again?", true))) throw new SvcError("SOP_INVALID", undefined, { hint });
     }
   }
 }

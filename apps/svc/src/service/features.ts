@@ -100,10 +100,10 @@ export function handedTo(
       ...(ports.audit && { audit: (kind, data) => ports.audit!(kind, data) }),
       ...(ports.agents && { agents: ports.agents }),
       ...(ports.refresh && { refresh: () => ports.refresh!() }),
-      pairedClient: (kept) =>
+      pairedClient: (stored) =>
         store()
           .devices.all()
-          .find(({ clientId }) => clientId === kept)?.clientId,
+          .find(({ clientId }) => clientId === stored)?.clientId,
       secrets: featureSecrets(owner, home, store),
       secretsOf: (clientId) => featureSecrets(ownerOfClient(owner, clientId), home, store),
       state: featureState(owner, store),

@@ -64,13 +64,13 @@ export class SettingsDesk implements SettingsAdmin {
     });
     try {
       const { changed, restart, warnings } = await this.#reload();
-      const kept = saved.version ?? null;
-      if (kept !== null) {
+      const version = saved.version ?? null;
+      if (version !== null) {
         const keys = "edits" in change ? saved.keys.join(" ") : `undo of ${change.undo}`;
-        await store.write(() => governance.sops.audit.add("settings-change", { version: kept, keys, by }));
+        await store.write(() => governance.sops.audit.add("settings-change", { version, keys, by }));
       }
       return {
-        version: kept,
+        version,
         revision: saved.revision,
         changed: [...changed],
         restart: [...restart],

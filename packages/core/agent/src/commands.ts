@@ -111,10 +111,10 @@ export class Commands {
     const [standing] = names as [string];
     const chosen = choice.toLowerCase() === DEFAULT ? standing : nameAmong(names, choice);
     if (chosen === undefined) return { response: modelRefused(names) };
-    const kept = chosen === standing ? undefined : chosen;
+    const override = chosen === standing ? undefined : chosen;
     return {
       response: modelTaken(chosen),
-      write: () => store.conversations.choose(owner, name, kept, clock.now()),
+      write: () => store.conversations.choose(owner, name, override, clock.now()),
     };
   }
 

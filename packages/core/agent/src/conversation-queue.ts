@@ -11,7 +11,7 @@ export interface QueuedItem {
   /** Its place in the conversation. */
   readonly n: number;
   /** Key of its conversation. */
-  readonly lane: string;
+  readonly conversationKey: string;
   readonly channel: string;
   /** Of one that an earlier process left: how many processes died while they worked on it. */
   readonly crashes?: number;
@@ -114,7 +114,7 @@ export class ConversationQueue<Item extends QueuedItem> {
   }
 
   /** Whether an item of this conversation would begin at once. */
-  isFree({ lane: key, channel }: Pick<QueuedItem, "lane" | "channel">): boolean {
+  isFree({ conversationKey: key, channel }: Pick<QueuedItem, "conversationKey" | "channel">): boolean {
     return !this.#conversations.has(key) && this.#groupOf(channel).running < this.#maxParallel;
   }
 
@@ -171,7 +171,7 @@ export class ConversationQueue<Item extends QueuedItem> {
 
   /** Removes one item that does not run. Of thousands that are given up at once, each would else walk all of them twice. */
   remove(item: Item): void {
-    const conversation = this.#conversations.get(item.lane);
+    const conversation = this.#conversations.get(item.conversationKey);
     const at = conversation?.items.indexOf(item) ?? -1;
     if (!conversation || at < 0 || (at === 0 && conversation.isRunning)) return;
     conversation.items.splice(at, 1);
@@ -196,7 +196,7 @@ export class ConversationQueue<Item extends QueuedItem> {
   }
 
   /** Begins nothing more in this conversation until the result is called. */
-  hold(of: Pick<QueuedItem, "lane" | "channel">): () => void {
+  hold(of: Pick<QueuedItem, "conversationKey" | "channel">): () => void {
     const conversation = this.#conversationOf(of);
     conversation.holds += 1;
     return () => {
@@ -211,7 +211,10 @@ export class ConversationQueue<Item extends QueuedItem> {
     return [...this.#conversations.values()].flatMap(({ items }) => items);
   }
 
-  #conversationOf({ lane: key, channel }: Pick<QueuedItem, "lane" | "channel">): Conversation<Item> {
+  #conversationOf({
+    conversationKey: key,
+    channel,
+  }: Pick<QueuedItem, "conversationKey" | "channel">): Conversation<Item> {
     let conversation = this.#conversations.get(key);
     if (!conversation) {
       const idle = { isRunning: false, isQueued: false, place: undefined, cancelDelay: undefined, holds: 0 };

@@ -231,7 +231,7 @@ export class Spending {
 }
 
 /** As the provider told them; undefined: it did not. */
-export interface ToldTokens {
+export interface ReportedTokens {
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
 }
@@ -335,14 +335,14 @@ export class Meter {
   }
 
   /** A call that ended. `estimate` is asked only where money depends on what the provider left out. */
-  add(told: ToldTokens, estimate: () => Tokens): void {
-    const isWhole = told.inputTokens !== undefined && told.outputTokens !== undefined;
-    const { inputTokens = 0, outputTokens = 0 } = told;
+  add(reported: ReportedTokens, estimate: () => Tokens): void {
+    const isWhole = reported.inputTokens !== undefined && reported.outputTokens !== undefined;
+    const { inputTokens = 0, outputTokens = 0 } = reported;
     this.isUsed = true;
     if (!isWhole) this.#uncounted += 1;
     this.inputTokens += inputTokens;
     this.outputTokens += outputTokens;
-    const spentUsd = this.#model.price ? this.#costOf(told, isWhole ? undefined : estimate()) : 0;
+    const spentUsd = this.#model.price ? this.#costOf(reported, isWhole ? undefined : estimate()) : 0;
     this.#unrecorded = sum(this.#unrecorded, { inputTokens, outputTokens, spentUsd }, 1);
     if (this.#model.price) this.#onSpent(spentUsd);
   }
@@ -351,8 +351,8 @@ export class Meter {
     return this.#model.provider === "builtin" || uncounted === 0 ? costUsd(this.#model, tokens) : undefined;
   }
 
-  #costOf(told: ToldTokens, guess: Tokens = NOTHING): number {
-    const { inputTokens = guess.inputTokens, outputTokens = guess.outputTokens } = told;
+  #costOf(reported: ReportedTokens, guess: Tokens = NOTHING): number {
+    const { inputTokens = guess.inputTokens, outputTokens = guess.outputTokens } = reported;
     return costUsd(this.#model, { inputTokens, outputTokens }) ?? 0;
   }
 }

@@ -97,7 +97,7 @@ async function askModel(
   const limit = new TimeLimit(clock, signal);
   limit.start(profile.turn.timeoutMs);
   try {
-    const told = await callModel({
+    const answer = await callModel({
       model: settings.model,
       about: { ...settings.about, redact: redaction.redact },
       clock,
@@ -111,8 +111,8 @@ async function askModel(
         ...(functionTools.length > 0 && { tools: functionTools }),
       },
     });
-    meter.add(told, () => estimate(estimateTokens(JSON.stringify(told.content))));
-    const content = redactText(withUniqueCallIds(told, said).content, redaction.redact);
+    meter.add(answer, () => estimate(estimateTokens(JSON.stringify(answer.content))));
+    const content = redactText(withUniqueCallIds(answer, said).content, redaction.redact);
     const calls = toolCallsOf(content).map(({ toolCallId, toolName, input }) => ({
       callId: toolCallId,
       tool: toolName,

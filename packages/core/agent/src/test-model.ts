@@ -44,7 +44,7 @@ export async function testModel(parts: ModelTestDeps, profile: AgentProfile, sig
   const { inputTokens, outputTokens, costUsd } = meter;
   const used = { latencyMs, inputTokens, outputTokens, costUsd, priceKnown: isPriceKnown(model) };
   const tested = { agent, provider: model.provider, model: modelName(model), ok: error === undefined, ...used };
-  return error ? { ...tested, error: told(error) } : tested;
+  return error ? { ...tested, error: errorJson(error) } : tested;
 }
 
 /** Not repeated: who tests wants to see what goes wrong. */
@@ -71,7 +71,7 @@ function asModelError(cause: unknown): SvcError {
   });
 }
 
-const told = ({ code, message, hint, said }: SvcError) => ({
+const errorJson = ({ code, message, hint, said }: SvcError) => ({
   code,
   message,
   ...(hint !== undefined && { hint }),

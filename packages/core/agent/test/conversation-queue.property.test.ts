@@ -7,10 +7,10 @@ import { describe, expect, test } from "vitest";
 import { type Attempted, ConversationQueue, type Run } from "../src/conversation-queue.ts";
 
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("add" as const), lane: fc.nat(3), crashes: fc.nat(3) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("add" as const), key: fc.nat(3), crashes: fc.nat(3) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("end" as const, "retry" as const), which: fc.nat(5) }) },
   fc.record({ do: fc.constant("take" as const), n: fc.nat(20) }),
-  fc.record({ do: fc.constant("hold" as const), lane: fc.nat(3), for: fc.nat(4) }),
+  fc.record({ do: fc.constant("hold" as const), key: fc.nat(3), for: fc.nat(4) }),
   fc.record({ do: fc.constant("resize" as const), to: fc.integer({ min: 1, max: 3 }) }),
   fc.record({ do: fc.constant("switch" as const), channel: fc.nat(1) }),
   fc.record({ do: fc.constant("time" as const), ms: fc.constantFrom(10, 1_000, 5_000) }),
@@ -34,11 +34,11 @@ describe("the conversation queue", () => {
         const begun: number[] = [];
         const isDown = new Set<string>();
         const holds = new Map<string, number>();
-        const hold = (lane: string, channel: string): (() => void) => {
-          const release = queue.hold({ lane, channel });
-          holds.set(lane, (holds.get(lane) ?? 0) + 1);
+        const hold = (key: string, channel: string): (() => void) => {
+          const release = queue.hold({ conversationKey: key, channel });
+          holds.set(key, (holds.get(key) ?? 0) + 1);
           return () => {
-            holds.set(lane, holds.get(lane)! - 1);
+            holds.set(key, holds.get(key)! - 1);
             release();
           };
         };
@@ -49,11 +49,13 @@ describe("the conversation queue", () => {
           canBegin: (channel) => !isDown.has(channel),
           begins: "soon",
           begin: (message, run) => {
-            expect([...running.values()].some((other) => other.message.lane === message.lane)).toBe(false);
+            expect(
+              [...running.values()].some((other) => other.message.conversationKey === message.conversationKey),
+            ).toBe(false);
             expect(isDown.has(message.channel)).toBe(false);
             expect(running.size).toBeLessThan(limit);
             expect(isSuspect(message) && [...running.values()].some((other) => isSuspect(other.message))).toBe(false);
-            expect(holds.get(message.lane) ?? 0).toBe(0);
+            expect(holds.get(message.conversationKey) ?? 0).toBe(0);
             begun.push(message.n);
             running.set(message.n, { message, end: (attempted) => run.end(attempted) });
           },
@@ -66,8 +68,10 @@ describe("the conversation queue", () => {
           const [one] = [...running.values()].slice(which % (running.size || 1));
           if (!one) return;
           // Nothing before it in its conversation is left.
-          const lane = [...left].filter(([, name]) => name === one.message.lane).map(([number]) => number);
-          expect(Math.min(...lane)).toBe(one.message.n);
+          const sameConversation = [...left]
+            .filter(([, name]) => name === one.message.conversationKey)
+            .map(([number]) => number);
+          expect(Math.min(...sameConversation)).toBe(one.message.n);
           running.delete(one.message.n);
           if (attempted === "over") left.delete(one.message.n);
           one.end(attempted);
@@ -76,12 +80,12 @@ describe("the conversation queue", () => {
           if (each.do === "add") {
             const message: WaitingMessage = {
               n: ++n,
-              lane: `l${each.lane}`,
-              channel: `c${each.lane % 2}`,
+              conversationKey: `l${each.key}`,
+              channel: `c${each.key % 2}`,
               kind: "message",
               crashes: each.crashes,
             };
-            left.set(message.n, message.lane);
+            left.set(message.n, message.conversationKey);
             queue.add(message);
           } else if (each.do === "end") finish(each.which, "over");
           else if (each.do === "retry") finish(each.which, { retryDelayMs: 1_000 });
@@ -90,7 +94,7 @@ describe("the conversation queue", () => {
             isEqual(taken.length, running.has(each.n) ? 0 : 1);
             for (const message of taken) left.delete(message.n);
           } else if (each.do === "hold") {
-            releases.push({ at: at + each.for, release: hold(`l${each.lane}`, `c${each.lane % 2}`) });
+            releases.push({ at: at + each.for, release: hold(`l${each.key}`, `c${each.key % 2}`) });
           } else if (each.do === "resize") {
             limit = Math.max(each.to, running.size);
             queue.resize(limit);
@@ -135,16 +139,17 @@ describe("the conversation queue", () => {
       begins: "soon",
       begin,
     });
-    const add = (n: number, lane: string) => queue.add({ n, lane, channel: "c", kind: "message" });
+    const add = (n: number, conversationKey: string) =>
+      queue.add({ n, conversationKey, channel: "c", kind: "message" });
     queue.start();
     add(1, "other");
     await quiet();
-    add(2, "lane");
-    queue.take("lane", () => true);
-    add(3, "lane");
+    add(2, "room");
+    queue.take("room", () => true);
+    add(3, "room");
     queue.resize(3);
     await quiet();
-    add(4, "lane");
+    add(4, "room");
     await quiet();
     expect(begun.map(({ n }) => n)).toEqual([1, 3]);
     for (const end of ends) end("over");
@@ -161,7 +166,7 @@ describe("the conversation queue", () => {
     };
     const clock = fakeClock();
     const queue = new ConversationQueue<WaitingMessage>({ clock, maxParallel: 1, begins: "soon", begin });
-    const add = (n: number) => queue.add({ n, lane: "lane", channel: "c", kind: "message" });
+    const add = (n: number) => queue.add({ n, conversationKey: "room", channel: "c", kind: "message" });
     queue.start();
     add(5);
     await quiet();
@@ -182,7 +187,7 @@ describe("the conversation queue", () => {
 
   test("gives each channel permits of its own where it is told to", async () => {
     const begun: string[] = [];
-    const begin = ({ channel, lane }: WaitingMessage) => void begun.push(`${channel} ${lane}`);
+    const begin = ({ channel, conversationKey }: WaitingMessage) => void begun.push(`${channel} ${conversationKey}`);
     const queue = new ConversationQueue<WaitingMessage>({
       clock: fakeClock(),
       maxParallel: 2,
@@ -191,9 +196,9 @@ describe("the conversation queue", () => {
       begin,
     });
     queue.start();
-    for (const [n, lane] of ["a", "b", "c"].entries()) {
+    for (const [n, conversationKey] of ["a", "b", "c"].entries()) {
       for (const [at, channel] of ["one", "two"].entries()) {
-        queue.add({ n: 2 * n + at, lane: `${lane} ${channel}`, channel, kind: "message" });
+        queue.add({ n: 2 * n + at, conversationKey: `${conversationKey} ${channel}`, channel, kind: "message" });
       }
     }
     await quiet();

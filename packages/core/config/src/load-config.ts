@@ -96,10 +96,10 @@ async function loaded(source: ParsedConfig, options: LoadConfigOptions): Promise
   findings.push(...coreRules(core));
   findings.push(...channelAgentRules(core, values.values()), ...spokenChannelRules(core, values.values()));
   const headers = headerSecrets(valueAt(table, ["observability", "otel_headers"]));
-  const told = withUnread(withoutVague(findings), unread);
-  if (told.length > 0) {
+  const reported = withUnread(withoutVague(findings), unread);
+  if (reported.length > 0) {
     const secrets = textsOf([...placesInFile, ...secretPlaces(table, all)], headers);
-    throw new ConfigError(file, await report(told, { file, text, origins, secrets }));
+    throw new ConfigError(file, await report(reported, { file, text, origins, secrets }));
   }
   const secrets = knownSecrets([...placesInFile, ...secretPlaces(table, all)], headers);
 

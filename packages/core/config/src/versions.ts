@@ -66,23 +66,23 @@ export class VersionStore<Before extends object> {
     return this.#numbers()
       .toReversed()
       .flatMap((version) => {
-        const kept = this.#kept(version);
-        return kept ? [{ ...kept, version }] : [];
+        const stored = this.#stored(version);
+        return stored ? [{ ...stored, version }] : [];
       });
   }
 
   /** Throws VERSION_UNKNOWN. */
   read(version: number): Kept<Before> {
-    const kept = this.#kept(version);
-    if (!kept) throw new SvcError("VERSION_UNKNOWN");
-    return kept;
+    const stored = this.#stored(version);
+    if (!stored) throw new SvcError("VERSION_UNKNOWN");
+    return stored;
   }
 
-  #kept(version: number): Kept<Before> | undefined {
+  #stored(version: number): Kept<Before> | undefined {
     try {
-      const kept = JSON.parse(readFileSync(this.#path(version), "utf8")) as Kept<Before> & { file: string };
-      const isOurs = kept.file === this.#options.subject && Array.isArray(kept.keys);
-      return isOurs && this.#options.isBefore(kept as never) ? kept : undefined;
+      const stored = JSON.parse(readFileSync(this.#path(version), "utf8")) as Kept<Before> & { file: string };
+      const isOurs = stored.file === this.#options.subject && Array.isArray(stored.keys);
+      return isOurs && this.#options.isBefore(stored as never) ? stored : undefined;
     } catch {
       return undefined;
     }

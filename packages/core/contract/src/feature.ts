@@ -131,7 +131,7 @@ export interface FeatureContext<Config = unknown> extends FeatureSurroundings<Co
    * The ClientId of a paired device that a feature has kept as text; undefined where there is no such device, or it was revoked
    * since. Not before the Registration phase.
    */
-  pairedClient(kept: string): ClientId | undefined;
+  pairedClient(storedClientId: string): ClientId | undefined;
   /**
    * State for as long as this construction of the feature is in force, whose first value is `initial`. Names are the feature's
    * own: a-z, then a-z 0-9 _ -, at most 64, each once. Only in `create`. Throws TypeError.

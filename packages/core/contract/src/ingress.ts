@@ -68,8 +68,8 @@ export interface Parsed {
 export interface Notice {
   /** As `Inbound.id`. */
   readonly id?: string;
-  /** Notices of one lane are handled one after the other. */
-  readonly lane: string;
+  /** Notices of one queue are handled one after the other. */
+  readonly queue: string;
   /** Handed to `Channel.onNotice`. */
   readonly body: Json;
 }

@@ -30,8 +30,8 @@ export const limitedClient = (clientId: ClientId): ClientId =>
 export const channelIdentity = (isPaired: (clientId: ClientId) => boolean = () => true): ChannelIdentity => ({
   channel: (channel) => derivedClientId(["channel", channel]),
   sender: (channel, sender) => derivedClientId(["sender", channel, sender]),
-  ofSession(kept, turnId) {
-    const owner = kept as ClientId;
+  ofSession(storedOwner, turnId) {
+    const owner = storedOwner as ClientId;
     if (owner !== ANONYMOUS) return { owner, clientId: owner, isGone: !isPaired(owner) };
     // The connection that sent it is gone, and anonymous callers must not see each other's tools.
     return { owner, clientId: `${ANONYMOUS_PREFIX}${derivedClientId(["request", turnId])}` as ClientId, isGone: false };

@@ -403,7 +403,8 @@ export class RunningTurns {
       return await turn(controller.signal);
     } finally {
       this.#running.delete(link);
-      if (this.#running.size === 0 && this.#whenIdle.length > 0) for (const told of this.#whenIdle.splice(0)) told();
+      if (this.#running.size === 0 && this.#whenIdle.length > 0)
+        for (const resolve of this.#whenIdle.splice(0)) resolve();
     }
   }
 

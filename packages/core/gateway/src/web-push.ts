@@ -194,8 +194,8 @@ export class WebPush {
 
   async #readKey(): Promise<VapidKey> {
     const { secrets } = this.#options;
-    const kept = await secrets.get(KEY);
-    if (kept !== undefined) return readVapidKey(kept);
+    const stored = await secrets.get(KEY);
+    if (stored !== undefined) return readVapidKey(stored);
     const { key, text } = makeVapidKey();
     await secrets.set(KEY, text);
     return key;

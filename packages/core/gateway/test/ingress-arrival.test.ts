@@ -1,4 +1,4 @@
-// How a delivery is kept: in the lane of its conversation, under the id its platform gave it and no other, and with what is
+// How a delivery is stored: under the key of its conversation, under the id its platform gave it and no other, and with what is
 // used once. What is wrong here is a message answered twice, or never.
 import { DEDUPE_MS, type Inbound } from "@svc/contract";
 import { keyOfConversation } from "@svc/kit";
@@ -13,9 +13,13 @@ const inbound = (rest: Partial<Inbound> = {}): Inbound => ({ conversation, sende
 const kept = (one: Inbound) => arrivalOf("provider_a", { inbound: [one] }, undefined)?.messages[0];
 
 describe("a message", () => {
-  test("is kept whole, in the lane of its conversation", () => {
+  test("is stored whole, under the key of its conversation", () => {
     const message = inbound({ id: "m1", senderName: "Ann", group: true, sentAtMs: 5, replyData: { x: [1] } });
-    expect(kept(message)).toMatchObject({ kind: "message", lane: keyOfConversation(conversation), body: message });
+    expect(kept(message)).toMatchObject({
+      kind: "message",
+      conversationKey: keyOfConversation(conversation),
+      body: message,
+    });
   });
 
   test.each<[string, Partial<Inbound>, unknown]>([
@@ -42,7 +46,7 @@ describe("a delivery", () => {
 
   test("keeps messages, notices and updates together, and what is used once with them", () => {
     const updates = [{ platformId: "p", status: "read" as const }];
-    const notices = [{ id: "n1", lane: "box", body: { historyId: "9" } }];
+    const notices = [{ id: "n1", queue: "box", body: { historyId: "9" } }];
     expect(arrivalOf("provider_a", { inbound: [inbound()], notices, updates }, "random")).toMatchObject({
       channel: "provider_a",
       once: "random",
@@ -52,14 +56,17 @@ describe("a delivery", () => {
     expect(arrivalOf("c", { updates }, undefined)).toEqual({ channel: "c", messages: [], updates });
   });
 
-  test("a notice has neither the lane nor the id of a message", () => {
+  test("a notice has neither the key nor the id of a message", () => {
     const text = fc.oneof(fc.string(), fc.constantFrom("notice", "provider_a", "[", '","'));
     fc.assert(
-      fc.property(text, text, text, text, (channel, id, lane, thread) => {
-        const message = inbound({ id, conversation: { channel, id: lane, thread } });
-        const notice = { id, lane, body: null };
+      fc.property(text, text, text, text, (channel, id, queue, thread) => {
+        const message = inbound({ id, conversation: { channel, id: queue, thread } });
+        const notice = { id, queue, body: null };
         const [one, other] = arrivalOf(channel, { inbound: [message], notices: [notice] }, undefined)!.messages;
-        expect([one!.lane === other!.lane, one!.dedupe!.key === other!.dedupe!.key]).toEqual([false, false]);
+        expect([one!.conversationKey === other!.conversationKey, one!.dedupe!.key === other!.dedupe!.key]).toEqual([
+          false,
+          false,
+        ]);
       }),
     );
   });

@@ -32,7 +32,7 @@ describe("a request whose caller does not wait", () => {
     expect(arrival.channel).toBe("webhook");
     expect(messageOf(arrival)).toEqual({
       kind: "message",
-      lane: '{"session":["client-operator","ops"]}',
+      conversationKey: '{"session":["client-operator","ops"]}',
       body: {
         conversation: { channel: "webhook", id: "ops@dev-operator" },
         sender: "dev-operator",
@@ -47,7 +47,7 @@ describe("a request whose caller does not wait", () => {
     const names = [];
     for (let n = 0; n < 2; n += 1) names.push((await post(gateway, token, undefined, LATER)).json.session_id);
     expect(new Set(names).size).toBe(2);
-    expect(names).toEqual(gateway.arrivals.map((arrival) => JSON.parse(messageOf(arrival).lane).session[1]));
+    expect(names).toEqual(gateway.arrivals.map((arrival) => JSON.parse(messageOf(arrival).conversationKey).session[1]));
     for (const name of names) expect(name).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
   });
 
@@ -69,7 +69,7 @@ describe("a request whose caller does not wait", () => {
       expect((await post(gateway, token, undefined, { ...LATER, "x-session-id": "ops" })).status).toBe(202);
     }
     const messages = gateway.arrivals.map(messageOf);
-    expect(messages.map(({ lane }) => JSON.parse(lane))).toEqual([
+    expect(messages.map(({ conversationKey }) => JSON.parse(conversationKey))).toEqual([
       { session: ["client-ci", "ops"] },
       { session: ["client-cron", "ops"] },
       { session: ["anonymous", "ops"] },

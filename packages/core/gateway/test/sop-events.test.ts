@@ -139,7 +139,7 @@ describe("of what arrives together", () => {
     channel: "mail",
     messages: ["message", "reaction", "notice", "message", "message"].map((kind, n) => ({
       kind: kind as "message",
-      lane: "l",
+      conversationKey: "l",
       body: { conversation, text: `${n}` },
     })),
   };

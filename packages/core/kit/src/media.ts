@@ -20,10 +20,12 @@ export async function downloadMedia(fetch: FeatureContext["fetch"], download: Me
   const { status, headers, truncated } = await fetch(url, { timeoutMs: TIME_LIMIT_MS, ...options }).catch(asRefusal);
   if (status === 408 || status === 429 || status >= 500) {
     const waitMs = retryAfterMs(headers["retry-after"], nowMs);
-    throw new SvcError("REMOTE_UNREACHABLE", told(status), { ...(waitMs !== undefined && { retryAfterMs: waitMs }) });
+    throw new SvcError("REMOTE_UNREACHABLE", statusText(status), {
+      ...(waitMs !== undefined && { retryAfterMs: waitMs }),
+    });
   }
   // 206 and the like are no whole file.
-  if (status !== 200) throw new SvcError("MEDIA_REFUSED", told(status));
+  if (status !== 200) throw new SvcError("MEDIA_REFUSED", statusText(status));
   if (truncated) {
     throw new SvcError("MEDIA_REFUSED", `The file is larger than ${Math.floor(options.maxBytes / 1_048_576)} MiB.`);
   }
@@ -33,7 +35,7 @@ export async function downloadMedia(fetch: FeatureContext["fetch"], download: Me
 
 const TIME_LIMIT_MS = 120_000;
 
-const told = (status: number): string => `The server of the file answered with status ${status}.`;
+const statusText = (status: number): string => `The server of the file answered with status ${status}.`;
 
 /** A link to a private address, to another host or to none at all does not get better. */
 function asRefusal(error: unknown): never {

@@ -53,13 +53,13 @@ export interface SenderGateOptions {
 
 /** `isAllowed` that logs each refused sender once, so that a sender can't fill the log. */
 export function senderGate({ allowed, mode, log, channel }: SenderGateOptions): (sender: string) => boolean {
-  const told = new Set<string>();
+  const named = new Set<string>();
   return (sender) => {
     if (isAllowed(allowed, sender, mode)) return true;
     const name = shortened(sender);
-    if (told.has(name) || told.size > MAX_TOLD) return false;
-    told.add(name);
-    if (told.size > MAX_TOLD)
+    if (named.has(name) || named.size > MAX_TOLD) return false;
+    named.add(name);
+    if (named.size > MAX_TOLD)
       log.info("more senders are not on the allowlist; they are not told any more", { channel });
     else log.info("a sender is not on the allowlist", { channel, sender: name });
     return false;
@@ -79,10 +79,10 @@ const MAX_CHARS = 320;
 
 /** Tells of each name once, and of so many at most: senders are made up in no time. */
 export function toldOnce(tell: (name: string) => void): (name: string) => void {
-  const told = new Set<string>();
+  const named = new Set<string>();
   return (name) => {
-    if (told.has(name) || told.size >= MAX_TOLD) return;
-    told.add(name);
+    if (named.has(name) || named.size >= MAX_TOLD) return;
+    named.add(name);
     tell(name);
   };
 }

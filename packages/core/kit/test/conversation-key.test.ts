@@ -1,4 +1,4 @@
-// Two conversations in one lane would see each other's history: ids are the platform's and hold any character.
+// Two conversations with one key would see each other's history: ids are the platform's and hold any character.
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -12,7 +12,7 @@ const part = fc.oneof(
 );
 const conversation = fc.record({ channel: part, id: part, thread: part }, { requiredKeys: ["channel", "id"] });
 
-test("one lane for each conversation, and the same one every time", () => {
+test("one key for each conversation, and the same one every time", () => {
   fc.assert(
     fc.property(conversation, conversation, (one, other) => {
       const isSame = one.channel === other.channel && one.id === other.id && one.thread === other.thread;
@@ -23,15 +23,15 @@ test("one lane for each conversation, and the same one every time", () => {
   );
 });
 
-test("no thread is another lane than a thread without a name", () => {
+test("no thread has another key than a thread without a name", () => {
   expect(keyOfConversation({ channel: "c", id: "i" })).not.toBe(
     keyOfConversation({ channel: "c", id: "i", thread: "" }),
   );
 });
 
 test("the keys of a chat are those of its threads, and no other's", () => {
-  const isIn = (lane: string, { from, before }: ReturnType<typeof keysOfChat>): boolean => {
-    const bytes = Buffer.from(lane);
+  const isIn = (key: string, { from, before }: ReturnType<typeof keysOfChat>): boolean => {
+    const bytes = Buffer.from(key);
     return Buffer.compare(Buffer.from(from), bytes) <= 0 && Buffer.compare(bytes, Buffer.from(before)) < 0;
   };
   fc.assert(

@@ -109,8 +109,8 @@ export class StoredMessageAdmin implements MessageAdmin {
   async dropAllOf(owner: ClientId): Promise<void> {
     const { store, log } = this.#deps;
     const beginning = keysOfOwner(owner);
-    for (const { n, lane } of store.inbox.waiting()) {
-      if (!lane.startsWith(beginning)) continue;
+    for (const { n, conversationKey } of store.inbox.waiting()) {
+      if (!conversationKey.startsWith(beginning)) continue;
       await this.drop(incomingId(n)).catch((error: unknown) => {
         log.warn("a message of a removed client could not be dropped yet", { error: String(error) });
       });

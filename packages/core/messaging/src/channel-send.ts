@@ -54,8 +54,8 @@ export function channelSendTool(deps: () => ChannelSendDeps): CoreTool {
     run: (message, context) => send(deps(), message, context as CoreToolContext),
   });
   const recall: CoreTool["recall"] = (turnId, callId) => {
-    const kept = keptOf(deps(), turnId, callId);
-    return kept.length > 0 ? { output: resultOf(kept) } : undefined;
+    const rows = keptOf(deps(), turnId, callId);
+    return rows.length > 0 ? { output: resultOf(rows) } : undefined;
   };
   const refuses: CoreTool["refuses"] = (given, { turnId, callId }) => {
     const { channel, to } = given as v.InferOutput<typeof input>;
@@ -98,11 +98,11 @@ const keyOf = (turnId: string, callId: string, part: number): string => `${turnI
 /** The deliveries of the call: all of them, or none. */
 function keptOf({ store }: ChannelSendDeps, turnId: string, callId: string): Delivery[] {
   const byKey = new Map(store.outbox.ofTurn(turnId).map((delivery) => [delivery.key, delivery]));
-  const kept: Delivery[] = [];
+  const rows: Delivery[] = [];
   for (let part = 1; ; part += 1) {
     const delivery = byKey.get(keyOf(turnId, callId, part));
-    if (!delivery) return kept;
-    kept.push(delivery);
+    if (!delivery) return rows;
+    rows.push(delivery);
   }
 }
 

@@ -26,7 +26,7 @@ export function newMessageOf(inbound: Inbound): NewMessage {
   const { kind = "message", id, dedupeMs = DEDUPE_MS, sequence, conversation } = body;
   return {
     kind,
-    lane: keyOfConversation(conversation),
+    conversationKey: keyOfConversation(conversation),
     body: asJson(body),
     ...(unlocks && { unlocks }),
     ...(id !== undefined && { dedupe: { key: id, forMs: dedupeMs, ...(sequence !== undefined && { sequence }) } }),
@@ -87,8 +87,8 @@ export class Inbox {
         return { arrived, committed: inTransaction?.(arrival, arrived) };
       });
       if (arrived.state === "kept") {
-        for (const [at, kept] of arrived.messages.entries()) {
-          if (kept !== "duplicate") this.#arrived(arrival.channel, messages[at]!, kept);
+        for (const [at, stored] of arrived.messages.entries()) {
+          if (stored !== "duplicate") this.#arrived(arrival.channel, messages[at]!, stored);
         }
       }
       committed?.();
@@ -98,7 +98,7 @@ export class Inbox {
     }
   }
 
-  #arrived(channel: string, { kind, lane, body, unlocks }: NewMessage, { n, turnId }: KeptMessage): void {
+  #arrived(channel: string, { kind, conversationKey, body, unlocks }: NewMessage, { n, turnId }: KeptMessage): void {
     if (kind === "reaction" || kind === "locked") return;
     const inbound = jsonAs<Inbound>(body);
     if (kind === "message") {
@@ -107,7 +107,7 @@ export class Inbox {
     }
     // A start after the commit finds it on disk, unless it was locked then.
     if (this.#known === undefined || (n <= this.#known && !unlocks)) return;
-    const waiting = { n, channel, kind, lane };
+    const waiting = { n, channel, kind, conversationKey };
     if (kind === "message") this.#priority.arrived(waiting, inbound);
     else this.#notices.add(waiting);
   }
@@ -280,21 +280,22 @@ class Admission {
       throw new SvcError("BUSY", "Too many messages are waiting; try again shortly.", { retryAfterMs: 1_000 });
     }
     for (const message of messages) {
-      if (!this.#isFull(message.lane) || this.#isExempt(message)) continue;
+      if (!this.#isFull(message.conversationKey) || this.#isExempt(message)) continue;
       const text = "Too many messages are waiting in this conversation; try again later.";
       throw new SvcError("BUSY", text, { retryAfterMs: CONVERSATION_AGAIN_MS });
     }
     this.#arriving += messages.length;
-    for (const { lane } of messages) this.#arrivingIn.set(lane, (this.#arrivingIn.get(lane) ?? 0) + 1);
+    for (const { conversationKey } of messages)
+      this.#arrivingIn.set(conversationKey, (this.#arrivingIn.get(conversationKey) ?? 0) + 1);
   }
 
   /** They wait now, or were not stored. */
   leave(messages: readonly NewMessage[]): void {
     this.#arriving -= messages.length;
-    for (const { lane } of messages) {
-      const left = this.#arrivingIn.get(lane)! - 1;
-      if (left > 0) this.#arrivingIn.set(lane, left);
-      else this.#arrivingIn.delete(lane);
+    for (const { conversationKey } of messages) {
+      const left = this.#arrivingIn.get(conversationKey)! - 1;
+      if (left > 0) this.#arrivingIn.set(conversationKey, left);
+      else this.#arrivingIn.delete(conversationKey);
     }
   }
 

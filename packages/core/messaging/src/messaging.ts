@@ -75,7 +75,9 @@ export function createMessaging(options: MessagingOptions): Messaging {
         };
       };
       const arrived = await inbox.accept({ channel, messages: messages.map(newMessageOf) }, both);
-      return arrived.state === "replayed" ? [] : arrived.messages.map((kept) => (kept === "duplicate" ? kept : "kept"));
+      return arrived.state === "replayed"
+        ? []
+        : arrived.messages.map((outcome) => (outcome === "duplicate" ? outcome : "kept"));
     },
     start() {
       dispatcher.start();

@@ -75,10 +75,10 @@ export class OutboxDispatcher {
   }
 
   /** Called after the commit that added or reopened these rows. */
-  wake(rows: readonly Pick<Delivery, "n" | "lane" | "conversation" | "state">[]): void {
+  wake(rows: readonly Pick<Delivery, "n" | "conversationKey" | "conversation" | "state">[]): void {
     if (!this.#isRunning) return;
-    for (const { n, lane, conversation, state } of rows) {
-      if (state === "waiting") this.#queue.add({ n, lane, channel: conversation.channel });
+    for (const { n, conversationKey, conversation, state } of rows) {
+      if (state === "waiting") this.#queue.add({ n, conversationKey, channel: conversation.channel });
     }
   }
 
@@ -93,7 +93,7 @@ export class OutboxDispatcher {
   }
 
   /** Called after the commit that dropped it. A running send is aborted; the platform may have it all the same. */
-  forget({ n, lane: key }: Pick<Delivery, "n" | "lane">): void {
+  forget({ n, conversationKey: key }: Pick<Delivery, "n" | "conversationKey">): void {
     const abort = this.#aborts.get(n);
     if (abort) abort.abort(new SvcError("TURN_CANCELLED"));
     else this.#queue.take(key, (waiting) => waiting.n === n);
@@ -155,7 +155,7 @@ interface DelivererDeps {
  * process. A delivery that was added later needs no note, which would be a commit of its own: if it kills, it is among those that the
  * next start finds.
  */
-type QueuedDelivery = Pick<WaitingDelivery, "n" | "lane" | "channel"> & { readonly crashes?: number };
+type QueuedDelivery = Pick<WaitingDelivery, "n" | "conversationKey" | "channel"> & { readonly crashes?: number };
 
 interface Sending {
   readonly channel: Channel;

@@ -13,7 +13,7 @@ import {
   type Workspace,
 } from "@svc/contract";
 import { keyOfConversation, splitText } from "@svc/kit";
-import type { KeptFile, NewDelivery } from "@svc/store";
+import type { StoredFile, NewDelivery } from "@svc/store";
 import { attachedFile } from "./media/outgoing-files.ts";
 import type { MessagingSettings } from "./types.ts";
 
@@ -21,7 +21,7 @@ import type { MessagingSettings } from "./types.ts";
 export interface Outgoing {
   readonly conversation: Conversation;
   readonly text: string;
-  readonly files: readonly KeptFile[];
+  readonly files: readonly StoredFile[];
   readonly replyData?: Json | undefined;
   readonly turnId?: string | undefined;
   /** The key of one of its rows, by its place from 1 on. */
@@ -34,7 +34,7 @@ export interface Outgoing {
  */
 export function outgoingRows(channel: Pick<Channel, "text"> | undefined, outgoing: Outgoing): NewDelivery[] {
   const { conversation, text, files, replyData, turnId, keyOf } = outgoing;
-  const lane = keyOfConversation(conversation);
+  const conversationKey = keyOfConversation(conversation);
   const texts = splitText(text, channel?.text?.maxChars ?? DEFAULT_MAX_CHARS);
   const parts = [
     ...texts.map((part) => ({ text: part, files: [] })),
@@ -43,7 +43,7 @@ export function outgoingRows(channel: Pick<Channel, "text"> | undefined, outgoin
   return parts.map((part, index) => ({
     ...part,
     conversation,
-    lane,
+    conversationKey,
     ...(replyData !== undefined && { replyData }),
     ...(turnId !== undefined && { turnId }),
     ...(keyOf && { key: keyOf(index + 1) }),
@@ -126,9 +126,9 @@ async function taken(
   target: AnswerTarget,
   response: string,
   maxFiles: number,
-): Promise<{ text: string; files: KeptFile[] }> {
+): Promise<{ text: string; files: StoredFile[] }> {
   if (!response.includes("[")) return { text: response, files: [] };
-  const files: KeptFile[] = [];
+  const files: StoredFile[] = [];
   const lines: string[] = [];
   for (const { line, names } of linesOf(response)) {
     if (!names) {
@@ -151,7 +151,7 @@ async function fileOf(
   { channel, agent, workspace }: AnswerTarget,
   kind: MediaKind,
   path: string,
-): Promise<KeptFile | string> {
+): Promise<StoredFile | string> {
   const media = channel?.media;
   if (!media?.sends.includes(kind) || !workspace) return CANT;
   try {

@@ -167,12 +167,12 @@ export class ParagraphSender implements Streaming {
     const { store, clock, dispatcher } = this.#deps;
     const rows = this.#unsaid.map(({ row }) => row);
     if (rows.length === 0) return;
-    const kept = await store
+    const stored = await store
       .write(() => (this.#isWanted() ? store.outbox.add(rows, clock.now()) : []))
       .catch(() => undefined);
-    if (!kept) return;
+    if (!stored) return;
     this.#unsaid = [];
-    dispatcher.wake(kept);
+    dispatcher.wake(stored);
   }
 
   /** Inside the transaction: nobody has stopped or dropped it. */

@@ -47,13 +47,13 @@ export class PriorityMessages {
       // A hundred thousand may wait, and other work must be served.
       if (looked % 100 === 99) await new Promise(setImmediate);
       if (stopping.aborted) return;
-      const { n, lane } = waiting;
+      const { n, conversationKey } = waiting;
       const message = store.inbox.read(n);
       if (message?.kind !== "message") continue;
       const inItsScope = (work: () => void): void => inScope(scopeOf(message), work);
       if (this.isReply(message)) inItsScope(() => this.#takeSoon(waiting));
       else if (isStopCommand(jsonAs<Inbound>(message.body).text)) {
-        if (queue.take(lane, (other) => other.n === n).length > 0) inItsScope(() => this.#stopSoon(n));
+        if (queue.take(conversationKey, (other) => other.n === n).length > 0) inItsScope(() => this.#stopSoon(n));
       }
     }
   }
@@ -104,12 +104,12 @@ export class PriorityMessages {
   }
 
   /** It keeps its place in the queue meanwhile: a message that resolves nothing is answered in its order. */
-  #takeSoon({ n, lane }: WaitingMessage): void {
+  #takeSoon({ n, conversationKey }: WaitingMessage): void {
     const { processor, queue, attempts, background } = this.#deps;
     const take = () => this.takeReply(n, () => !attempts.has(n));
     background(async () => {
       const isOver = await processor.retryUntilStored(n, take);
-      if (isOver) queue.take(lane, (other) => other.n === n);
+      if (isOver) queue.take(conversationKey, (other) => other.n === n);
     });
   }
 
@@ -125,11 +125,13 @@ export class PriorityMessages {
     const { store, clock, dispatcher, settings, processor, queue, attempts } = this.#deps;
     const message = store.inbox.read(n);
     if (message?.state !== "waiting") return;
-    const { lane, channel, turnId } = message;
+    const { conversationKey, channel, turnId } = message;
     // What comes after it is answered after it.
     const release = queue.hold(message);
-    const before = queue.take(lane, (waiting) => waiting.n < n);
-    const current = [...attempts.values()].find((attempt) => attempt.message.lane === lane && attempt.message.n < n);
+    const before = queue.take(conversationKey, (waiting) => waiting.n < n);
+    const current = [...attempts.values()].find(
+      (attempt) => attempt.message.conversationKey === conversationKey && attempt.message.n < n,
+    );
     const isStopped = current !== undefined && this.#stopAttempt(current);
     const { conversation, replyData } = jsonAs<Inbound>(message.body);
     const text = isStopped || before.length > 0 ? "Stopped." : "Nothing was running.";
@@ -174,9 +176,9 @@ export class PriorityMessages {
     if (!channel) throw new SvcError("CHANNEL_UNKNOWN");
     const newest = store.inbox.newestIn(session);
     if (newest?.channel !== conversation.channel) throw new SvcError("CHANNEL_CANNOT", NO_ADDRESS, { hint: SEND });
-    if ([...attempts.values()].some(({ message }) => message.lane === session)) throw running();
+    if ([...attempts.values()].some(({ message }) => message.conversationKey === session)) throw running();
     // Messages to the model from here on wait for the reply.
-    const release = queue.hold({ lane: session, channel: conversation.channel });
+    const release = queue.hold({ conversationKey: session, channel: conversation.channel });
     try {
       const waiting = store.inbox.waitingIn(session);
       if (waiting.some(({ turnId }) => store.steps.of(turnId).length > 0)) throw running();

@@ -208,7 +208,7 @@ export class MessageProcessor {
     const text = await this.#questionOf(attempt, channel);
     const instructions = filesInstruction(channel);
     const about = { conversation: inbound.conversation, replyData: inbound.replyData, turnId };
-    const isOfChannel = sessionIn(message.lane) === undefined;
+    const isOfChannel = sessionIn(message.conversationKey) === undefined;
     let rows: readonly NewDelivery[] | undefined;
     let deliveries: readonly Delivery[] = [];
     attempt.isTurn = true;
@@ -284,7 +284,8 @@ export class MessageProcessor {
    */
   #commandIn({ inbound, message }: Attempt): Command | undefined {
     const command = commandOf(inbound.text);
-    if (!command || sessionIn(message.lane) || inbound.choice || (inbound.media ?? []).length > 0) return undefined;
+    if (!command || sessionIn(message.conversationKey) || inbound.choice || (inbound.media ?? []).length > 0)
+      return undefined;
     return this.#deps.store.steps.of(message.turnId).length === 0 ? command : undefined;
   }
 
@@ -294,7 +295,7 @@ export class MessageProcessor {
    */
   async #runCommand({ inbound, message }: Attempt, channel: Channel, command: Command): Promise<void> {
     const { store, agent, clock, identity, dispatcher, settings, waitingBehind } = this.#deps;
-    const { n, lane, turnId } = message;
+    const { n, conversationKey, turnId } = message;
     const { conversation, replyData } = inbound;
     const name = settings().agentOf(message.channel);
     let deliveries: readonly Delivery[] = [];
@@ -302,8 +303,8 @@ export class MessageProcessor {
       command,
       owner: identity.channel(message.channel),
       clientId: identity.sender(message.channel, inbound.sender),
-      session: lane,
-      waiting: waitingBehind(lane),
+      session: conversationKey,
+      waiting: waitingBehind(conversationKey),
       ...(name !== undefined && { agent: name }),
       inTransaction(text) {
         if (!store.inbox.end(n, "done")) throw new SvcError("MESSAGE_STATE");
@@ -335,10 +336,10 @@ export class MessageProcessor {
   /** Undefined: the agent's own `ask` is used. */
   #askerOf(attempt: Attempt, typing: Typing): AskPerson | undefined {
     const { store, askIn } = this.#deps;
-    const { n, turnId, lane } = attempt.message;
+    const { n, turnId, conversationKey } = attempt.message;
     const { conversation, sender } = attempt.inbound;
     // A caller of the HTTP API can't answer a question.
-    const ask = askIn?.({ conversation: sessionIn(lane) ? undefined : conversation, turnId, sender });
+    const ask = askIn?.({ conversation: sessionIn(conversationKey) ? undefined : conversation, turnId, sender });
     if (!ask) return undefined;
     return async (question, signal) => {
       // The wait takes minutes, in which the process may be stopped: that is no crash of this message, however often.
@@ -395,9 +396,9 @@ export class MessageProcessor {
   async tellLost(message: InboxMessage): Promise<void> {
     const { store } = this.#deps;
     const { n, kind, draft, error: code = "TURN_CRASHED" } = message;
-    if (kind !== "message") return store.write(() => store.inbox.told(n));
+    if (kind !== "message") return store.write(() => store.inbox.notified(n));
     const note = (): string => {
-      store.inbox.told(n);
+      store.inbox.notified(n);
       return apologyFor(code);
     };
     const more = { code, error: new SvcError(code), keeps: true as const, ...(draft !== undefined && { draft }) };
@@ -425,8 +426,8 @@ export class MessageProcessor {
     };
     const { owner, session, author } = this.placeOf(message);
     const more = { ...(name !== undefined && { agent: name }), ...(error && { error }) };
-    const kept = keeps && { message: { text: asked, author } };
-    const turn = { turnId, owner, session, inTransaction, ...more, ...kept };
+    const question = keeps && { message: { text: asked, author } };
+    const turn = { turnId, owner, session, inTransaction, ...more, ...question };
     await this.retryUntilStored(n, () => agent.abandon(turn));
     this.finish(message, code ?? error?.code ?? "TURN_CANCELLED");
     dispatcher.wake(deliveries);
@@ -460,16 +461,21 @@ export class MessageProcessor {
     }
   }
 
-  placeOf({ channel, lane, turnId, body }: Pick<InboxMessage, "channel" | "lane" | "turnId" | "body">): MessagePlace {
+  placeOf({
+    channel,
+    conversationKey,
+    turnId,
+    body,
+  }: Pick<InboxMessage, "channel" | "conversationKey" | "turnId" | "body">): MessagePlace {
     const { identity } = this.#deps;
-    const { owner, session } = sessionIn(lane) ?? {};
+    const { owner, session } = sessionIn(conversationKey) ?? {};
     const { sender } = jsonAs<Inbound>(body);
     if (owner !== undefined && session !== undefined) {
       return { session, author: authorOfSender(sender), ...identity.ofSession(owner, turnId) };
     }
     const clientId = identity.sender(channel, sender);
     const author: Author = { kind: "person", id: sender };
-    return { clientId, owner: identity.channel(channel), session: lane, author, isGone: false };
+    return { clientId, owner: identity.channel(channel), session: conversationKey, author, isGone: false };
   }
 }
 

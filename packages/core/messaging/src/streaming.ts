@@ -160,7 +160,7 @@ export class Draft implements Streaming {
     const text = draftText(this.#written, this.#of.channel.text?.maxChars ?? DEFAULT_MAX_CHARS);
     if (text === "" || text === this.#shown) return void (this.#isIdle = true);
     // Its place is behind what is still on its way there.
-    const isBehind = this.#id === undefined && !this.#deps.dispatcher.isIdle(this.#attempt.message.lane);
+    const isBehind = this.#id === undefined && !this.#deps.dispatcher.isIdle(this.#attempt.message.conversationKey);
     if (isBehind) return this.#delay(this.#delays.intervalMs);
     this.#showing = this.#tell(text).then((delayMs) => {
       this.#showing = undefined;
@@ -271,7 +271,7 @@ export function draftText(written: string, maxChars: number): string {
 function withoutMarkers(written: string): string {
   const lines = linesOf(written);
   const last = lines.pop()!;
-  const kept = lines.filter(({ names }) => names === undefined).map(({ line }) => line);
-  if (last.names === undefined && (last.isCode || !isMarkerBegun(last.line))) kept.push(last.line);
-  return kept.join("\n");
+  const shown = lines.filter(({ names }) => names === undefined).map(({ line }) => line);
+  if (last.names === undefined && (last.isCode || !isMarkerBegun(last.line))) shown.push(last.line);
+  return shown.join("\n");
 }

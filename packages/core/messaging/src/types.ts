@@ -46,7 +46,7 @@ export interface Messaging {
    */
   replyByHand(reply: ByHand): Promise<SaidByHand>;
   /** Called after the commit of a transaction in which somebody else put these into the outbox. */
-  wake(deliveries: readonly Pick<Delivery, "n" | "lane" | "conversation" | "state">[]): void;
+  wake(deliveries: readonly Pick<Delivery, "n" | "conversationKey" | "conversation" | "state">[]): void;
   /** How many deliveries wait for a conversation. */
   backlog(conversation: Conversation): number;
   /** Takes the buttons off, where the channel can. Nothing waits for it; what goes wrong is in the log. */

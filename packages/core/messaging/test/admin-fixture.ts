@@ -40,8 +40,12 @@ export function desk() {
     messageAdmin,
     told,
     hear: (text: string, more: Partial<Inbound> = {}) =>
-      arrive({ kind: "message", lane: keyOfConversation(talk("a")), body: inbound(text, more) as unknown as Json }),
-    notice: (body: Json) => arrive({ kind: "notice", lane: "n", body }),
+      arrive({
+        kind: "message",
+        conversationKey: keyOfConversation(talk("a")),
+        body: inbound(text, more) as unknown as Json,
+      }),
+    notice: (body: Json) => arrive({ kind: "notice", conversationKey: "n", body }),
     put: async (...rows: NewDelivery[]): Promise<Delivery[]> => store.write(() => store.outbox.add(rows, clock.now())),
     [Symbol.dispose]() {
       store.close();

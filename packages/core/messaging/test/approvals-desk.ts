@@ -50,7 +50,7 @@ export function desk(store: Store, clock: Clock, wake: (rows: readonly Delivery[
       if (!conversation) return made;
       const row = {
         conversation,
-        lane: keyOfConversation(conversation),
+        conversationKey: keyOfConversation(conversation),
         text: `May it? #${made}`,
         files: [],
         approval: made,

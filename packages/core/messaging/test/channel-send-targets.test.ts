@@ -74,8 +74,8 @@ describe("the agent may write to", () => {
     await askedIn(made, "+4917012345");
     expect(sentTo(made)).toEqual(["early", "early", "4917012345"]);
     const owner = "channel chat" as typeof client;
-    const lane = keyOfConversation({ channel: "chat", id: "early" });
-    await made.store.write(() => expect(made.store.sessions.putAside(owner, lane)).toBe(true));
+    const conversationKey = keyOfConversation({ channel: "chat", id: "early" });
+    await made.store.write(() => expect(made.store.sessions.putAside(owner, conversationKey)).toBe(true));
     await askedIn(made, "late");
     expect(sentTo(made).slice(3)).toEqual(["early", "4917012345"]);
   });
@@ -93,7 +93,7 @@ describe("the agent may not write to", () => {
     ["an id of digits that are grouped otherwise", { allowed: ["1.23"], notification: undefined }, "123"],
     ["somebody whose name begins like one who wrote", NOBODY, "somewhere else"],
     ["somebody whose name is the beginning of one who wrote", NOBODY, "some"],
-    ["somebody whose name goes on as a lane does", NOBODY, 'somewhere","t'],
+    ["a person whose name goes on as a key does", NOBODY, 'somewhere","t'],
     ["everybody, as the target is called", { allowed: [], notification: undefined }, "*"],
   ])("%s: it is told the rule and the key, and nothing is kept", async (_, targets, to) => {
     using made = fixtureSendingTo([{ to }], targets);

@@ -83,7 +83,7 @@ describe("channel_send", () => {
     expect(rows()).toMatchObject([
       {
         conversation,
-        lane: keyOfConversation(conversation),
+        conversationKey: keyOfConversation(conversation),
         text: "the [redacted] word",
         files: [],
         turnId: "t-1",

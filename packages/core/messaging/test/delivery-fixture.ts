@@ -138,7 +138,7 @@ export const talk = (id: string, thread?: string): Conversation => ({
 
 export const say = (id: string, text: string, more: Partial<NewDelivery> = {}): NewDelivery => ({
   conversation: talk(id),
-  lane: keyOfConversation(talk(id)),
+  conversationKey: keyOfConversation(talk(id)),
   text,
   files: [],
   ...more,

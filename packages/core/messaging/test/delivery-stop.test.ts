@@ -70,7 +70,7 @@ describe("a stop", () => {
     const { post, chat, clock, dispatcher } = agentFixture;
     const busy = gate();
     chat.mood = () => busy.opened.then(() => Promise.reject(down()));
-    await post(say("a", "1"), say("b", "b", { conversation: { channel: "other", id: "b" }, lane: "b" }));
+    await post(say("a", "1"), say("b", "b", { conversation: { channel: "other", id: "b" }, conversationKey: "b" }));
     const stopped = dispatcher.stop(5_000);
     busy.open();
     await stopped;

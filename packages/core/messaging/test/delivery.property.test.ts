@@ -15,7 +15,7 @@ import { quiet, say } from "./delivery-fixture.ts";
 
 const MAX_ATTEMPTS = 3;
 const GIVEN_UP: ReadonlySet<string> = new Set(["DELIVERY_REFUSED", "DELIVERY_CRASHED"]);
-const LANES = ["a", "b", "c"] as const;
+const CHATS = ["a", "b", "c"] as const;
 
 /** What the platform does with a message; `die`: the process is killed before, or after, it has accepted. */
 const MOODS = ["take", "take", "take", "slow", "fail", "later", "refuse", "hang", "die-before", "die-after"] as const;
@@ -26,7 +26,7 @@ const step = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       do: fc.constant("post"),
-      lanes: fc.array(fc.constantFrom(...LANES), { minLength: 1, maxLength: 4 }),
+      chats: fc.array(fc.constantFrom(...CHATS), { minLength: 1, maxLength: 4 }),
     }),
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("wait"), ms: fc.constantFrom(1, 400, 1_000, 5_000, 70_000) }) },
@@ -82,7 +82,7 @@ class World {
   }
 
   async take(next: Step): Promise<void> {
-    if (next.do === "post") this.#post(next.lanes);
+    if (next.do === "post") this.#post(next.chats);
     else if (next.do === "wait") await this.#clock.advance(next.ms);
     else if (next.do === "turns") for (let turn = 0; turn < next.count; turn += 1) await settled();
     else if (next.do === "kill") this.#kill();
@@ -116,10 +116,10 @@ class World {
   }
 
   /** One commit each in the same group, told of in the wrong order. */
-  #post(lanes: readonly string[]): void {
+  #post(chats: readonly string[]): void {
     if (this.#isFull) return;
     const { store, dispatcher } = this.#process;
-    const kept = lanes.map((lane) => store.write(() => store.outbox.add([say(lane, "")], this.#clock.now())));
+    const kept = chats.map((chat) => store.write(() => store.outbox.add([say(chat, "")], this.#clock.now())));
     void Promise.all(kept).then((rows) => dispatcher.wake(rows.flat().toReversed()));
   }
 
@@ -179,8 +179,9 @@ class World {
     const waiting = outbox.waiting();
     const row = waiting.find(({ n }) => outbox.read(n)?.deliveryId === deliveryId);
     if (!row) return void this.#wrong.push("what was over was sent");
-    const { n, lane } = row;
-    if (waiting.find((other) => other.lane === lane) !== row) this.#wrong.push(`${n} overtook another`);
+    const { n, conversationKey } = row;
+    if (waiting.find((other) => other.conversationKey === conversationKey) !== row)
+      this.#wrong.push(`${n} overtook another`);
     if (this.#accepted.has(n)) {
       this.#repeated.add(n);
       if (!this.#unnoted.delete(n)) this.#wrong.push(`${n} was sent twice`);

@@ -81,7 +81,7 @@ describe("deliveries", () => {
     });
     await agentFixture.post(...Array.from({ length: 40 }, (_, n) => say(`a${n}`, `${n}`)));
     expect(hung.asked).toHaveLength(32);
-    await agentFixture.post(say("b", "b", { conversation: { channel: "other", id: "b" }, lane: "b" }));
+    await agentFixture.post(say("b", "b", { conversation: { channel: "other", id: "b" }, conversationKey: "b" }));
     expect(other.taken).toEqual(["b"]);
   });
 });
@@ -236,7 +236,7 @@ describe("a channel that is not in service", () => {
       ["other", other],
     ]);
     dispatcher.reconfigure(agentFixture.settings({ channels, isUp: (id) => id === "other" }));
-    await post(say("b", "b", { conversation: { channel: "other", id: "b" }, lane: "b" }));
+    await post(say("b", "b", { conversation: { channel: "other", id: "b" }, conversationKey: "b" }));
     expect([chat.asked, other.taken]).toEqual([[], ["b"]]);
     dispatcher.reconfigure(agentFixture.settings({ channels, isUp: () => true }));
     await quiet();

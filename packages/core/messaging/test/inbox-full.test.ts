@@ -11,7 +11,7 @@ describe("too much", () => {
     using made = messagingFixture({ idle: true });
     const { store, messaging } = made;
     store.inbox.waiting = () =>
-      Array.from({ length: 99_999 }, (_, n) => ({ n: -n, channel: "gone", kind: "message", lane: "l" }));
+      Array.from({ length: 99_999 }, (_, n) => ({ n: -n, channel: "gone", kind: "message", conversationKey: "l" }));
     messaging.start();
     const error = await messaging.receive("chat", [said("1"), said("2")]).catch((error: unknown) => error);
     expect(error).toMatchObject({ code: "BUSY", retryAfterMs: 1_000 });

@@ -9,7 +9,7 @@ import { afterKill, echo, messagingFixture, quiet, said, type Think } from "./me
 type AgentFixture = ReturnType<typeof messagingFixture>;
 
 const notify = async (made: AgentFixture, ...bodies: Json[]): Promise<void> => {
-  const messages = bodies.map((body) => ({ kind: "notice", lane: "mail", body }) as const);
+  const messages = bodies.map((body) => ({ kind: "notice", conversationKey: "mail", body }) as const);
   await made.messaging.accept({ channel: "chat", messages });
   await quiet();
 };

@@ -84,8 +84,8 @@ describe("order", () => {
       const words = lastAsked(options);
       running.add(words);
       most = Math.max(most, running.size);
-      const lane = words.charAt(0);
-      expect([...running].filter((other) => other.startsWith(lane))).toEqual([words]);
+      const conversation = words.charAt(0);
+      expect([...running].filter((other) => other.startsWith(conversation))).toEqual([words]);
       gates.set(words, gate());
       await gates.get(words)!.opened;
       running.delete(words);

@@ -122,7 +122,9 @@ function checkAll({ made, acts }: Life, actsBefore: readonly string[]): void {
   }
   for (const room of agent.sessions.list({}, 10)) {
     const asked = agent.sessions.messages(room.id, { limit: 100 }).messages.filter(({ role }) => role === "user");
-    const expected = kept.filter(({ lane }) => lane === room.name).map(({ body }) => (body as { text: string }).text);
+    const expected = kept
+      .filter(({ conversationKey }) => conversationKey === room.name)
+      .map(({ body }) => (body as { text: string }).text);
     expect(asked.map((message) => message.text)).toEqual(expected);
   }
   // Four answers of the model for each, 10 tokens in at a dollar: those of all attempts, and none of them twice.

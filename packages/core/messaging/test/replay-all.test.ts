@@ -15,7 +15,7 @@ describe("replay of all", () => {
     await store.write(() => {
       for (let n = 1; n <= count; n += 1) {
         const channel = n % 2 === 0 ? "even" : "odd";
-        store.inbox.arrive({ channel, messages: [{ kind: "message", lane: `${n}`, body }] }, clock.now());
+        store.inbox.arrive({ channel, messages: [{ kind: "message", conversationKey: `${n}`, body }] }, clock.now());
         store.inbox.end(n, "failed", "TURN_FAILED");
       }
     });

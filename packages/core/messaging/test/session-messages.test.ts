@@ -198,12 +198,12 @@ describe("who was shut out", () => {
   });
 });
 
-test("no channel can make a lane that is somebody's session", () => {
-  const { lane } = asked(ADA, "x", 'a"],"b');
-  expect(sessionIn(lane)).toEqual({ owner: ADA, session: 'a"],"b' });
-  expect(lane.startsWith(keysOfOwner(ADA))).toBe(true);
-  expect(lane.startsWith(keysOfOwner("client" as ClientId))).toBe(false);
-  const forged = { channel: "chat", id: lane, thread: lane };
+test("no channel can make the key of a session", () => {
+  const { conversationKey } = asked(ADA, "x", 'a"],"b');
+  expect(sessionIn(conversationKey)).toEqual({ owner: ADA, session: 'a"],"b' });
+  expect(conversationKey.startsWith(keysOfOwner(ADA))).toBe(true);
+  expect(conversationKey.startsWith(keysOfOwner("client" as ClientId))).toBe(false);
+  const forged = { channel: "chat", id: conversationKey, thread: conversationKey };
   expect(sessionIn(keyOfConversation(forged))).toBeUndefined();
   expect(sessionIn('{"notice":["chat","x"]}')).toBeUndefined();
   // What a channel hands over is a body: an owner in there is none.

@@ -23,7 +23,7 @@ export class Ongoing {
 
   end(): void {
     this.#count -= 1;
-    if (this.#count === 0) for (const told of this.#whenIdle.splice(0)) told();
+    if (this.#count === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
   /** Resolves when nothing goes on. */

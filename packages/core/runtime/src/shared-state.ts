@@ -219,14 +219,14 @@ class Lock {
   /** A reader would be let in beside itself today, and wait for ever on the day a writer comes between: better never. */
   #refuseInside(outer: Stay | undefined): void {
     for (const { lock } of outwards(outer)) {
-      if (lock === this) throw new TypeError(`The state ${this.#told} is asked for inside of itself.`);
+      if (lock === this) throw new TypeError(`The state ${this.#label} is asked for inside of itself.`);
     }
   }
 
   #turn(stay: Stay, signal: AbortSignal | undefined): Promise<void> {
     const own = new Set(outwards(stay.outer));
     if (own.size > 0 && this.waitsFor(own)) {
-      throw new TypeError(`The state ${this.#told} is held by one who waits for what is held here.`);
+      throw new TypeError(`The state ${this.#label} is held by one who waits for what is held here.`);
     }
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -258,7 +258,7 @@ class Lock {
     }
   }
 
-  get #told(): string {
+  get #label(): string {
     return JSON.stringify(this.#name);
   }
 }

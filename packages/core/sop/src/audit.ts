@@ -29,17 +29,17 @@ export function createAuditLog({ store, redact }: AuditLogOptions): AuditLog {
       const { entries, brokenAt } = await store.audit.verify();
       return { entries, brokenAt };
     },
-    add: (kind, data) => store.audit.add(kind, told(data, redact, 0)),
+    add: (kind, data) => store.audit.add(kind, auditValue(data, redact, 0)),
   };
 }
 
-function told(value: Json, redact: (text: string) => string, depth: number): Json {
+function auditValue(value: Json, redact: (text: string) => string, depth: number): Json {
   if (typeof value === "string") return cut(redact(value));
   if (typeof value !== "object" || value === null) return value;
   if (depth === MAX_DEPTH) return "[…]";
-  if (Array.isArray(value)) return value.slice(0, MAX_MEMBERS).map((item: Json) => told(item, redact, depth + 1));
+  if (Array.isArray(value)) return value.slice(0, MAX_MEMBERS).map((item: Json) => auditValue(item, redact, depth + 1));
   const members = Object.entries(value).slice(0, MAX_MEMBERS);
-  return Object.fromEntries(members.map(([key, member]) => [cut(redact(key)), told(member, redact, depth + 1)]));
+  return Object.fromEntries(members.map(([key, member]) => [cut(redact(key)), auditValue(member, redact, depth + 1)]));
 }
 
 const cut = (text: string): string => {

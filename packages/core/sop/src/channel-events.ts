@@ -138,8 +138,8 @@ function startIn({ sops }: ChannelEventDeps, { type, json }: PostedEvent): Pendi
 
 /** As many messages as the channel's limit makes of it. */
 function rowsOf(text: string, { conversation, maxChars }: Target): NewDelivery[] {
-  const lane = keyOfConversation(conversation);
-  return splitText(text, maxChars).map((part) => ({ conversation, lane, text: part, files: [] }));
+  const conversationKey = keyOfConversation(conversation);
+  return splitText(text, maxChars).map((part) => ({ conversation, conversationKey, text: part, files: [] }));
 }
 
 /** `POST /api/channel-events`, apart from HTTP: an event of a program on this machine, for people and for procedures. */

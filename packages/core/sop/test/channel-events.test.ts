@@ -221,8 +221,8 @@ describe("an approval request", () => {
   });
 });
 
-test("what is posted stands in a lane of each chat, so that a dead one holds up nobody", async () => {
+test("each chat has a queue of its own, so that a dead one holds up no other", async () => {
   notified.set("chat", { ...up("chat"), target: ROOM });
   await channelEvents.post(event({ channels: ["mail", "chat"] }));
-  expect(new Set(woken.map(({ lane }) => lane)).size).toBe(2);
+  expect(new Set(woken.map(({ conversationKey }) => conversationKey)).size).toBe(2);
 });

@@ -33,7 +33,7 @@ const arrival = (n: number): Arrival => ({
   messages: [
     {
       kind: "message",
-      lane: `["chat","+4917600000${n % 50}"]`,
+      conversationKey: `["chat","+4917600000${n % 50}"]`,
       body: { id: messageId(n), sender: `+4917600000${n % 50}`, text: "x".repeat(300), sentAtMs: 1_795_278_245_955 },
       dedupe: { key: messageId(n), forMs: DEDUPE_MS },
     },

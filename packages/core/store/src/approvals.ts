@@ -96,7 +96,7 @@ export class ApprovalStore {
   readonly #prompts: ApprovalPrompts;
   readonly #insert;
   readonly #settle;
-  readonly #told;
+  readonly #announced;
   readonly #read;
   readonly #byKey;
   readonly #due;
@@ -118,7 +118,7 @@ export class ApprovalStore {
       `UPDATE approvals SET status = ?, ended_at = ?, ended_by = ?, via = ?, feedback = ?, held = ?
        WHERE n = ? AND status = 'waiting'`,
     );
-    this.#told = db.prepare("UPDATE approvals SET event_id = ? WHERE n = ?");
+    this.#announced = db.prepare("UPDATE approvals SET event_id = ? WHERE n = ?");
     this.#read = db.prepare(`SELECT ${APPROVAL_COLUMNS} FROM approvals WHERE n = ?`);
     this.#byKey = db.prepare(`SELECT ${APPROVAL_COLUMNS} FROM approvals WHERE run_id = ? AND step_id = ?`);
     this.#due = db.prepare(
@@ -178,8 +178,8 @@ export class ApprovalStore {
   }
 
   /** Inside a transaction: the event that told of it. */
-  told(n: number, eventId: string): void {
-    this.#told.run(eventId, n);
+  announced(n: number, eventId: string): void {
+    this.#announced.run(eventId, n);
   }
 
   read(n: number): Approval | undefined {

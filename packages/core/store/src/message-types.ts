@@ -16,7 +16,7 @@ export interface NewMessage {
   /** Takes the place of the locked message that has its key. */
   readonly unlocks?: true;
   /** One after the other within it; of a message its conversation. */
-  readonly lane: string;
+  readonly conversationKey: string;
   /** `Inbound`, or the notice's body. */
   readonly body: Json;
   readonly dedupe?: {
@@ -44,7 +44,7 @@ export type InboxState = "waiting" | "done" | "failed" | "dropped";
 export interface InboxMessage extends KeptMessage {
   readonly channel: string;
   readonly kind: NewMessage["kind"];
-  readonly lane: string;
+  readonly conversationKey: string;
   readonly body: Json;
   readonly state: InboxState;
   /** Attempts that failed, or that the process did not survive. */
@@ -63,7 +63,7 @@ export interface InboxMessage extends KeptMessage {
 }
 
 /** What stays of it in memory while it waits. */
-export interface WaitingMessage extends Pick<InboxMessage, "n" | "channel" | "kind" | "lane"> {
+export interface WaitingMessage extends Pick<InboxMessage, "n" | "channel" | "kind" | "conversationKey"> {
   /** Of one that an earlier process left: how often a process died while it was answered. */
   readonly crashes?: number;
 }
@@ -71,9 +71,9 @@ export interface WaitingMessage extends Pick<InboxMessage, "n" | "channel" | "ki
 export interface NewDelivery {
   readonly conversation: Conversation;
   /** Of the conversation; sent one after the other within it. */
-  readonly lane: string;
+  readonly conversationKey: string;
   readonly text: string;
-  readonly files: readonly KeptFile[];
+  readonly files: readonly StoredFile[];
   readonly replyData?: Json;
   /** The turn it belongs to, if any. */
   readonly turnId?: string;
@@ -86,7 +86,7 @@ export interface NewDelivery {
 }
 
 /** A file in the workspace of an agent, read when it is sent; or an answer that is spoken then. */
-export interface KeptFile {
+export interface StoredFile {
   readonly kind: MediaKind;
   /** Of a spoken answer its name only. */
   readonly path: string;
@@ -128,7 +128,7 @@ export interface Delivery extends NewDelivery {
 }
 
 /** What stays of it in memory while it waits. */
-export interface WaitingDelivery extends Pick<Delivery, "n" | "lane" | "notBeforeMs"> {
+export interface WaitingDelivery extends Pick<Delivery, "n" | "conversationKey" | "notBeforeMs"> {
   readonly channel: string;
   /** How often a process died while it was being sent. */
   readonly crashes: number;

@@ -94,7 +94,7 @@ export class SopRunStore {
     );
     const n = Number(lastInsertRowid);
     this.#insertActive.run(n, run.sop, firstStep);
-    const { key: _, fence: __, ...told } = run;
+    const { key: _, fence: __, ...stored } = run;
     const begun = {
       status: "pending",
       step: firstStep,
@@ -102,7 +102,7 @@ export class SopRunStore {
       error: undefined,
       reason: undefined,
     } as const;
-    return { ...told, isTest, retryOf, firstStep, n, ...begun, traceparent };
+    return { ...stored, isTest, retryOf, firstStep, n, ...begun, traceparent };
   }
 
   read(id: string): SopRun | undefined {

@@ -47,7 +47,7 @@ const numbers = (approvals: readonly { readonly n: number }[]): number[] => appr
 describe("an approval", () => {
   test("is after a kill what it was, with where it was asked", async () => {
     const { n, delivery: row } = await ask("r-1", { ...room, thread: "t" });
-    await store.write(() => store.approvals.told(n, "boot-1"));
+    await store.write(() => store.approvals.announced(n, "boot-1"));
     crash();
     const expected = {
       ...asked("r-1"),

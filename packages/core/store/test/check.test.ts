@@ -107,8 +107,8 @@ test.each([
 ])("a check finds what %s did to the messages", async (sql, problem) => {
   const store = home.open();
   const clock = fakeClock();
-  const crowd = Array.from({ length: BLOCK_SIZE }, (_, n) => message("lane", `id-${n}`, { kind: "reaction" }));
-  await arrive(store, clock, message("lane", "first"), message("lane", "second"), ...crowd);
+  const crowd = Array.from({ length: BLOCK_SIZE }, (_, n) => message("room", `id-${n}`, { kind: "reaction" }));
+  await arrive(store, clock, message("room", "first"), message("room", "second"), ...crowd);
   await store.write(() => {
     store.inbox.end(2, "done");
     store.outbox.add([delivery("room")], 1);

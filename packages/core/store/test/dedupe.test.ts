@@ -66,8 +66,8 @@ describe("what was seen before", () => {
 });
 
 describe("numbered messages", () => {
-  const numbered = (sequence: number, lane = "room", key = `${lane}-${sequence}`) =>
-    message(lane, key, { dedupe: { key, forMs: DEDUPE_MS, sequence } });
+  const numbered = (sequence: number, conversationKey = "room", key = `${conversationKey}-${sequence}`) =>
+    message(conversationKey, key, { dedupe: { key, forMs: DEDUPE_MS, sequence } });
   const isKept = async (...messages: Parameters<typeof numbered>): Promise<boolean> =>
     keptOf(await arrive(store, home.clock, numbered(...messages))).length === 1;
   const prune = (): Promise<unknown> =>
@@ -92,7 +92,7 @@ describe("numbered messages", () => {
     expect([await isKept(6), await isKept(8), await isKept(9)]).toEqual([true, false, true]);
   });
 
-  test("are numbered by lane and channel", async () => {
+  test("are numbered by conversation and channel", async () => {
     await isKept(5);
     await home.clock.advance(DEDUPE_MS);
     await prune();

@@ -85,11 +85,11 @@ export function speak(store: Store, name: string, turns: number, more: Partial<N
   });
 }
 
-/** A message of a lane; with a key, it is told from others by it. */
-export const message = (lane: string, key?: string, more: Partial<NewMessage> = {}): NewMessage => ({
+/** A message of a conversation. `key`: the id by which a duplicate is detected. */
+export const message = (conversationKey: string, key?: string, more: Partial<NewMessage> = {}): NewMessage => ({
   kind: "message",
-  lane,
-  body: { text: key ?? lane },
+  conversationKey,
+  body: { text: key ?? conversationKey },
   ...(key !== undefined && { dedupe: { key, forMs: DEDUPE_MS } }),
   ...more,
 });
@@ -106,7 +106,7 @@ export const keptOf = (arrived: Arrived): KeptMessage[] =>
 
 export const delivery = (id: string, more: Partial<NewDelivery> = {}): NewDelivery => ({
   conversation: { channel: "chat", id },
-  lane: id,
+  conversationKey: id,
   text: `to ${id}`,
   files: [],
   ...more,

@@ -130,7 +130,7 @@ describe("a disk that is full", () => {
       context,
       `let store = open();
        const arrive = (n, text = "x") => store.write(() => store.inbox.arrive({ channel: "c", once: "o" + n, messages: [
-         { kind: "message", lane: "l", body: { text }, dedupe: { key: "id" + n, forMs: 1e6 } }] }, clock.now()));
+         { kind: "message", conversationKey: "l", body: { text }, dedupe: { key: "id" + n, forMs: 1e6 } }] }, clock.now()));
        await arrive(0);
        fill();
        const codes = [];
@@ -155,7 +155,7 @@ describe("a disk that is full", () => {
     const told = onSmallDisk(
       context,
       `let store = open("first/svc.db");
-       await store.write(() => store.inbox.arrive({ channel: "c", messages: [{ kind: "message", lane: "l", body: {} }] }, 1));
+       await store.write(() => store.inbox.arrive({ channel: "c", messages: [{ kind: "message", conversationKey: "l", body: {} }] }, 1));
        await store.write(() => store.inbox.begin(1));
        // What a killed process leaves behind.
        mkdirSync("state");

@@ -10,12 +10,12 @@ const newMessage = fc
   .record({
     key: fc.option(fc.nat({ max: 9 }), { nil: undefined }),
     isNumbered: fc.constantFrom(true, true, false),
-    lane: fc.constantFrom("a", "a", "b"),
+    conversationKey: fc.constantFrom("a", "a", "b"),
     kind: fc.constantFrom<NewMessage["kind"]>("message", "message", "message", "reaction", "notice"),
   })
-  .map(({ key, isNumbered, lane, kind }): NewMessage => {
+  .map(({ key, isNumbered, conversationKey, kind }): NewMessage => {
     const dedupe = { key: `${key}`, forMs: DEDUPE_MS, ...(isNumbered && key !== undefined && { sequence: key }) };
-    return { kind, lane, body: { key: key ?? null }, ...(key !== undefined && { dedupe }) };
+    return { kind, conversationKey, body: { key: key ?? null }, ...(key !== undefined && { dedupe }) };
   });
 const arrival = fc
   .record({
@@ -36,7 +36,7 @@ export const inboxStep = fc.oneof(
   },
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constantFrom("begin", "calledOff", "failed", "reopen", "told" as const), which }),
+    arbitrary: fc.record({ do: fc.constantFrom("begin", "calledOff", "failed", "reopen", "notified" as const), which }),
   },
   {
     weight: 4,
@@ -60,7 +60,7 @@ export type InboxStep = typeof inboxStep extends fc.Arbitrary<infer Value> ? Val
 
 export interface Known {
   readonly n: number;
-  readonly lane: string;
+  readonly conversationKey: string;
   readonly channel: string;
   state: InboxState;
   attempts: number;
@@ -100,12 +100,12 @@ export class InboxModel {
     return messages.map((each) => (this.#isNew(channel, each, nowMs) ? this.#keep(channel, each, nowMs) : "duplicate"));
   }
 
-  #isNew(channel: string, { lane, dedupe }: NewMessage, nowMs: number): boolean {
+  #isNew(channel: string, { conversationKey, dedupe }: NewMessage, nowMs: number): boolean {
     if (dedupe === undefined) return true;
     const id = `id ${channel} ${dedupe.key}`;
     const { sequence } = dedupe;
     if (sequence === undefined) return this.#remember(id, nowMs);
-    const place = `${channel} ${lane}`;
+    const place = `${channel} ${conversationKey}`;
     const isBelow = sequence <= (this.#floors.get(place) ?? -1);
     if (isBelow && !this.#ids.has(id)) this.reached.belowFloor += 1;
     if (isBelow || this.#ids.has(id)) return false;
@@ -120,21 +120,21 @@ export class InboxModel {
     return true;
   }
 
-  #keep(channel: string, { lane, kind }: NewMessage, nowMs: number): number {
+  #keep(channel: string, { conversationKey, kind }: NewMessage, nowMs: number): number {
     const n = (this.#last += 1);
     const isDone = kind === "reaction";
     const state = isDone ? "done" : "waiting";
     const endedAtMs = isDone ? nowMs : undefined;
-    this.#messages.push({ n, lane, channel, state, endedAtMs, ...FRESH });
+    this.#messages.push({ n, conversationKey, channel, state, endedAtMs, ...FRESH });
     return n;
   }
 
   /** As the method of this name tells it; undefined: it tells nothing. */
-  attempt(what: "begin" | "calledOff" | "failed" | "reopen" | "told", known: Known): boolean | undefined {
+  attempt(what: "begin" | "calledOff" | "failed" | "reopen" | "notified", known: Known): boolean | undefined {
     const isWaiting = known.state === "waiting";
     if (what === "begin") known.isBegun = isWaiting;
     if (what === "calledOff") known.isBegun = false;
-    if (what === "told" || what === "reopen") known.isUntold = false;
+    if (what === "notified" || what === "reopen") known.isUntold = false;
     if (what === "failed" && isWaiting) Object.assign(known, { isBegun: false, attempts: known.attempts + 1 });
     if (what === "failed") return isWaiting;
     if (what !== "reopen") return undefined;

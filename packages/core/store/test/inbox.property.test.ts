@@ -130,7 +130,14 @@ class Both {
     return {
       messages: inbox
         .list({}, 1000)
-        .map(({ n, lane, channel, state, attempts, endedAtMs }) => [n, lane, channel, state, attempts, endedAtMs])
+        .map(({ n, conversationKey, channel, state, attempts, endedAtMs }) => [
+          n,
+          conversationKey,
+          channel,
+          state,
+          attempts,
+          endedAtMs,
+        ])
         .toReversed(),
       waiting: numbers(inbox.waiting()),
       lost: numbers(inbox.lost()),
@@ -145,8 +152,8 @@ class Both {
     const those = (isOne: (known: Known) => boolean): number[] => messages.filter(isOne).map(({ n }) => n);
     const lists = STATES.map((state) => those((known) => known.state === state));
     return {
-      messages: messages.map(({ n, lane, channel, state, attempts, endedAtMs }) => {
-        return [n, lane, channel, state, attempts, endedAtMs];
+      messages: messages.map(({ n, conversationKey, channel, state, attempts, endedAtMs }) => {
+        return [n, conversationKey, channel, state, attempts, endedAtMs];
       }),
       waiting: lists[0],
       lost: those(({ isUntold }) => isUntold),

@@ -6,22 +6,29 @@ import { arrive, arriveAt, keptOf, message } from "./fixture.ts";
 
 storeForEachTest();
 
-const lanes = (messages: readonly { lane: string }[]): string[] => messages.map(({ lane }) => lane);
+const keysOf = (messages: readonly { conversationKey: string }[]): string[] =>
+  messages.map(({ conversationKey }) => conversationKey);
 const read = (n: number): InboxMessage => store.inbox.read(n)!;
 
 describe("what is kept", () => {
   test("is there after a kill, in the order of its arrival, each with a turn of its own", async () => {
     await Promise.all([arrive(store, home.clock, message("a"), message("b")), arrive(store, home.clock, message("c"))]);
     crash();
-    expect(lanes(store.inbox.waiting())).toEqual(["a", "b", "c"]);
-    expect(store.inbox.waiting()[0]).toEqual({ n: 1, channel: "chat", kind: "message", lane: "a", crashes: 0 });
+    expect(keysOf(store.inbox.waiting())).toEqual(["a", "b", "c"]);
+    expect(store.inbox.waiting()[0]).toEqual({
+      n: 1,
+      channel: "chat",
+      kind: "message",
+      conversationKey: "a",
+      crashes: 0,
+    });
     expect(new Set([1, 2, 3].map((n) => read(n).turnId)).size).toBe(3);
     expect(read(2)).toEqual({
       n: 2,
       turnId: expect.stringMatching(/^t-[0-9a-f-]{36}$/) as string,
       channel: "chat",
       kind: "message",
-      lane: "b",
+      conversationKey: "b",
       body: { text: "b" },
       state: "waiting",
       attempts: 0,
@@ -42,13 +49,13 @@ describe("what is kept", () => {
     const body = { text: "\u0000 \ud800 \u{1f600} 'quoted' \\", deep: [[null, 1e21, -0.5, true]] };
     await arrive(store, home.clock, message("\u0000\n'", undefined, { body }));
     crash();
-    expect(read(1)).toMatchObject({ body, lane: "\u0000\n'" });
+    expect(read(1)).toMatchObject({ body, conversationKey: "\u0000\n'" });
   });
 
   test("a reaction is done at once, a notice waits", async () => {
     await arrive(store, home.clock, message("a", "1", { kind: "reaction" }), message("b", "2", { kind: "notice" }));
     expect([read(1).state, read(1).endedAtMs]).toEqual(["done", home.clock.now()]);
-    expect(lanes(store.inbox.waiting())).toEqual(["b"]);
+    expect(keysOf(store.inbox.waiting())).toEqual(["b"]);
   });
 
   test("of a transaction that fails nothing is kept, and nothing is remembered", async () => {
@@ -61,7 +68,7 @@ describe("what is kept", () => {
     expect(keptOf(await neighbour)).toHaveLength(1);
     const again = await arriveAt(store, home.clock, { channel: "chat", once: "o", messages: [message("a", "1")] });
     expect(keptOf(again)).toHaveLength(1);
-    expect(lanes(store.inbox.waiting())).toEqual(["b", "a"]);
+    expect(keysOf(store.inbox.waiting())).toEqual(["b", "a"]);
     expect(store.inbox.counts().inbox).toMatchObject({ waiting: 2, done: 0 });
   });
 });
@@ -96,10 +103,10 @@ describe("attempts", () => {
       await begin(1);
       crash();
     }
-    expect(lanes(store.inbox.waiting())).toEqual(["a", "b"]);
+    expect(keysOf(store.inbox.waiting())).toEqual(["a", "b"]);
     await begin(1);
     crash();
-    expect(lanes(store.inbox.waiting())).toEqual(["b"]);
+    expect(keysOf(store.inbox.waiting())).toEqual(["b"]);
     expect(read(1)).toMatchObject({
       state: "failed",
       attempts: 6,
@@ -108,7 +115,7 @@ describe("attempts", () => {
     });
     reopen();
     expect(store.inbox.lost()).toEqual([read(1)]);
-    await store.write(() => store.inbox.told(1));
+    await store.write(() => store.inbox.notified(1));
     crash();
     expect(store.inbox.lost()).toEqual([]);
     expect(store.inbox.counts().inbox).toEqual({ waiting: 1, done: 0, failed: 1, dropped: 0 });

@@ -162,7 +162,7 @@ test("a database of the second release keeps everything, judges what it left run
   expect(store.toolCalls.of("t-3")).toMatchObject([{ callId: "c-1", state: "interrupted" }]);
   expect(store.sessions.byId("s-1")).toMatchObject({ turns: 2 });
   expect([store.inbox.waiting(), store.outbox.waiting(), store.inbox.lost()]).toEqual([[], [], []]);
-  await arrive(store, home.clock, message("lane", "1"));
+  await arrive(store, home.clock, message("room", "1"));
   await store.write(() => store.outbox.add([delivery("room")], 1));
   store.close();
   const report = await checkDatabase(home.file, { quick: false, clock: home.clock });
@@ -246,6 +246,28 @@ test("a database of the seventh release is listed with titles, and searched", as
   store.close();
   const report = await checkDatabase(home.file, { quick: false, clock: home.clock });
   expect(report).toEqual({ schema: SCHEMA_VERSION, problems: [], complete: true });
+});
+
+test("the key of a conversation keeps its value under its new name, and floors hold", async () => {
+  fifthRelease();
+  const before = new DatabaseSync(home.file);
+  migrate(before, 14);
+  before.exec(`INSERT INTO floors VALUES ('lane\nchat\nroom', 7);
+    INSERT INTO sequences VALUES (1, 1, 8, 'lane\nchat\nroom');`);
+  before.close();
+  const store = home.open();
+  expect([store.inbox.read(1), store.outbox.read(1)]).toMatchObject([
+    { conversationKey: "room" },
+    { conversationKey: "room" },
+  ]);
+  expect(store.inbox.waiting()).toMatchObject([{ n: 1, conversationKey: "room" }]);
+  const numbered = (sequence: number) =>
+    message("room", `${sequence}`, { dedupe: { key: `${sequence}`, forMs: 1000, sequence } });
+  const limits = { sessionDays: 0, maxSessions: 0, toolCallDays: 30, messageDays: 30 };
+  await store.prune(limits, home.clock.now());
+  const arrived = await arrive(store, home.clock, ...[7, 8, 9].map(numbered));
+  expect(arrived).toMatchObject({ messages: ["duplicate", "duplicate", { n: 3 }] });
+  store.close();
 });
 
 test("the build before this one refuses it, and goes on with a backup of its own", () => {

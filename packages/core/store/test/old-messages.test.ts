@@ -30,7 +30,7 @@ function rows(table: string): number {
 
 const DAYS = { sessionDays: 0, maxSessions: 0, toolCallDays: 36_500, messageDays: 30 };
 const come = async (count: number): Promise<void> => {
-  await arrive(store, home.clock, ...Array.from({ length: count }, (_, n) => message(`lane-${n}`)));
+  await arrive(store, home.clock, ...Array.from({ length: count }, (_, n) => message(`room-${n}`)));
 };
 
 test("that ended long ago go with all that is left of them; those that wait stay, however old", async () => {

@@ -14,7 +14,7 @@ const read = (n: number): Delivery => store.outbox.read(n)!;
 describe("what is added", () => {
   const full: NewDelivery = {
     conversation: { channel: "chat", id: "room", thread: "t" },
-    lane: "lane",
+    conversationKey: "room",
     text: "hello \u0000 \u{1f600}",
     files: [{ kind: "image", path: "a.png", agent: "default" }],
     replyData: { messageId: "<1@x>" },
@@ -41,7 +41,9 @@ describe("what is added", () => {
     });
     crash();
     expect(read(1)).toEqual(added);
-    expect(store.outbox.waiting()).toEqual([{ n: 1, lane: "lane", channel: "chat", notBeforeMs: 0, crashes: 0 }]);
+    expect(store.outbox.waiting()).toEqual([
+      { n: 1, conversationKey: "room", channel: "chat", notBeforeMs: 0, crashes: 0 },
+    ]);
   });
 
   test("without a thread, data, turn and key it has none of them", async () => {
@@ -65,7 +67,7 @@ describe("what is added", () => {
 
   test("is told by its turn, in order", async () => {
     await add(delivery("a", { turnId: "t-1" }), delivery("b", { turnId: "t-2" }), delivery("c", { turnId: "t-1" }));
-    expect(store.outbox.ofTurn("t-1").map(({ lane }) => lane)).toEqual(["a", "c"]);
+    expect(store.outbox.ofTurn("t-1").map(({ conversationKey }) => conversationKey)).toEqual(["a", "c"]);
     expect(store.outbox.ofTurn("t-3")).toEqual([]);
   });
 });
@@ -161,7 +163,10 @@ describe("a delivery", () => {
 
   test("that waits for long is told of, whichever box it is in", async () => {
     await home.clock.advance(1000);
-    await arriveAt(store, home.clock, { channel: "chat", messages: [{ kind: "message", lane: "a", body: null }] });
+    await arriveAt(store, home.clock, {
+      channel: "chat",
+      messages: [{ kind: "message", conversationKey: "a", body: null }],
+    });
     await home.clock.advance(1000);
     expect(store.inbox.counts().oldestWaitingMs).toBe(2000);
     await store.write(() => [1, 2].map((n) => store.outbox.drop(n)));

@@ -29,12 +29,16 @@ test("devices, sign-ins that have not ended, and how much features keep, beside 
   expect(readPaired(home.file, oldestMs)).toEqual({
     devices: [phone, desk],
     pageSessions: 1,
-    kept: new Map([["webauthn", 2]]),
+    secretCounts: new Map([["webauthn", 2]]),
   });
 });
 
 test("no file: nobody; one that is no database of ours: it can't be told", () => {
-  expect(readPaired(join(home.folder, "none.db"), 0)).toEqual({ devices: [], pageSessions: 0, kept: new Map() });
+  expect(readPaired(join(home.folder, "none.db"), 0)).toEqual({
+    devices: [],
+    pageSessions: 0,
+    secretCounts: new Map(),
+  });
   const other = join(home.folder, "other.db");
   writeFileSync(other, "no database");
   expect(readPaired(other, 0)).toBeUndefined();

@@ -15,7 +15,7 @@ storeForEachTest();
 
 const DAY = 86_400_000;
 const HOUR = 3_600_000;
-const id = (key: string, forMs = 8 * DAY) => message("lane", key, { kind: "reaction", dedupe: { key, forMs } });
+const id = (key: string, forMs = 8 * DAY) => message("room", key, { kind: "reaction", dedupe: { key, forMs } });
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
 /** How many of these ids were new. */
 const give = async (from: number, to: number, forMs?: number): Promise<number> =>
@@ -152,7 +152,7 @@ test("whatever comes in which order, over kills: an id is new once, until its ti
 
 describe("an id of a numbered message that is over", () => {
   const HOUR_LATER = 2 * HOUR;
-  const numbered = message("lane", "7", { dedupe: { key: "7", forMs: HOUR, sequence: 7 } });
+  const numbered = message("room", "7", { dedupe: { key: "7", forMs: HOUR, sequence: 7 } });
 
   /** What remembers ids, in transactions of its own. */
   function dedupeOn(db: DatabaseSync): { dedupe: Dedupe; inTransaction: <T>(change: () => T, end?: "undo") => T } {

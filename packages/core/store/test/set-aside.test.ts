@@ -11,7 +11,7 @@ const NOTICE = message("notice", undefined, { kind: "notice" });
 test("what waits is dropped as it is, and can be replayed; what has ended and notices stay as they are", async () => {
   using home = fixture();
   const before = home.open();
-  await arrive(before, home.clock, ...["answered", "waits", "tried"].map((lane) => message(lane)), NOTICE);
+  await arrive(before, home.clock, ...["answered", "waits", "tried"].map((key) => message(key)), NOTICE);
   await before.write(() => {
     before.inbox.end(1, "done");
     before.inbox.failed(3, "MODEL_UNREACHABLE");

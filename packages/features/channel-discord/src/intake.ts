@@ -251,7 +251,7 @@ const nameOf = (place: string): string => `read ${place}`;
 
 export function readingIn({ state, clock }: Pick<FeatureContext, "state" | "clock">): Reading {
   const moved = new Map<string, string>();
-  const kept = new Map<string, string>();
+  const saved = new Map<string, string>();
   const stored = async (name: string): Promise<string | undefined> => idOf(await state.get(name));
   return {
     async begin() {
@@ -271,9 +271,9 @@ export function readingIn({ state, clock }: Pick<FeatureContext, "state" | "cloc
     },
     async save() {
       for (const [place, id] of moved) {
-        if (kept.get(place) === id) continue;
+        if (saved.get(place) === id) continue;
         await state.set(nameOf(place), id);
-        kept.set(place, id);
+        saved.set(place, id);
       }
     },
   };

@@ -161,8 +161,12 @@ export function interactionTokens(secrets: SecretStore, clock: Pick<Clock, "now"
     async claim(interactionId, deliveryId) {
       if (isOver(interactionId)) return undefined;
       const text = await secrets.get(PREFIX + interactionId);
-      const kept = fieldsOf(text === undefined ? undefined : parseJson(Buffer.from(text)));
-      const [applicationId, token, by] = [textOf(kept["applicationId"]), textOf(kept["token"]), textOf(kept["by"])];
+      const stored = fieldsOf(text === undefined ? undefined : parseJson(Buffer.from(text)));
+      const [applicationId, token, by] = [
+        textOf(stored["applicationId"]),
+        textOf(stored["token"]),
+        textOf(stored["by"]),
+      ];
       if (applicationId === undefined || token === undefined || (by ?? deliveryId) !== deliveryId) return undefined;
       const answerable = { applicationId, token };
       if (by === undefined)

@@ -332,11 +332,11 @@ export function rooms(): Rooms {
 
 /** Whether the bot listens on a server. Told once for each, as it may be a mistake in the config. */
 export function guildGate(allowed: readonly string[] | undefined, log: Logger): (guildId: string) => boolean {
-  const told = new Set<string>();
+  const logged = new Set<string>();
   return (guildId) => {
     if (allowed === undefined || allowed.includes(guildId)) return true;
-    if (!told.has(guildId) && told.size < MAX_TOLD) {
-      told.add(guildId);
+    if (!logged.has(guildId) && logged.size < MAX_TOLD) {
+      logged.add(guildId);
       log.info("a server is not in allowed_guilds; its messages are ignored", { guild: guildId });
     }
     return false;

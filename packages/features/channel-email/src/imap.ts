@@ -306,17 +306,17 @@ export class UnreadableAnswer extends SvcError {
 
 export function imapFailure(error: unknown): SvcError {
   if (error instanceof SvcError) return error;
-  const told = (error ?? {}) as LibraryError;
-  if (UNREADABLE.test(told.code ?? "")) return new UnreadableAnswer();
-  if (told.authenticationFailed === true && !NOT_NOW.has(told.serverResponseCode ?? "")) return refused();
-  if (told.mailboxMissing === true || told.code === "NotFound") return missing();
-  if (told.tlsFailed === true || CERTIFICATE.test(told.code ?? "")) return untrusted();
-  const code: ErrorCode = LATE.has(told.code ?? "") ? "REMOTE_TIMEOUT" : "REMOTE_UNREACHABLE";
-  const { throttleReset: retryAfterMs } = told;
+  const failure = (error ?? {}) as LibraryError;
+  if (UNREADABLE.test(failure.code ?? "")) return new UnreadableAnswer();
+  if (failure.authenticationFailed === true && !NOT_NOW.has(failure.serverResponseCode ?? "")) return refused();
+  if (failure.mailboxMissing === true || failure.code === "NotFound") return missing();
+  if (failure.tlsFailed === true || CERTIFICATE.test(failure.code ?? "")) return untrusted();
+  const code: ErrorCode = LATE.has(failure.code ?? "") ? "REMOTE_TIMEOUT" : "REMOTE_UNREACHABLE";
+  const { throttleReset: retryAfterMs } = failure;
   const wait = typeof retryAfterMs === "number" && retryAfterMs > 0 ? { retryAfterMs } : {};
-  if (told.authenticationFailed === true)
+  if (failure.authenticationFailed === true)
     return new SvcError(code, "The mail server refuses all logins at the moment.", wait);
-  const why = /^[A-Z][A-Za-z_]{2,40}$/.test(told.code ?? "") ? ` (${told.code})` : "";
+  const why = /^[A-Z][A-Za-z_]{2,40}$/.test(failure.code ?? "") ? ` (${failure.code})` : "";
   return new SvcError(code, `The IMAP server can't be reached, or broke off${why}.`, wait);
 }
 

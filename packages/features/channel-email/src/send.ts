@@ -25,13 +25,13 @@ export function createSend({ account, smtp, errands, sentFolder, threads }: Send
   return async (message, signal) => {
     signal.throwIfAborted();
     const { conversation, text, deliveryId, replyData } = message;
-    const kept = keptReply(replyData);
-    const to = kept?.to ?? recipientOf(conversation);
+    const storedReply = keptReply(replyData);
+    const to = storedReply?.to ?? recipientOf(conversation);
     // The same for every try: anyone who gets it twice has a program that shows it once.
     const key = hash("sha256", deliveryId).slice(0, KEY_CHARS);
     const messageId = `<${messageIdOf(key, from)}>`;
     if (await sentFolder.has(messageId, signal)) return receiptOf(messageId, to, conversation);
-    const answers = kept ?? (await placeIn(conversation, text, signal));
+    const answers = storedReply ?? (await placeIn(conversation, text, signal));
     const [files, html] = await Promise.all([readFiles(message), htmlOf(text)]);
     const mail = await compose({
       from,

@@ -149,13 +149,13 @@ export function smtpFailure(error: unknown): SvcError {
     const why = /^E[A-Z]{3,20}$/.test(originalCode) ? ` (${originalCode})` : "";
     return new SvcError("REMOTE_UNREACHABLE", `The SMTP server can't be reached, or broke off${why}.`);
   }
-  const told = `The SMTP server answered with ${responseCode}${enhancedIn(response)}.`;
+  const message = `The SMTP server answered with ${responseCode}${enhancedIn(response)}.`;
   const isAboutUs = code === "EAUTH" || /^AUTH\b/.test(command) || [530, 534, 535, 538].includes(responseCode);
-  if (responseCode < 500) return later(isAboutUs ? "REMOTE_UNREACHABLE" : "DELIVERY_FAILED", told, response);
+  if (responseCode < 500) return later(isAboutUs ? "REMOTE_UNREACHABLE" : "DELIVERY_FAILED", message, response);
   if (isAboutUs) return refused();
   // Before a mail was named: the server wants no connection at all.
-  if (!/^(?:MAIL|RCPT|DATA)\b/.test(command)) return later("REMOTE_UNREACHABLE", told, response);
-  return new SvcError("DELIVERY_REFUSED", told, {
+  if (!/^(?:MAIL|RCPT|DATA)\b/.test(command)) return later("REMOTE_UNREACHABLE", message, response);
+  return new SvcError("DELIVERY_REFUSED", message, {
     hint: HINTS[responseCode] ?? "Check the recipient's address, and what our server sends for us.",
   });
 }
@@ -167,9 +167,9 @@ const tooLarge = (): SvcError =>
     hint: "Send smaller files, or fewer.",
   });
 
-const later = (code: ErrorCode, told: string, response: string | undefined): SvcError => {
+const later = (code: ErrorCode, message: string, response: string | undefined): SvcError => {
   const retryAfterMs = waitIn(response);
-  return new SvcError(code, told, retryAfterMs === undefined ? {} : { retryAfterMs });
+  return new SvcError(code, message, retryAfterMs === undefined ? {} : { retryAfterMs });
 };
 
 /** RFC 3463: digits of the server's that are safe to show. */

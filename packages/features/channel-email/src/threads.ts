@@ -54,7 +54,7 @@ export interface Answered extends ThreadPlace {
   readonly to: string | undefined;
 }
 
-const kept = v.object({
+const storedReply = v.object({
   messageId: v.optional(v.string()),
   references: v.array(v.string()),
   subject: v.string(),
@@ -73,7 +73,7 @@ export function replyDataOf(headers: Headers, to: string | undefined): Json {
 
 /** Undefined for the data of another kind. */
 export function keptReply(data: Json | undefined): Answered | undefined {
-  const parsed = v.safeParse(kept, data);
+  const parsed = v.safeParse(storedReply, data);
   if (!parsed.success) return undefined;
   const { messageId = "", references, subject, to } = parsed.output;
   return {

@@ -35,7 +35,7 @@ export interface ReadEvents {
 export function eventReader({ rooms, ownMessages, userId, crypto, replays, context }: ReaderDeps) {
   const { config, clock, log } = context;
   const isAllowed = senderGate({ allowed: config.allowed_users, mode: "exact", log, channel: CHANNEL });
-  const told = new Set<string>();
+  const logged = new Set<string>();
   /** Messages that were answered before the state of this process was restored; in normal life they are in the inbox, too. */
   const answered = new Set<string>();
   const noteAnswer = ({ content }: Fields): void => {
@@ -45,8 +45,8 @@ export function eventReader({ rooms, ownMessages, userId, crypto, replays, conte
     for (const oldest of answered) if (answered.size > MOST_ANSWERED) answered.delete(oldest);
   };
   const tellOnce = (what: string, roomId: string): void => {
-    if (told.size > MOST_TOLD || told.has(what + roomId)) return;
-    told.add(what + roomId);
+    if (logged.size > MOST_TOLD || logged.has(what + roomId)) return;
+    logged.add(what + roomId);
     log.info(what, { channel: CHANNEL, room: roomId.slice(0, 320) });
   };
   const isHeard = async (roomId: string, signal: AbortSignal): Promise<boolean> => {

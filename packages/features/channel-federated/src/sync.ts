@@ -318,8 +318,8 @@ async function createJoins(
   };
 
   const text = await state.get(INVITED);
-  const kept = listOf(text === undefined ? undefined : parseJson(Buffer.from(text)));
-  add(kept.flatMap((room) => wordOf(room) ?? []).filter((room) => ROOM_ID.test(room)));
+  const stored = listOf(text === undefined ? undefined : parseJson(Buffer.from(text)));
+  add(stored.flatMap((room) => wordOf(room) ?? []).filter((room) => ROOM_ID.test(room)));
   return { left: () => [...open.keys()], add, ended: async () => void (await Promise.allSettled(open.values())) };
 }
 

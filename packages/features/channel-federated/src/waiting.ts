@@ -74,12 +74,12 @@ export async function waitingEvents(
   }
 
   /** Sessions whose keys are late, as the log says. */
-  const told = new Set<string>();
+  const logged = new Set<string>();
   const tellLate = ({ roomId, event, sinceMonotonicMs }: Held, withheld: string | undefined): void => {
     const session = sessionOf({ roomId, event });
     const isLate = clock.monotonic() - sinceMonotonicMs >= LATE_MS;
-    if (told.has(session) || (!isLate && withheld === undefined)) return;
-    told.add(session);
+    if (logged.has(session) || (!isLate && withheld === undefined)) return;
+    logged.add(session);
     log.warn("an encrypted message can't be read: its key has not come; it waits for a day", {
       channel: CHANNEL,
       room: roomId.slice(0, 320),
@@ -167,7 +167,7 @@ export async function waitingEvents(
       all = [...held];
       const sessions = new Set(all.map(sessionOf));
       for (const session of backupAsks.keys()) if (!sessions.has(session)) backupAsks.delete(session);
-      for (const session of told) if (!sessions.has(session)) told.delete(session);
+      for (const session of logged) if (!sessions.has(session)) logged.delete(session);
     },
   };
 }

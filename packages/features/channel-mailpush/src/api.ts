@@ -106,9 +106,9 @@ export function refusalOf({ status, headers, json }: PlatformAnswer, nowMs: numb
   if (reasons.some((reason) => TOO_OFTEN.has(reason))) {
     return new SvcError("DELIVERY_FAILED", "The platform's rate limit is reached.", wait);
   }
-  const told = `The platform answered with status ${status}.`;
-  if (status !== 401 && status !== 403) return new SvcError("DELIVERY_FAILED", told, wait);
-  return new SvcError("CHANNEL_UNAUTHORIZED", told, {
+  const message = `The platform answered with status ${status}.`;
+  if (status !== 401 && status !== 403) return new SvcError("DELIVERY_FAILED", message, wait);
+  return new SvcError("CHANNEL_UNAUTHORIZED", message, {
     hint:
       status === 401
         ? "The token has ended or is wrong; with refresh_token, client_id and client_secret it is renewed by itself."

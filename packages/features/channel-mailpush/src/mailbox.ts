@@ -26,7 +26,7 @@ export async function readProfile(api: MailApi, signal: AbortSignal): Promise<Pr
 
 export interface OwnAddress {
   /** As the platform says; asked for once. */
-  told(signal: AbortSignal): Promise<string | undefined>;
+  confirmed(signal: AbortSignal): Promise<string | undefined>;
   /** As the platform says, else as heard. */
   get(signal: AbortSignal): Promise<string | undefined>;
   /** As a push calls the mailbox; counts where the platform does not say. */
@@ -36,7 +36,7 @@ export interface OwnAddress {
 export function ownAddress(api: MailApi): OwnAddress {
   let known: Promise<string | undefined> | undefined;
   let heard: string | undefined;
-  const told = (signal: AbortSignal): Promise<string | undefined> => {
+  const confirmed = (signal: AbortSignal): Promise<string | undefined> => {
     known ??= readProfile(api, signal).then((profile) => profile?.address);
     return known.catch((error: unknown) => {
       known = undefined;
@@ -44,8 +44,8 @@ export function ownAddress(api: MailApi): OwnAddress {
     });
   };
   return {
-    told,
-    get: async (signal) => (await told(signal)) ?? heard,
+    confirmed,
+    get: async (signal) => (await confirmed(signal)) ?? heard,
     heard(address) {
       heard = address;
     },

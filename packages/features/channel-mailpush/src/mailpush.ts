@@ -83,12 +83,12 @@ export function create(context: FeatureContext<Config>): Contributions {
     check,
     setup: ({ url }, signal) => setUp({ config, api, watch }, url, signal).catch(asCheckFailure),
     async onNotice(notice, signal) {
-      const told = pushNoticeOf(notice);
-      if (told === undefined) return;
-      address.heard(told.emailAddress);
+      const push = pushNoticeOf(notice);
+      if (push === undefined) return;
+      address.heard(push.emailAddress);
       // A push may be here before the loop has watched for the first time.
       if ((await readPlace(state)) === undefined) await watch.keep(signal);
-      await sync.run(signal, told.historyId);
+      await sync.run(signal, push.historyId);
     },
   };
 

@@ -15,11 +15,11 @@ export function createIngress({ config }: FeatureContext<Config>, keys: SigningK
     notifies: true,
     verify: bearer.verify,
     parse({ body }) {
-      const told = notificationOf(readJson(body));
-      if (told === undefined) return {};
+      const received = notificationOf(readJson(body));
+      if (received === undefined) return {};
       // One queue: the mailbox is read once at a time, also when its address is spelled differently.
-      const notice = { lane: "mailbox", body: noticeOf(told) };
-      return { notices: [told.messageId === undefined ? notice : { ...notice, id: told.messageId }] };
+      const notice = { queue: "mailbox", body: noticeOf(received) };
+      return { notices: [received.messageId === undefined ? notice : { ...notice, id: received.messageId }] };
     },
     // A token of Pub/Sub can't be made here.
     ...(bearer.secret !== undefined || !bearer.isDemanded ? { sample: sampler(bearer.secret) } : {}),
@@ -76,8 +76,8 @@ function notificationOf(payload: Json): Notification | undefined {
   if (!pushed.success) return undefined;
   const { data, messageId, message_id } = pushed.output.message;
   // Both alphabets are read alike.
-  const told = v.safeParse(notification, exactJson(Buffer.from(data, "base64")));
-  return told.success ? { ...told.output, messageId: messageId ?? message_id } : undefined;
+  const parsed = v.safeParse(notification, exactJson(Buffer.from(data, "base64")));
+  return parsed.success ? { ...parsed.output, messageId: messageId ?? message_id } : undefined;
 }
 
 /** `parseJson`, with every number as the digits it was written with. */
@@ -98,8 +98,8 @@ export interface PushNotice {
 
 /** What a kept notification says; undefined for what is none. */
 export function pushNoticeOf(notice: Json): PushNotice | undefined {
-  const kept = v.safeParse(notification, notice);
-  return kept.success ? { ...kept.output, historyId: BigInt(kept.output.historyId) } : undefined;
+  const parsed = v.safeParse(notification, notice);
+  return parsed.success ? { ...parsed.output, historyId: BigInt(parsed.output.historyId) } : undefined;
 }
 
 /** Who posted a push: anyone who knows our secret, or Pub/Sub, which signs for a service account. */

@@ -153,7 +153,7 @@ interface ReplyTo extends ThreadPlace {
   readonly threadId: string;
 }
 
-const kept = v.object({
+const storedReply = v.object({
   messageId: v.optional(v.string()),
   references: v.array(v.string()),
   subject: v.string(),
@@ -167,7 +167,7 @@ export function replyDataOf(mail: Pick<Mail, "headers" | "threadId">): Json {
 
 /** Undefined for the data of another kind. */
 export function keptReply(data: Json | undefined): ReplyTo | undefined {
-  const parsed = v.safeParse(kept, data);
+  const parsed = v.safeParse(storedReply, data);
   return parsed.success ? { ...parsed.output, messageId: parsed.output.messageId } : undefined;
 }
 

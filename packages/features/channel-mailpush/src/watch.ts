@@ -22,7 +22,7 @@ export interface Watched {
 
 export interface WatchOptions {
   readonly api: MailApi;
-  readonly address: Pick<OwnAddress, "told">;
+  readonly address: Pick<OwnAddress, "confirmed">;
   readonly labels: Labels;
   readonly topic: string;
   readonly state: StateStore;
@@ -35,15 +35,15 @@ const BEFORE_END_MS = 3_600_000;
 const MIN_MS = 60_000;
 const KEY = "watch";
 
-const kept = v.object({ request: v.string(), atMs: v.number(), endsAtMs: v.number() });
+const storedWatch = v.object({ request: v.string(), atMs: v.number(), endsAtMs: v.number() });
 const answer = v.object({
   historyId: historyIdSchema,
   expiration: v.fallback(v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.safeInteger()), 0),
 });
 
 export function createWatch({ api, address, labels, topic, state, clock }: WatchOptions): Watch {
-  const last = async (): Promise<v.InferOutput<typeof kept> | undefined> => {
-    const parsed = v.safeParse(kept, jsonOf(await state.get(KEY)));
+  const last = async (): Promise<v.InferOutput<typeof storedWatch> | undefined> => {
+    const parsed = v.safeParse(storedWatch, jsonOf(await state.get(KEY)));
     return parsed.success ? parsed.output : undefined;
   };
 
@@ -55,9 +55,9 @@ export function createWatch({ api, address, labels, topic, state, clock }: Watch
   async function ask(request: Json, signal: AbortSignal): Promise<Watched> {
     const said = await api.call({ path: "watch", json: request, answers: [400, 403, 404] }, signal);
     if (said.status !== 200) throw refused(said, clock.now());
-    const told = v.safeParse(answer, said.json);
-    if (!told.success) throw new SvcError("REMOTE_UNREACHABLE", "The answer to a watch is none.");
-    const { historyId, expiration } = told.output;
+    const parsed = v.safeParse(answer, said.json);
+    if (!parsed.success) throw new SvcError("REMOTE_UNREACHABLE", "The answer to a watch is none.");
+    const { historyId, expiration } = parsed.output;
     const endsAtMs = expiration > 0 ? expiration : clock.now() + DAY_MS;
     // Only the first time: later ones would leave out the mail that came since the last push was worked off.
     if ((await readPlace(state)) === undefined) await keepPlace(state, { historyId, newestMs: clock.now() });
@@ -69,7 +69,7 @@ export function createWatch({ api, address, labels, topic, state, clock }: Watch
   const lock = new Semaphore(1);
 
   const keep = async (signal: AbortSignal): Promise<number> => {
-    if (await forgetOthers(state, await address.told(signal))) await state.delete(KEY);
+    if (await forgetOthers(state, await address.confirmed(signal))) await state.delete(KEY);
     const request = await requestOf(signal);
     const before = await last();
     const now = clock.now();

@@ -23,13 +23,13 @@ test.each(vectorCases<{ message: { messageId?: string } }, Expected>("mailpush.e
   "$name",
   ({ input, expected: { ok, ...body } }) => {
     const id = input.message.messageId;
-    const notice = { lane: "mailbox", body, ...(id !== undefined && { id }) };
+    const notice = { queue: "mailbox", body, ...(id !== undefined && { id }) };
     expect(parse(input as Json)).toEqual(ok ? { notices: [notice] } : {});
   },
 );
 
 const kept = (historyId: string) => ({
-  notices: [{ id: "push-1", lane: "mailbox", body: { emailAddress: "a@b.example", historyId } }],
+  notices: [{ id: "push-1", queue: "mailbox", body: { emailAddress: "a@b.example", historyId } }],
 });
 
 test.each(["0", "1", "9007199254740993", "9223372036854775807", "18446744073709551615"])(

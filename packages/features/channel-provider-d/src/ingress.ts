@@ -225,8 +225,8 @@ const replyDataOf = (messageId: number | undefined): Json | undefined =>
   messageId === undefined ? undefined : { replyTo: messageId };
 
 export function replyTargetOf(data: Json | undefined): number | undefined {
-  const kept = v.safeParse(v.object({ replyTo: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) }), data);
-  return kept.success ? kept.output.replyTo : undefined;
+  const parsed = v.safeParse(v.object({ replyTo: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) }), data);
+  return parsed.success ? parsed.output.replyTo : undefined;
 }
 
 // A delivery as the server makes it, for `svc webhook send` and tests.

@@ -118,8 +118,8 @@ interface Message extends Record<string, Json> {
 
 function sampleRefused(error: unknown): unknown {
   if (!(error instanceof SvcError) || error.code !== "CHANNEL_UNAUTHORIZED") return error;
-  const told = "The sample's conversation does not exist on the platform; the way in works.";
-  return new SvcError("DELIVERY_REFUSED", told, { cause: error });
+  const message = "The sample's conversation does not exist on the platform; the way in works.";
+  return new SvcError("DELIVERY_REFUSED", message, { cause: error });
 }
 
 /** Validated, because it becomes a URL path: a room's token comes from deliveries and from the model. */

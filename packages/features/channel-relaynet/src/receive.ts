@@ -234,7 +234,7 @@ const MOST_HISTORY_BYTES = 16_777_216;
 function readRelay(
   { relay, pubkey, sinceSecs, clock, log, arrived }: Reading,
   signal: AbortSignal,
-  told: { caughtUp(): void; failed(error: unknown): void },
+  listener: { caughtUp(): void; failed(error: unknown): void },
 ): void {
   const filter = { kinds: [KIND.legacy, KIND.wrap], "#p": [pubkey], since: sinceSecs };
   let early: NostrEvent[] | undefined = [];
@@ -249,10 +249,10 @@ function readRelay(
       arrived({ events: [...events, ...(early ?? [])], readUntilSecs });
       early = undefined;
     } while (isAskedAgain);
-    told.caughtUp();
+    listener.caughtUp();
   };
   const cancelLimit = clock.after(CAUGHT_UP_LIMIT_MS, () =>
-    told.failed(new SvcError("REMOTE_TIMEOUT", "The relay did not send its stored events in time.")),
+    listener.failed(new SvcError("REMOTE_TIMEOUT", "The relay did not send its stored events in time.")),
   );
   signal.addEventListener("abort", cancelLimit, { once: true });
   void relay.lost.then(cancelLimit);
@@ -270,7 +270,7 @@ function readRelay(
         if (isAsking) return;
         isAsking = true;
         void catchUp()
-          .catch(told.failed)
+          .catch(listener.failed)
           .finally(() => (isAsking = false));
       },
     },

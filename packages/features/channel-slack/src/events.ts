@@ -417,8 +417,8 @@ export function threadsIn({ state, log }: Pick<FeatureContext, "state" | "log">)
         .filter((thread) => thread.channel === channel)
         .map(({ ts }) => ts),
     async load() {
-      const kept = (await state.get(NAME)) ?? "";
-      all = new Set([...kept.split("\n").filter((id) => messageRefOf(id) !== undefined), ...all].slice(-MOST));
+      const stored = (await state.get(NAME)) ?? "";
+      all = new Set([...stored.split("\n").filter((id) => messageRefOf(id) !== undefined), ...all].slice(-MOST));
     },
   };
 }

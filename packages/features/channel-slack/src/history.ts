@@ -250,7 +250,7 @@ const OVERLAP_MS = 600_000;
 const LONGEST_AWAY_MS = 604_800_000;
 
 export function awayIn({ state, clock }: Pick<FeatureContext, "state" | "clock">): Away {
-  const kept = async (): Promise<{ firstMs: number; lastMs: number }> => {
+  const stored = async (): Promise<{ firstMs: number; lastMs: number }> => {
     const [, first, last] = /^(\d{1,16}) (\d{1,16})$/.exec((await state.get(NAME)) ?? "") ?? [];
     return first === undefined
       ? { firstMs: clock.now(), lastMs: clock.now() }
@@ -259,14 +259,14 @@ export function awayIn({ state, clock }: Pick<FeatureContext, "state" | "clock">
   const keep = (firstMs: number, lastMs: number): Promise<void> => state.set(NAME, `${firstMs} ${lastMs}`);
   return {
     async since() {
-      const { firstMs, lastMs } = await kept();
+      const { firstMs, lastMs } = await stored();
       await keep(firstMs, lastMs);
       // What was written before the bot was there is no one's question.
       const fromMs = Math.max(firstMs, lastMs - OVERLAP_MS, clock.now() - LONGEST_AWAY_MS);
       return `${String(Math.floor(fromMs / 1000)).padStart(10, "0")}.000000`;
     },
     async caughtUp() {
-      await keep((await kept()).firstMs, clock.now());
+      await keep((await stored()).firstMs, clock.now());
     },
   };
 }

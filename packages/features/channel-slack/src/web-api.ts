@@ -88,13 +88,13 @@ export function clientFetch(fetch: FeatureContext["fetch"], signal: AbortSignal)
     }
     const { status, bytes } = answer;
     const text = async (): Promise<string> => Buffer.from(bytes).toString("utf8");
-    const told = new Map(Object.entries(answer.headers));
+    const byName = new Map(Object.entries(answer.headers));
     return {
       ok: status >= 200 && status <= 299,
       status,
       statusText: "",
       url: answer.url,
-      headers: { get: (name) => told.get(name.toLowerCase()) ?? null, entries: () => told.entries() },
+      headers: { get: (name) => byName.get(name.toLowerCase()) ?? null, entries: () => byName.entries() },
       text,
       json: async () => JSON.parse(await text()) as unknown,
       arrayBuffer: async () => Uint8Array.from(bytes).buffer,

@@ -97,7 +97,7 @@ export class Call {
   /** The last that were said. */
   readonly #said: string[] = [];
   /** The last that something was said in, so that the same webhook once more gets the same. */
-  #told: { readonly at: string; readonly document: string } | undefined;
+  #lastAnswer: { readonly at: string; readonly document: string } | undefined;
   /** What was said last. */
   #last: Utterance | undefined;
   #over: string | undefined;
@@ -180,11 +180,11 @@ export class Call {
 
   /** `at`: names the webhook that is answered with it. */
   toldAt(at: string, document: string): void {
-    this.#told = { at, document };
+    this.#lastAnswer = { at, document };
   }
 
   documentOf(at: string): string | undefined {
-    return this.#told?.at === at ? this.#told.document : undefined;
+    return this.#lastAnswer?.at === at ? this.#lastAnswer.document : undefined;
   }
 
   end(why: string, nowMs: number, wasAnswered: boolean = true): void {

@@ -124,7 +124,7 @@ export function webhookOf({ body, query, receivedAtMs: nowMs }: RawRequest): Web
 export const twiml = (body: string): IngressReply => ({ status: 200, contentType: "text/xml; charset=utf-8", body });
 
 /** Stored for an incoming call, so that `Channel.onNotice` follows it up. */
-export const began = (sid: string): Notice => ({ id: `began ${sid}`, lane: sid, body: { began: sid } });
+export const began = (sid: string): Notice => ({ id: `began ${sid}`, queue: sid, body: { began: sid } });
 
 /** The call that began; undefined for anything else. */
 export function begunIn(body: Json): string | undefined {

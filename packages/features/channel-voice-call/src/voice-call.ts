@@ -144,9 +144,9 @@ async function accountLine(api: PlatformApi, { from_number: number }: Config, si
   signal.throwIfAborted();
   const { friendly_name: name, status, type } = await api.get("", {}, signal).catch(asCheckFailure);
   const notes = [type === "Trial" && "trial: calls verified numbers only", status !== "active" && word(status)];
-  const told = notes.filter((note) => typeof note === "string" && note !== "");
+  const shown = notes.filter((note) => typeof note === "string" && note !== "");
   const who = word(name) === "" ? "an account without a name" : word(name);
-  return `${who}, ${number}${told.length > 0 ? ` (${told.join(", ")})` : ""}`;
+  return `${who}, ${number}${shown.length > 0 ? ` (${shown.join(", ")})` : ""}`;
 }
 
 /** It goes to a terminal. */

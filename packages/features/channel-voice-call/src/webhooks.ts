@@ -213,8 +213,8 @@ function answerOnce(
   { path, answer }: { readonly path: string; readonly answer: () => string },
 ): string {
   const at = `${path} ${progress.step}`;
-  const told = call.documentOf(at);
-  if (told !== undefined) return told;
+  const repeated = call.documentOf(at);
+  if (repeated !== undefined) return repeated;
   if (call.over !== undefined) return documents.ending(undefined);
   if (!call.cameTo(progress, nowMs)) return dialogue.late(call, nowMs);
   const document = answer();

@@ -56,7 +56,7 @@ class Core {
   readonly #at: Fixture;
   #open = 0;
   #life = new AbortController();
-  #lane: Promise<void> = Promise.resolve();
+  #queue: Promise<void> = Promise.resolve();
 
   constructor(at: Fixture) {
     this.#at = at;
@@ -69,7 +69,7 @@ class Core {
   /** In order, as all of a conversation. */
   send(message: OutgoingMessage): void {
     this.#open += 1;
-    this.#lane = this.#lane.then(async () => {
+    this.#queue = this.#queue.then(async () => {
       this.ended.push({ text: message.text, end: await this.#deliver(message) });
       this.#open -= 1;
     });

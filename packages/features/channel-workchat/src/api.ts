@@ -116,7 +116,7 @@ const isRefusedToken = (error: unknown): boolean => error instanceof SvcError &&
  */
 export function problemOf(status: number, { code }: Fields, waitMs?: number): SvcError {
   const number = typeof code === "number" && Number.isSafeInteger(code) ? code : undefined;
-  const told = number === undefined ? `status ${status}` : `code ${number}`;
+  const cause = number === undefined ? `status ${status}` : `code ${number}`;
   const wait = waitMs === undefined ? {} : { retryAfterMs: waitMs };
   if (number !== undefined && BAD_TOKEN.has(number)) return new SvcError("CHANNEL_UNAUTHORIZED", TOKEN_REFUSED);
   if (status === 401 && number === undefined) return new SvcError("CHANNEL_UNAUTHORIZED", TOKEN_REFUSED);
@@ -129,7 +129,7 @@ export function problemOf(status: number, { code }: Fields, waitMs?: number): Sv
       ...(isLater && { retryAfterMs: waitMs ?? 1_000 }),
     });
   }
-  const what = `The platform answered with ${told}.`;
+  const what = `The platform answered with ${cause}.`;
   if (status === 401 || status === 403) {
     return new SvcError("CHANNEL_UNAUTHORIZED", what, {
       hint: "Check the app's permissions in the developer console.",

@@ -227,9 +227,9 @@ export class BoardRegistry implements Boards, MotorBoards {
     const aliases = await this.#aliases.of(found);
     const before = this.#boards;
     const boards = new Map<string, Board>();
-    for (const [index, kept] of found.entries()) {
+    for (const [index, board] of found.entries()) {
       const alias = aliases[index]!;
-      boards.set(alias, this.#made(Object.freeze({ alias, ...kept.entry }), kept.baud, before.get(alias)));
+      boards.set(alias, this.#made(Object.freeze({ alias, ...board.entry }), board.baud, before.get(alias)));
     }
     this.#boards = boards;
     const isUp = (from: ReadonlyMap<string, Board>, alias: string): boolean =>
@@ -237,8 +237,8 @@ export class BoardRegistry implements Boards, MotorBoards {
     const added = [...boards.keys()].filter((alias) => isUp(boards, alias) && !isUp(before, alias));
     const removed = [...before.keys()].filter((alias) => isUp(before, alias) && !isUp(boards, alias));
     for (const alias of added) boards.get(alias)?.connection?.retry();
-    const kept = new Set([...boards.values()].map(({ connection }) => connection));
-    for (const { connection } of before.values()) if (!kept.has(connection)) void connection?.close();
+    const current = new Set([...boards.values()].map(({ connection }) => connection));
+    for (const { connection } of before.values()) if (!current.has(connection)) void connection?.close();
     if (this.#isClosed) await this.close();
     if (added.length > 0 || removed.length > 0) for (const listener of this.#listeners) listener({ added, removed });
     return { added, removed };

@@ -284,8 +284,8 @@ export async function writeFileTo(
   }
   await step("_svc_file.close()");
   // Read back, as a line without flow control may lose bytes, and a full storage takes fewer.
-  const kept = await step(CHECKSUM.replace("FILE", target));
-  if (kept !== `${content.length} ${checksum(content)}`) {
+  const written = await step(CHECKSUM.replace("FILE", target));
+  if (written !== `${content.length} ${checksum(content)}`) {
     throw new SvcError("BOARD_FAILED", `${what} did not keep ${file} as it was sent; its storage may be full.`, {
       hint: canRename ? "The file of this name is as it was." : "The file on the board is damaged; write it again.",
     });

@@ -66,10 +66,10 @@ export async function runCall(
 function resultOf(instance: WasmInstance): () => unknown {
   const entry = instance.exports[ENTRY_POINT] as () => unknown;
   let result: unknown;
-  const kept = () => {
+  const entryPoint = () => {
     result = entry();
   };
-  Object.defineProperty(instance, "exports", { value: { ...instance.exports, [ENTRY_POINT]: kept } });
+  Object.defineProperty(instance, "exports", { value: { ...instance.exports, [ENTRY_POINT]: entryPoint } });
   return () => result;
 }
 
@@ -134,14 +134,14 @@ function hostFunctions(limits: ProcessLimits, said: Said): HostFunctions {
 
 /** They live as long as the call: what one client's call leaves behind is not another's to find. */
 function variables(): HostFunctions[string] {
-  const kept = new Map<string, bigint>();
+  const values = new Map<string, bigint>();
   return {
-    var_get: (context, key: bigint) => kept.get(textAt(context, key) ?? "") ?? 0n,
+    var_get: (context, key: bigint) => values.get(textAt(context, key) ?? "") ?? 0n,
     var_set(context, key: bigint, value: bigint) {
       const name = textAt(context, key);
       if (name === undefined) return;
-      if (value === 0n) kept.delete(name);
-      else if (kept.size < MAX_VARIABLES || kept.has(name)) kept.set(name, value);
+      if (value === 0n) values.delete(name);
+      else if (values.size < MAX_VARIABLES || values.has(name)) values.set(name, value);
       else throw new HostStop(`it set more than ${MAX_VARIABLES} variables.`);
     },
   };

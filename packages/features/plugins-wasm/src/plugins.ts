@@ -57,4 +57,4 @@ export async function survey({ config, homeFolder, log }: FeatureSurroundings<Pl
 }
 
 /** What `survey` told, as it told it; nothing where it was not asked. */
-const surveyed = (told: Json): readonly InstalledPlugin[] => (told ?? []) as unknown as readonly InstalledPlugin[];
+const surveyed = (answer: Json): readonly InstalledPlugin[] => (answer ?? []) as unknown as readonly InstalledPlugin[];

@@ -77,11 +77,11 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** RFC 9110, 15.4. */
 function redirected(hop: Hop, status: number, url: URL): Hop {
   const toGet = (status === 303 && hop.method !== "HEAD") || (status <= 302 && hop.method === "POST");
-  const kept = toGet ? headersWithoutBody(hop.headers) : hop.headers;
+  const headers = toGet ? headersWithoutBody(hop.headers) : hop.headers;
   return {
     url,
     method: toGet ? "GET" : hop.method,
-    headers: url.origin === hop.url.origin ? kept : headersForOtherOrigin(kept),
+    headers: url.origin === hop.url.origin ? headers : headersForOtherOrigin(headers),
     body: toGet ? new Uint8Array() : hop.body,
   };
 }

@@ -100,10 +100,10 @@ function keysOf(kind: MediaKind, key: Uint8Array): { iv: Buffer; cipher: Buffer;
 function decrypted(bytes: Buffer, { kind, key, sum }: Omit<Referred, "path">): Buffer {
   const { iv, cipher, mac } = keysOf(kind, key);
   const sealed = bytes.subarray(0, -MAC_BYTES);
-  const told = bytes.subarray(-MAC_BYTES);
+  const sentMac = bytes.subarray(-MAC_BYTES);
   const own = createHmac("sha256", mac).update(iv).update(sealed).digest().subarray(0, MAC_BYTES);
   const isWhole = createHash("sha256").update(bytes).digest().equals(sum);
-  if (!isWhole || told.byteLength !== MAC_BYTES || !timingSafeEqual(told, own)) {
+  if (!isWhole || sentMac.byteLength !== MAC_BYTES || !timingSafeEqual(sentMac, own)) {
     throw refused("The checksum of the file differs from that of the sent file.");
   }
   const decipher = createDecipheriv("aes-256-cbc", cipher, iv);

@@ -23,7 +23,7 @@ export const pdfReader = (pdf: PdfPages): DocumentReader => ({
     const unread = { empty: [] as number[], damaged: [] as number[] };
     const parts: Buffer[] = [];
     let at = 0;
-    let kept = 0;
+    let length = 0;
     const page = ({ page: number, text, isDamaged }: { page: number; text: string; isDamaged: boolean }): boolean => {
       const bytes = Buffer.from(`${number === 1 ? "" : "\n\n"}[page ${number}]\n${text}`);
       const wanted = bytes.subarray(Math.max(offset - at, 0));
@@ -31,12 +31,12 @@ export const pdfReader = (pdf: PdfPages): DocumentReader => ({
       if (at <= offset) return true;
       if (text === "") unread[isDamaged ? "damaged" : "empty"].push(number);
       parts.push(wanted);
-      kept += wanted.byteLength;
-      return kept <= maxBytes;
+      length += wanted.byteLength;
+      return length <= maxBytes;
     };
     await pdf.read(path, ALL_PAGES, { document: () => undefined, page }, context);
     const { text, bytes } = wholeCharacters(Buffer.concat(parts), maxBytes);
-    return { text, nextOffset: kept > bytes ? offset + bytes : undefined, notes: notesOf(unread) };
+    return { text, nextOffset: length > bytes ? offset + bytes : undefined, notes: notesOf(unread) };
   },
 });
 
@@ -163,7 +163,7 @@ export const pdfRead = (pdf: PdfPages) =>
       if (ranges === undefined) throw new SvcError("TOOL_BAD_INPUT", "A range of pages ends before it begins.");
       const budget = new PageBudget(maxChars, offset);
       let facts: DocumentFacts | undefined;
-      await pdf.read(path, ranges, { document: (told) => (facts = told), page: (page) => budget.take(page) }, context);
+      await pdf.read(path, ranges, { document: (read) => (facts = read), page: (page) => budget.take(page) }, context);
       if (facts === undefined) throw new SvcError("PDF_INVALID");
       const from = ranges[0]![0];
       if (from > facts.pages)

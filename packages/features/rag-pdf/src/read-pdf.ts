@@ -60,7 +60,7 @@ async function documentFacts(pdf: Pdf): Promise<DocumentFacts> {
   // A file whose information can't be read has its text all the same.
   const found = await pdf.getMetadata().catch(() => undefined);
   const info = (found?.info ?? {}) as Readonly<Record<string, unknown>>;
-  const told: Partial<Record<InfoKey, string>> = {};
+  const texts: Partial<Record<InfoKey, string>> = {};
   for (const [key, name] of Object.entries(NAMES) as [InfoKey, string][]) {
     const value = info[name];
     if (typeof value !== "string") continue;
@@ -70,9 +70,9 @@ async function documentFacts(pdf: Pdf): Promise<DocumentFacts> {
       : plain(value.slice(0, MAX_INFO_CHARS * 4))
           .replace(/\s+/g, " ")
           .trim();
-    if (text !== undefined && text !== "") told[key] = text.slice(0, MAX_INFO_CHARS).toWellFormed();
+    if (text !== undefined && text !== "") texts[key] = text.slice(0, MAX_INFO_CHARS).toWellFormed();
   }
-  return { pages: pdf.numPages, info: told };
+  return { pages: pdf.numPages, info: texts };
 }
 
 // D:YYYYMMDDHHmmSSOHH'mm; only the year is required (ISO 32000-1, 7.9.4).

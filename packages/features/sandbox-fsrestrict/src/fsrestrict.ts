@@ -38,8 +38,8 @@ export function createFsrestrict({ command, clock }: FsrestrictDeps): Fsrestrict
   const spare = createSpare({ starter, clock });
   let found: Promise<GroupMaker | undefined> | undefined;
   const groupMaker = () => (found ??= findGroupMaker());
-  const openWith = async (confinement: Confinement, kept: Spare) =>
-    openSession(confinement, { starter, spare: kept, clock, groups: await groupMaker() });
+  const openWith = async (confinement: Confinement, spare: Spare) =>
+    openSession(confinement, { starter, spare, clock, groups: await groupMaker() });
   const proveWith = (confinement: Confinement) => openWith(confinement, withoutKeeping(spare));
   const backend: SandboxBackend = {
     id: "fsrestrict",

@@ -43,8 +43,8 @@ export function createStarter(command: () => readonly [file: string, ...args: st
     sweeper.begin();
     // The kernel counts those that wait, too: each has one thread of the user.
     const userPids = userPidsFor(restriction, running.size, waiting.size);
-    const told: CommandRequest = userPids === undefined ? request : { ...request, userPids };
-    requestPipe(child)?.end(`${JSON.stringify(told)}\n`);
+    const command: CommandRequest = userPids === undefined ? request : { ...request, userPids };
+    requestPipe(child)?.end(`${JSON.stringify(command)}\n`);
   };
 
   return {

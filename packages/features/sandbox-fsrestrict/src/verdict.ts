@@ -42,8 +42,8 @@ export class NotBegun extends SvcError {
 }
 
 function notExecuted(errno: string, result: ExecResult): ExecResult {
-  const told = NOT_EXECUTED[errno];
-  if (told !== undefined) throw new SvcError("TOOL_BAD_INPUT", told);
+  const reason = NOT_EXECUTED[errno];
+  if (reason !== undefined) throw new SvcError("TOOL_BAD_INPUT", reason);
   if (errno === "EAGAIN") return { ...result, limit: "pids" };
   if (errno === "ENOMEM") return { ...result, limit: "memoryMb" };
   throw new SvcError("TOOL_FAILED", "The operating system could not start the command.");

@@ -36,8 +36,8 @@ export function createJail({ clock, path }: JailOptions): SandboxBackend {
     async probe(confinement, signal) {
       try {
         const unenforced = await notHeld(open, confinement, await (groups ??= findGroupMaker()), signal);
-        const kept = { ...confinement, limits: withoutLimits(confinement.limits, unenforced) };
-        const objection = await proveConfinement({ open, confinement: kept, signal, offline: await offline() });
+        const enforced = { ...confinement, limits: withoutLimits(confinement.limits, unenforced) };
+        const objection = await proveConfinement({ open, confinement: enforced, signal, offline: await offline() });
         return objection === undefined ? { available: true, unenforced } : { available: false, reason: objection };
       } catch (error) {
         signal.throwIfAborted();

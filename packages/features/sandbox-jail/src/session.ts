@@ -18,7 +18,7 @@ export interface JailSession {
 export async function jailSession(parts: JailSession): Promise<SandboxSession> {
   const { confinement, firejail, options, maker, clock } = parts;
   const group = await maker?.make(confinement.limits, OF_FIREJAIL);
-  const told = new WeakMap<ChildProcess, () => string>();
+  const statusOf = new WeakMap<ChildProcess, () => string>();
   return confinedSession(
     confinement,
     {
@@ -26,12 +26,12 @@ export async function jailSession(parts: JailSession): Promise<SandboxSession> {
         const line = lineOf(command, confinement);
         const words = [JOIN, "sh", ...(group?.joins ?? []), "--", firejail, ...options, "--", ...entryOf(confinement)];
         const child = spawn("/bin/sh", ["-c", ...words], surroundings(command));
-        told.set(child, talk(child.stdio[3] as Duplex, line));
+        statusOf.set(child, talk(child.stdio[3] as Duplex, line));
         return child;
       },
       async judge(result, child) {
         const reached = await group?.reached();
-        if (told.get(child)?.() !== BEGAN && !result.timedOut) throw notBegun(result.stderr);
+        if (statusOf.get(child)?.() !== BEGAN && !result.timedOut) throw notBegun(result.stderr);
         const limit = result.exitCode === 0 ? undefined : (reached ?? limitBySigns(result, confinement.limits));
         return limit ? { ...result, limit } : result;
       },

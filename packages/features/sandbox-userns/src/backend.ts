@@ -59,8 +59,10 @@ export function createUserns({ clock, path }: UsernsOptions): Userns {
       try {
         const here = await machine();
         const unenforced = unheld(confinement, here);
-        const kept = Object.entries(confinement.limits).filter(([name]) => !unenforced.includes(name as SandboxLimit));
-        const proved = { ...confinement, limits: Object.fromEntries(kept) };
+        const enforced = Object.entries(confinement.limits).filter(
+          ([name]) => !unenforced.includes(name as SandboxLimit),
+        );
+        const proved = { ...confinement, limits: Object.fromEntries(enforced) };
         const reason = await proveConfinement({ open: prove, confinement: proved, signal, offline: await offline() });
         if (reason !== undefined) return { available: false, reason };
         return { available: true, unenforced, notes: notesOn(proved, here) };

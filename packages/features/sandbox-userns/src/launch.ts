@@ -164,13 +164,13 @@ function feed(child: ChildProcess, descriptor: number, data: string | Buffer): v
 
 /** bwrap says `"child-pid"` when it made its first process, and `"exit-code"` only when that one got to its end. */
 function statusOf(child: ChildProcess): () => string {
-  let told = "";
+  let words = "";
   const status = child.stdio[STATUS as 3] as Readable;
   status.on("error", () => undefined);
   status.on("data", (chunk: Buffer) => {
-    if (told.length < 4096) told += chunk.toString("latin1");
+    if (words.length < 4096) words += chunk.toString("latin1");
   });
-  return () => told;
+  return () => words;
 }
 
 /** /etc/passwd and /etc/group as they are inside: whom commands run as, root and nobody. passwd(5), group(5). */

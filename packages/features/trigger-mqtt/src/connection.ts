@@ -246,17 +246,17 @@ export class PacketGuard extends Transform {
   #cut(bytes: Buffer, first: number, size: number, length: number): Buffer {
     if (bytes.length < size + 2) return this.#hold(bytes);
     const numberBytes = ((first >> 1) & 3) === 0 ? 0 : 2;
-    const kept = 2 + bytes.readUInt16BE(size) + numberBytes;
-    if (bytes.length < size + kept) return this.#hold(bytes);
+    const headLength = 2 + bytes.readUInt16BE(size) + numberBytes;
+    if (bytes.length < size + headLength) return this.#hold(bytes);
     this.#publishes += 1;
-    if (length - kept > MAX_PAYLOAD_BYTES) this.oversized.set(this.#publishes, length - kept);
+    if (length - headLength > MAX_PAYLOAD_BYTES) this.oversized.set(this.#publishes, length - headLength);
     else {
       this.#pass = size + length;
       return bytes;
     }
-    this.push(Buffer.concat([Buffer.of(first), lengthBytes(kept), bytes.subarray(size, size + kept)]));
-    this.#drop = length - kept;
-    return bytes.subarray(size + kept);
+    this.push(Buffer.concat([Buffer.of(first), lengthBytes(headLength), bytes.subarray(size, size + headLength)]));
+    this.#drop = length - headLength;
+    return bytes.subarray(size + headLength);
   }
 
   #hold(bytes: Buffer): Buffer {

@@ -46,8 +46,8 @@ export class Deliveries {
 
   /** At the beginning of a connection. `isResumed`: the broker has kept the session. */
   async begin(isResumed: boolean): Promise<void> {
-    const kept = numbersOf(await this.#state.get(PLACE));
-    [this.#session = 0, this.#sequence = 0, this.#confirmed = 0] = kept;
+    const stored = numbersOf(await this.#state.get(PLACE));
+    [this.#session = 0, this.#sequence = 0, this.#confirmed = 0] = stored;
     this.#isCatchingUp = true;
     if (isResumed) return;
     // Numbers of another session say nothing.

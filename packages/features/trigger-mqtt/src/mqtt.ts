@@ -53,8 +53,8 @@ async function handle(
 
 /** The broker keeps the session by this name: another one at each start would lose what was sent meanwhile. */
 async function keptClientId({ state }: Pick<FeatureContext, "state">): Promise<string> {
-  const kept = await state.get("client_id");
-  if (kept !== undefined) return kept;
+  const stored = await state.get("client_id");
+  if (stored !== undefined) return stored;
   const made = `svc-${randomBytes(8).toString("hex")}`;
   await state.set("client_id", made);
   return made;

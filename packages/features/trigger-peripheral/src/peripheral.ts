@@ -90,8 +90,8 @@ function levelsOf(
   const native = isNative ? context.capabilities(NATIVE_PINS).find((pins) => pins.alias === alias) : undefined;
   if (native) return native.watchPin(watch, signal);
   const before = async (): Promise<Level | undefined> => {
-    const kept = await context.state.get(keyOf(`${alias}/${watch.name}`));
-    return kept === undefined ? undefined : kept === "1" ? 1 : 0;
+    const stored = await context.state.get(keyOf(`${alias}/${watch.name}`));
+    return stored === undefined ? undefined : stored === "1" ? 1 : 0;
   };
   return polledLevels(context, alias, watch, { before, signal });
 }

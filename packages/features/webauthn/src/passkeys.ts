@@ -184,9 +184,9 @@ class PasskeyStore {
   /** Whose it is, as long as that device is paired and has it. What a revoked one had is gone with it, but for this line. */
   async #holder(name: string): Promise<ClientId | undefined> {
     const { pairedClient, secrets, secretsOf, log } = this.#context;
-    const kept = await secrets.get(name);
-    if (kept === undefined) return undefined;
-    const owner = pairedClient(kept);
+    const storedClientId = await secrets.get(name);
+    if (storedClientId === undefined) return undefined;
+    const owner = pairedClient(storedClientId);
     if (owner !== undefined && (await secretsOf(owner).list(name)).includes(name)) return owner;
     await secrets.delete(name);
     log.info("removed a passkey without a user");

@@ -55,9 +55,9 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
   for (const text of selection.notes) reporter.note(text);
   const dir = options.outDir ?? distDir(root, selection.name, selection.target);
   const state = staleness(dir, hashes);
-  const kept = readBuildRecord(dir);
-  if (!state.stale && options.force !== true && kept !== undefined) {
-    return { dir, binary: join(dir, kept.binary.file), record: kept };
+  const record = readBuildRecord(dir);
+  if (!state.stale && options.force !== true && record !== undefined) {
+    return { dir, binary: join(dir, record.binary.file), record };
   }
   const reason = state.stale ? state.reason : "--force";
 

@@ -13,9 +13,9 @@ const NPM = process.platform === "win32" ? "npm.cmd" : "npm";
 
 /** @returns The folder of the unpacked package. @throws SvcError BUILD_FAILED when it can't be had or is not the locked one. */
 export async function fetchPackage(root: string, name: string, version: string, npm: string = NPM): Promise<string> {
-  const kept = join(cacheDir(root), "fetched", `${name.replaceAll("/", "+")}-${version}`);
-  const isKept = (): boolean => existsSync(join(kept, "package.json"));
-  if (isKept()) return kept;
+  const cached = join(cacheDir(root), "fetched", `${name.replaceAll("/", "+")}-${version}`);
+  const isCached = (): boolean => existsSync(join(cached, "package.json"));
+  if (isCached()) return cached;
   const temporary = scratchDir(join(cacheDir(root), "fetched"));
   try {
     const spec = `${name}@${version}`;
@@ -25,10 +25,10 @@ export async function fetchPackage(root: string, name: string, version: string, 
     const tarball = join(temporary, packedName(stdout));
     verify(tarball, lockedIntegrity(root, spec));
     await run("tar", ["-xzf", tarball, "-C", temporary]);
-    renameSync(join(temporary, "package"), kept);
-    return kept;
+    renameSync(join(temporary, "package"), cached);
+    return cached;
   } catch (error) {
-    if (isKept()) return kept; // Another build was faster.
+    if (isCached()) return cached; // Another build was faster.
     if (error instanceof SvcError) throw error;
     throw new SvcError("BUILD_FAILED", `${name} ${version} could not be fetched.`, {
       hint: `Is the package registry reachable? Try: npm pack ${name}@${version}`,

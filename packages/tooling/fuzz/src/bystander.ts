@@ -99,7 +99,7 @@ class Client {
 async function run(options: BystanderOptions): Promise<Record<string, Pace>> {
   const phases = new Map<string, Phase>();
   const now = { phase: "warm-up" };
-  process.on("message", (told) => (now.phase = String(told)));
+  process.on("message", (phase) => (now.phase = String(phase)));
   const { addresses } = options;
   const clients = (addresses.length > 0 ? addresses : [undefined]).map((address) => new Client(options, address));
   for (let turn = 0; now.phase !== "end"; turn += 1) {

@@ -65,5 +65,5 @@ export async function outcomeOf<T>(
 }
 
 /** A thrown value for a message. */
-export const told = (error: unknown): string =>
+export const errorText = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);

@@ -2,12 +2,12 @@
 import type { ClientId, SecretStore } from "@svc/contract";
 
 export function memorySecrets(initial: Readonly<Record<string, string>> = {}): SecretStore {
-  const kept = new Map(Object.entries(initial));
+  const secrets = new Map(Object.entries(initial));
   return {
-    get: async (name) => kept.get(name),
-    set: async (name, value) => void kept.set(name, value),
-    delete: async (name) => kept.delete(name),
-    list: async (prefix = "") => [...kept.keys()].filter((name) => name.startsWith(prefix)).toSorted(),
+    get: async (name) => secrets.get(name),
+    set: async (name, value) => void secrets.set(name, value),
+    delete: async (name) => secrets.delete(name),
+    list: async (prefix = "") => [...secrets.keys()].filter((name) => name.startsWith(prefix)).toSorted(),
   };
 }
 

@@ -25,9 +25,9 @@ const devices: Check = {
   async find(machine) {
     const paired = await machine.paired();
     if (paired === undefined) return [warning("devices", "It could not be read who is paired.", "svc devices list")];
-    const { pageSessions, kept } = paired;
+    const { pageSessions, secretCounts } = paired;
     // One line each in its index; the keys themselves are kept with their devices.
-    const passkeys = kept.get("webauthn") ?? 0;
+    const passkeys = secretCounts.get("webauthn") ?? 0;
     return [
       ...(paired.devices.length === 0 ? [ok("devices", "No device is paired.")] : paired.devices.map(deviceLine)),
       ...idleTokens(paired.devices, machine.clock.now()),

@@ -35,7 +35,7 @@ export function pairingLines(
   webhook: CoreConfig["channels_config.webhook"],
 ): string {
   const pair = `  TOKEN=$(curl -fsS -X POST ${url}/pair -H 'X-Pairing-Code: ${code}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`;
-  const told = [
+  const lines = [
     "",
     `pairing code: ${code} (one use, ten minutes; another one: svc pair)`,
     "",
@@ -44,15 +44,15 @@ export function pairingLines(
     "",
   ];
   if (webhook.signing_secret) {
-    told.push("Or copy and paste this line to pair; what is posted to /webhook must be signed too:", pair);
+    lines.push("Or copy and paste this line to pair; what is posted to /webhook must be signed too:", pair);
   } else {
-    told.push(
+    lines.push(
       "Or copy and paste these two lines to pair and to send a message:",
       pair,
       sendLine(url, webhook.secret !== undefined),
     );
   }
-  return told.join("\n");
+  return lines.join("\n");
 }
 
 function sendLine(url: string, hasSecret: boolean): string {

@@ -45,8 +45,8 @@ export function isRetryable(error: unknown): boolean {
   if (error instanceof SvcError) return error.code === "MODEL_UNREACHABLE";
   // Cut off or garbled in a way that another answer need not be; the library leaves its retrying open.
   if (error instanceof Error && error.name === "AI_InvalidResponseDataError") return true;
-  const told = fieldsOf(error).isRetryable;
-  if (typeof told === "boolean") return told;
+  const isRetryable = fieldsOf(error).isRetryable;
+  if (typeof isRetryable === "boolean") return isRetryable;
   const status = statusOf(error);
   return status !== undefined && (status === 408 || status === 409 || status === 429 || status >= 500);
 }

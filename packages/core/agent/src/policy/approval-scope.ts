@@ -116,8 +116,8 @@ function commandParts(tool: Tool, input: Readonly<Record<string, unknown>>, plac
   const commandName = names.find((name) => input[name] === command);
   const folderName = names.find((name) => given !== undefined && name !== commandName && input[name] === given);
   // A line that the tool puts together itself is not all of what it was given.
-  const told = new Set([commandName, folderName]);
-  const rest = Object.fromEntries(Object.entries(input).filter(([name]) => !told.has(name)));
+  const described = new Set([commandName, folderName]);
+  const rest = Object.fromEntries(Object.entries(input).filter(([name]) => !described.has(name)));
   return { command: command.trim(), folder, rest, canonical: line.canonical };
 }
 

@@ -105,16 +105,17 @@ async function choose(options: SandboxChoiceOptions): Promise<SandboxChoice> {
     const probed = await probe(backend, options);
     if (probed.available) {
       const { unenforced, notes = [] } = probed;
-      const reasons = [...told(tried), ...notes];
+      const reasons = [...reasonLines(tried), ...notes];
       return { backend, effective: id, chosenNone: false, wanted, inTheWay: [], unenforced, reasons, tried };
     }
     tried.set(id, probed.reason);
   }
-  const why = tried.size === 0 ? "this build has no such backend" : told(tried).join("; ");
+  const why = tried.size === 0 ? "this build has no such backend" : reasonLines(tried).join("; ");
   return without(options, notAvailable(wanted, why), { tried });
 }
 
-const told = (tried: ReadonlyMap<string, string>): string[] => Array.from(tried, ([id, reason]) => `${id}: ${reason}`);
+const reasonLines = (tried: ReadonlyMap<string, string>): string[] =>
+  Array.from(tried, ([id, reason]) => `${id}: ${reason}`);
 
 const notAvailable = (wanted: string, why: string): string =>
   `${wanted === "auto" ? "No sandbox is available" : `The sandbox ${wanted} is not available`} (${why}): commands run without one.`;

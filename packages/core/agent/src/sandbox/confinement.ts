@@ -41,6 +41,6 @@ export const writtenLimits = (config: CoreConfig["security.sandbox"]): SandboxLi
 /** The same without the limits that the backend can't hold. */
 export function without(confinement: Confinement, limits: readonly SandboxLimit[]): Confinement {
   if (limits.length === 0) return confinement;
-  const kept = Object.entries(confinement.limits).filter(([name]) => !limits.includes(name as SandboxLimit));
-  return { ...confinement, limits: Object.fromEntries(kept) };
+  const enforced = Object.entries(confinement.limits).filter(([name]) => !limits.includes(name as SandboxLimit));
+  return { ...confinement, limits: Object.fromEntries(enforced) };
 }

@@ -131,25 +131,25 @@ export class Sessions implements SessionService {
     const info = this.find(id);
     if (!info) throw new SvcError("SESSION_UNKNOWN");
     const stored = store.sessions.byId(id);
-    const kept = stored ? messagePage(store, stored.place, page, redact) : { messages: [], before: undefined };
-    if (page.before !== undefined) return { ...kept, followUps: undefined };
-    const open = this.#open(info, new Set(kept.messages.map(({ turnId }) => turnId)));
+    const ended = stored ? messagePage(store, stored.place, page, redact) : { messages: [], before: undefined };
+    if (page.before !== undefined) return { ...ended, followUps: undefined };
+    const open = this.#open(info, new Set(ended.messages.map(({ turnId }) => turnId)));
     const newest = stored && !info.running ? store.sessions.turnsBefore(stored.place, 1).turns[0] : undefined;
     const ways = newest ? followUpsOf(newest) : [];
     return {
-      messages: [...kept.messages, ...open],
-      before: kept.before,
+      messages: [...ended.messages, ...open],
+      before: ended.before,
       followUps: newest && ways.length > 0 ? { turnId: newest.id, ways } : undefined,
     };
   }
 
   /** What was said, and what has come of the answers, in turns that have not ended. */
-  #open({ clientId, name, channel }: SessionInfo, kept: ReadonlySet<string>): SessionMessage[] {
+  #open({ clientId, name, channel }: SessionInfo, shown: ReadonlySet<string>): SessionMessage[] {
     const { store, active, redact } = this.#deps;
     const open = active.stored(conversationKey(clientId, name)).map(ofActive);
     // What came by a channel, or by a caller that does not wait, is in the inbox.
-    const lane = channel ? name : keyOfSession(clientId, name);
-    const waiting = store.inbox.waitingIn(lane).map(({ turnId, receivedAtMs, body }) => {
+    const inboxKey = channel ? name : keyOfSession(clientId, name);
+    const waiting = store.inbox.waitingIn(inboxKey).map(({ turnId, receivedAtMs, body }) => {
       const { sender, text } = jsonAs<Inbound>(body);
       const running = active.running().find((turn) => turn.id === turnId);
       const about = { id: turnId, at: receivedAtMs, replaced: false } as const;
@@ -157,7 +157,7 @@ export class Sessions implements SessionService {
       const messages = running?.progress ? messagesOf(running) : [userMessage(text)];
       return { ...about, meta, messages, state: running ? ("running" as const) : ("waiting" as const) };
     });
-    return [...open, ...waiting].filter(({ id }) => !kept.has(id)).flatMap((turn) => shownMessages(turn, redact));
+    return [...open, ...waiting].filter(({ id }) => !shown.has(id)).flatMap((turn) => shownMessages(turn, redact));
   }
 
   cancel(id: string, by = "a request to cancel it"): boolean {
@@ -320,7 +320,7 @@ interface UnawaitedMessage {
 }
 
 export function sessionMessageOf({ owner, session, ...inbound }: UnawaitedMessage): NewMessage {
-  return { kind: "message", lane: keyOfSession(owner, session), body: asJson(inbound) };
+  return { kind: "message", conversationKey: keyOfSession(owner, session), body: asJson(inbound) };
 }
 
 /** Who wrote such a message, by its sender. */

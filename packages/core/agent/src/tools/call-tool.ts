@@ -44,7 +44,7 @@ export async function callTool(
       ...(isRejected && { isRejected }),
       acted: false,
       journalled: false,
-      output: told(error, request, environment),
+      output: errorForModel(error, request, environment),
     };
   }
 }
@@ -84,7 +84,7 @@ async function run(call: PermittedCall, request: CallRequest): Promise<EndedCall
     return { state: "finished", output };
   } catch (error) {
     if (signal.aborted || isStoreError(error)) return { state: "interrupted", output: null, error };
-    return { state: "failed", output: told(error, request, environment), error };
+    return { state: "failed", output: errorForModel(error, request, environment), error };
   }
 }
 
@@ -116,7 +116,7 @@ function bounded(output: Json, maxChars: number): Json {
 }
 
 /** What the model is told of an error. */
-function told(
+function errorForModel(
   error: unknown,
   { name, redact = sameText }: CallRequest,
   environment: ToolEnvironment | undefined,

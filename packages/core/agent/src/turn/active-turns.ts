@@ -365,7 +365,7 @@ export class TurnQueue {
   }
 
   #job(key: string): Job {
-    return { n: (this.#arrived += 1), lane: key, channel: "", run: undefined, start: undefined };
+    return { n: (this.#arrived += 1), conversationKey: key, channel: "", run: undefined, start: undefined };
   }
 
   async #wait(job: Job, signal: AbortSignal | undefined): Promise<void> {

@@ -270,7 +270,7 @@ export function assistantMessage(content: readonly LanguageModelV4Content[]): As
 }
 
 /** The parts of an answer that `assistantMessage` and `toolCallsOf` look at, as JSON can hold them. */
-export const kept = (content: readonly LanguageModelV4Content[]): readonly LanguageModelV4Content[] =>
+export const storableContent = (content: readonly LanguageModelV4Content[]): readonly LanguageModelV4Content[] =>
   content.filter(({ type }) => type === "text" || type === "reasoning" || type === "tool-call");
 
 export function toolMessage(call: LanguageModelV4ToolCall, ok: boolean, output: Json): LanguageModelV4Message {

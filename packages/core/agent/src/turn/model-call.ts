@@ -34,9 +34,9 @@ import {
   retryAfterMs,
   wasAnswered,
 } from "../models/model-error.ts";
-import type { Tokens, ToldTokens } from "../cost.ts";
+import type { Tokens, ReportedTokens } from "../cost.ts";
 import type { ActiveTurn, TurnProgress } from "./active-turns.ts";
-import { kept, textOf, toolCallsOf } from "./history.ts";
+import { storableContent, textOf, toolCallsOf } from "./history.ts";
 import { retryDelayMs } from "@svc/kit/async";
 import { offeredModels } from "../models/provider-words.ts";
 
@@ -94,7 +94,7 @@ export class ModelStep {
     const recordedAsk = async (): Promise<ModelAnswer> => {
       span.content("input", clean(options.prompt));
       const answer = await ask();
-      span.content("output", clean(kept(answer.content)));
+      span.content("output", clean(storableContent(answer.content)));
       return answer;
     };
     return watched(span, span.wantsContent ? recordedAsk : ask, (error) => ({ error, ...meter.since(before) }));
@@ -172,7 +172,7 @@ const timeoutError = (waited: ModelWait | undefined): SvcError =>
         hint: "Try again in a few minutes.",
       });
 
-const UNTOLD: ToldTokens = { inputTokens: undefined, outputTokens: undefined };
+const UNTOLD: ReportedTokens = { inputTokens: undefined, outputTokens: undefined };
 
 interface Audience {
   /** The caller of the turn wants pieces. */

@@ -26,7 +26,7 @@ import {
   assistantMessage,
   cutOff,
   forModel,
-  kept,
+  storableContent,
   questionWith,
   redactInputs,
   toolCallsOf,
@@ -98,7 +98,7 @@ export class TurnStore {
     const messagesJson = JSON.stringify(messages);
     const spent = spending.toRecord(profile, meter);
     const write = store.write(() => {
-      const kept = store.sessions.append(conversation, conversation.place, {
+      const storedTurn = store.sessions.append(conversation, conversation.place, {
         id: progress.id,
         at: clock.now(),
         model: modelName(profile.model),
@@ -118,7 +118,7 @@ export class TurnStore {
       spent?.write();
       steps?.drop();
       inTransaction?.();
-      return kept;
+      return storedTurn;
     });
     progress.ending = write;
     const place = await write;
@@ -208,9 +208,9 @@ export class TurnStore {
     const used = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
     const place = await store.write(() => {
       const turn = { id: turnId, at: clock.now(), model: "", messages, tokens, ...used, meta };
-      const kept = store.sessions.append(conversation, conversation.place, turn);
+      const storedTurn = store.sessions.append(conversation, conversation.place, turn);
       inTransaction();
-      return kept;
+      return storedTurn;
     });
     history.append(conversation, place, { messages: shown, text: JSON.stringify(shown), tokens });
   }
@@ -430,8 +430,8 @@ export class StepCheckpoints {
         progress.messages = [row.question];
         continue;
       }
-      const told = new Map(row.results.map((result) => [callIdOf(result), result]));
-      const results = calls.map((call) => told.get(call.toolCallId) ?? this.resultOf(call) ?? unknown(call));
+      const stored = new Map(row.results.map((result) => [callIdOf(result), result]));
+      const results = calls.map((call) => stored.get(call.toolCallId) ?? this.resultOf(call) ?? unknown(call));
       progress.messages.push(...results, assistantMessage(row.content));
       progress.meter.restore(tokens, row.isCounted);
       calls = toolCallsOf(row.content);
@@ -465,7 +465,7 @@ export class StepCheckpoints {
     const { inputTokens, outputTokens } = answer;
     if (this.#isEmpty && this.#unwritten.length === 0) this.#unwritten.push(questionStep(progress.messages[0]!));
     const isCounted = inputTokens !== undefined && outputTokens !== undefined;
-    const step: KeptStep = { results: this.#results.splice(0), content: kept(content), isCounted };
+    const step: KeptStep = { results: this.#results.splice(0), content: storableContent(content), isCounted };
     const message = asJson(step);
     this.#unwritten.push({ message, inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 });
     this.#cost = this.#spent();

@@ -125,8 +125,8 @@ async function readBytes(
     if (bytesRead === 0) break;
     filled += bytesRead;
   }
-  const kept = Math.min(filled, maxBytes, wanted - 1);
-  return { bytes: buffer.subarray(0, kept), truncated: filled > kept };
+  const length = Math.min(filled, maxBytes, wanted - 1);
+  return { bytes: buffer.subarray(0, length), truncated: filled > length };
 }
 
 /** A file that grows while it is read, or whose size says 0, still gets this much. */

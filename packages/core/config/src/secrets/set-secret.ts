@@ -92,7 +92,7 @@ function faultOf(path: Path, value: string, section: Section): string | undefine
   const tables = sectionTables(new Map([[section.name, section]]), []);
   const own = validateSection(section, valueAt(table, section.path) as Table, true);
   const findings = [...checkStructure(table, tables), ...own.findings];
-  return findings.find(({ at, path: told }) => at === "key" || told.length === probe.length)?.message;
+  return findings.find(({ at, path: place }) => at === "key" || place.length === probe.length)?.message;
 }
 
 function tableWith(path: Path, value: string): Table {

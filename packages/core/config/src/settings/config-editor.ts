@@ -129,7 +129,7 @@ export class ConfigEditor {
       const text = config.core.secrets.encrypt ? await this.#sealed(draft.text) : draft.text;
       if (text === before.text) return { version: undefined, keys, revision, config, restore: async () => true };
       const after = { ...before, text };
-      const kept = this.#versions.keep({
+      const version = this.#versions.keep({
         at: new Date(this.#options.now()).toISOString(),
         by,
         keys,
@@ -140,15 +140,15 @@ export class ConfigEditor {
       try {
         writeConfigFile(this.#file, before, text);
       } catch (error) {
-        this.#versions.drop(kept);
+        this.#versions.drop(version);
         throw error;
       }
       return {
-        version: kept,
+        version,
         keys,
         revision: revisionOf(after),
         config,
-        restore: () => this.#restored(before, after, kept),
+        restore: () => this.#restored(before, after, version),
       };
     });
   }
@@ -205,13 +205,13 @@ export class ConfigEditor {
     const draft = { text, keys, edited };
     const [was, now] = await Promise.all([this.#table(before), this.#table(text)]);
     const moved = movedSecrets({ was, now, edited, sections: this.#sections, env: this.#options.env });
-    const told = await report(moved, { file: this.#file, text, origins: new Map(), secrets: [] });
+    const problems = await report(moved, { file: this.#file, text, origins: new Map(), secrets: [] });
     try {
       const config = await loadConfig({ ...this.#options, file: this.#file, text });
-      return { ...draft, config: told.length > 0 ? undefined : config, problems: told };
+      return { ...draft, config: problems.length > 0 ? undefined : config, problems };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      return { ...draft, config: undefined, problems: [...told, ...error.problems] };
+      return { ...draft, config: undefined, problems: [...problems, ...error.problems] };
     }
   }
 

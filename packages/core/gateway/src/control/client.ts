@@ -91,8 +91,8 @@ function eventOf(line: string): ControlEvent {
 }
 
 function asError(event: { readonly [key: string]: Json }): SvcError {
-  const { code: told } = event;
-  const code = typeof told === "string" && Object.hasOwn(ERRORS, told) ? (told as ErrorCode) : "INTERNAL";
+  const { code: sentCode } = event;
+  const code = typeof sentCode === "string" && Object.hasOwn(ERRORS, sentCode) ? (sentCode as ErrorCode) : "INTERNAL";
   const { hint, said } = event;
   return new SvcError(code, String(event["error"]), {
     ...(typeof hint === "string" && { hint }),

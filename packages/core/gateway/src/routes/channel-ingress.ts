@@ -281,10 +281,10 @@ export function arrivalOf(channel: string, parsed: Parsed, once: string | undefi
   };
 }
 
-function noticeOf(channel: string, { id, lane, body }: Notice): NewMessage {
+function noticeOf(channel: string, { id, queue, body }: Notice): NewMessage {
   return {
     kind: "notice",
-    lane: JSON.stringify({ notice: [channel, lane] }),
+    conversationKey: JSON.stringify({ notice: [channel, queue] }),
     body,
     // Apart from the ids of messages: one that the platform gives to both is not a duplicate.
     ...(id !== undefined && { dedupe: { key: `notice ${id}`, forMs: DEDUPE_MS } }),

@@ -220,8 +220,8 @@ class AsyncReplies {
     const conversation = { channel: CHANNEL, id: `${session}@${sender}` };
     const message = sessionMessageOf({ owner, session, conversation, sender, text, replyData: { session } });
     try {
-      const arrived = await inbox.accept({ channel: CHANNEL, messages: [message] }, (_arrival, kept) => {
-        if (claim) idempotency.keep(claim, firstOf(kept).turnId, "done");
+      const arrived = await inbox.accept({ channel: CHANNEL, messages: [message] }, (_arrival, stored) => {
+        if (claim) idempotency.keep(claim, firstOf(stored).turnId, "done");
         return undefined;
       });
       const body = { status: "accepted", session_id: session, message_id: `in-${firstOf(arrived).n}` } as const;

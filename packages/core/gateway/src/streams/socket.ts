@@ -217,12 +217,12 @@ class SocketSession {
   }
 
   #refuse({ body }: Reply, session?: string): void {
-    const told = {
+    const refusal = {
       type: "error",
       ...(JSON.parse(String(body)) as object),
       ...(session !== undefined && { session_id: session }),
     };
-    this.#sink.say(told);
+    this.#sink.say(refusal);
   }
 }
 

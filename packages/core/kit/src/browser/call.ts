@@ -3,7 +3,7 @@ import { type Clock, type Json, SvcError, type ToolContext } from "@svc/contract
 import { withTimeout } from "../async/timeout.ts";
 import type { BrowserAction, BrowserActionName } from "./actions.ts";
 import { type BrowserDriver, type DriverResult, FailedAddress, type UploadFile } from "./driver.ts";
-import { type KeptFile, MAX_FILE_BYTES, keepFile } from "./files.ts";
+import { type StoredFile, MAX_FILE_BYTES, keepFile } from "./files.ts";
 import { type BrowserGuard, shownHost } from "./guard.ts";
 import { type Refusal, newestOfPage } from "./guarding-proxy.ts";
 import type { OpenSession } from "./sessions.ts";
@@ -148,7 +148,7 @@ interface ResultParts {
   readonly action: BrowserActionName;
   readonly backend: string;
   readonly result: DriverResult;
-  readonly file: KeptFile | undefined;
+  readonly file: StoredFile | undefined;
   readonly notes: readonly string[];
   readonly refusals: readonly Refusal[];
 }
@@ -156,13 +156,13 @@ interface ResultParts {
 function resultOf({ action, backend, result, file, notes, refusals }: ResultParts): Json {
   const { content, tabs, dialogs = [] } = result;
   const page = content === undefined ? undefined : plain(content);
-  const told = [...notes.slice(0, MAX_NOTES), ...refusedNote(refusals)];
+  const shown = [...notes.slice(0, MAX_NOTES), ...refusedNote(refusals)];
   return {
     action,
     backend,
     url: cut(plain(result.url), MAX_URL_CHARS),
     title: cut(plain(result.title), MAX_TITLE_CHARS),
-    ...(told.length > 0 && { notes: told }),
+    ...(shown.length > 0 && { notes: shown }),
     ...(file !== undefined && { file: { ...file } }),
     ...(tabs !== undefined && {
       tabs: tabs.slice(0, MAX_TABS).map(({ url, title, current }, tab) => ({

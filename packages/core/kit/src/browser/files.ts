@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { type Clock, SvcError, type ToolContext, trimEndOf, type Workspace } from "@svc/contract";
 import type { DriverFile, UploadFile } from "./driver.ts";
 
-export interface KeptFile {
+export interface StoredFile {
   /** In the workspace. */
   readonly path: string;
   readonly bytes: number;
@@ -13,7 +13,7 @@ export interface KeptFile {
 export const MAX_FILE_BYTES = 52_428_800;
 
 /** Writes it under a new name into the workspace's folder `browser`. Throws TOO_LARGE; nothing is left then. */
-export async function keepFile(file: DriverFile, { workspace }: ToolContext, clock: Clock): Promise<KeptFile> {
+export async function keepFile(file: DriverFile, { workspace }: ToolContext, clock: Clock): Promise<StoredFile> {
   const time = new Date(clock.now()).toISOString().split(".", 1)[0]!.replaceAll(/[-:]/g, "");
   // The random part keeps a file of the same second apart: nothing that is there already is replaced.
   const path = `${FOLDER}/${time}-${randomBytes(4).toString("hex")}-${fileName(file.name)}`;

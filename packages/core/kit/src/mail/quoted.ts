@@ -9,8 +9,8 @@ export function withoutQuote(text: string): string {
   const signature = lines.indexOf("--");
   // First of all: some mail programs put it below the quote.
   const unsigned = signature > 0 ? lines.slice(0, signature) : lines;
-  const kept = unsigned.slice(0, endOfAnswer(unsigned));
-  const said = withoutFooter(kept).join("\n").trim();
+  const answer = unsigned.slice(0, endOfAnswer(unsigned));
+  const said = withoutFooter(answer).join("\n").trim();
   return said === "" ? text.trim() : said;
 }
 

@@ -87,11 +87,11 @@ function redirected(hop: Hop, status: number, location: string | undefined): Hop
   if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return undefined;
   const url = parseTarget(location, hop.url);
   const toGet = (status === 303 && hop.method !== "HEAD") || (status <= 302 && hop.method === "POST");
-  const kept = toGet ? headersWithoutBody(hop.headers) : hop.headers;
+  const headers = toGet ? headersWithoutBody(hop.headers) : hop.headers;
   return {
     url,
     method: toGet ? "GET" : hop.method,
-    headers: url.origin === hop.url.origin ? kept : headersForOtherOrigin(kept),
+    headers: url.origin === hop.url.origin ? headers : headersForOtherOrigin(headers),
     body: toGet ? undefined : hop.body,
   };
 }

@@ -171,17 +171,17 @@ interface CappedOutput {
  */
 function cappedOutput(stream: Readable | null, maxBytes: number, flooded: () => void): CappedOutput {
   const chunks: Buffer[] = [];
-  let kept = 0;
+  let bytes = 0;
   let seen = 0;
   stream?.on("error", () => undefined);
   stream?.on("data", (chunk: Buffer) => {
     if (seen <= FLOOD_BYTES && seen + chunk.byteLength > FLOOD_BYTES) flooded();
     seen += chunk.byteLength;
-    if (kept >= maxBytes) return;
+    if (bytes >= maxBytes) return;
     // Copied: a slice would keep the whole chunk in memory.
-    const part = Buffer.from(chunk.subarray(0, maxBytes - kept));
+    const part = Buffer.from(chunk.subarray(0, maxBytes - bytes));
     chunks.push(part);
-    kept += part.byteLength;
+    bytes += part.byteLength;
   });
   return {
     get truncated() {

@@ -47,7 +47,7 @@ interface Controller {
     spare: number,
   ) => readonly (readonly [file: string, value: string, needed: boolean])[];
   /** A file with a line `<word> <count>`: how often it was reached. */
-  readonly told: readonly [file: string, word: string];
+  readonly counter: readonly [file: string, word: string];
 }
 
 type Controllers = Readonly<Record<"memoryMb" | "pids", Controller>>;
@@ -63,12 +63,12 @@ const unified = (root: string): Controllers => ({
       ["memory.swap.max", "0", false],
       ["memory.oom.group", "1", false],
     ],
-    told: ["memory.events", "oom_kill"],
+    counter: ["memory.events", "oom_kill"],
   },
   pids: {
     parent: root,
     set: (limits, spare) => [["pids.max", count(limits, spare), true]],
-    told: ["pids.events", "max"],
+    counter: ["pids.events", "max"],
   },
 });
 
@@ -87,12 +87,12 @@ async function split(root: string): Promise<Controllers> {
         ["memory.limit_in_bytes", bytes(limits), true],
         ["memory.memsw.limit_in_bytes", bytes(limits), false],
       ],
-      told: ["memory.oom_control", "oom_kill"],
+      counter: ["memory.oom_control", "oom_kill"],
     },
     pids: {
       parent: parent("pids"),
       set: (limits, spare) => [["pids.max", count(limits, spare), true]],
-      told: ["pids.events", "max"],
+      counter: ["pids.events", "max"],
     },
   };
 }
@@ -132,7 +132,7 @@ const makerOf = (controllers: Controllers): GroupMaker => ({
       async reached() {
         let reached: SandboxLimit | undefined;
         for (const { limit, folder, controller } of made) {
-          const now = await countIn(join(folder, controller.told[0]), controller.told[1]);
+          const now = await countIn(join(folder, controller.counter[0]), controller.counter[1]);
           if (now > (seen.get(limit) ?? 0)) reached ??= limit;
           seen.set(limit, now);
         }

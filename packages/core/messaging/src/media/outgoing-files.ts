@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { type Channel, type MediaKind, type OutgoingFile, SvcError, type Workspace } from "@svc/contract";
-import type { FileContent, KeptFile } from "@svc/store";
+import type { FileContent, StoredFile } from "@svc/store";
 import { mediaTypeOf } from "./incoming-files.ts";
 import { mediaKindOf } from "@svc/kit";
 
@@ -16,7 +16,7 @@ interface Attaching {
   readonly media: Channel["media"];
 }
 
-export type PinnedFile = KeptFile & Required<Pick<KeptFile, "content">>;
+export type PinnedFile = StoredFile & Required<Pick<StoredFile, "content">>;
 
 /** Throws TOOL_BAD_INPUT, PATH_* when there is no such file, or it is larger than the channel takes, or of another kind. */
 export async function attachedFile({ workspace, agent, media }: Attaching, path: string): Promise<PinnedFile> {
@@ -51,7 +51,7 @@ const kindTaken = (own: MediaKind, sends: readonly MediaKind[]): MediaKind | und
   [own, "document" as const].find((kind) => sends.includes(kind));
 
 /** `maxBytes`: what the channel takes. */
-export type FileOpener = (file: KeptFile, maxBytes: number) => Promise<OutgoingFile>;
+export type FileOpener = (file: StoredFile, maxBytes: number) => Promise<OutgoingFile>;
 
 /** `workspaceOf`: of an agent; undefined when there is no such agent any more. */
 export function fileOpener(workspaceOf: (agent: string) => Workspace | undefined): FileOpener {

@@ -20,7 +20,7 @@ import {
 import { transcribe } from "./transcribe.ts";
 import { splitText } from "@svc/kit";
 import { isOggOpus, oggOpusOf, readWav } from "@svc/kit/audio";
-import type { KeptFile } from "@svc/store";
+import type { StoredFile } from "@svc/store";
 import { Semaphore } from "@svc/kit/async";
 
 export interface SpeechOptions extends Omit<SpeechDeps, "signal"> {
@@ -157,9 +157,9 @@ async function spokenByService(
 function audioOf({ headers, bytes, truncated }: FetchResult): SpokenText | undefined {
   if (truncated) throw new SvcError("SPEECH_FAILED", "The speech is too large.", { hint: TOO_LONG });
   if (bytes.byteLength === 0) return undefined;
-  const told = (headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
-  if (told.startsWith("audio/")) return { mimeType: told === "audio/mp3" ? MP3 : told, bytes };
-  return told === "" || told === "application/octet-stream" ? { mimeType: MP3, bytes } : undefined;
+  const type = (headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
+  if (type.startsWith("audio/")) return { mimeType: type === "audio/mp3" ? MP3 : type, bytes };
+  return type === "" || type === "application/octet-stream" ? { mimeType: MP3, bytes } : undefined;
 }
 
 /** What is neither WAV nor Ogg Opus stays as it is: it is shown as a sound file. */
@@ -180,7 +180,7 @@ const MOST_KEPT = 16;
 export class SpokenAnswers {
   readonly #speak: SpeakAnswer;
   /** By delivery. */
-  readonly #kept = new Map<number, SpokenText>();
+  readonly #spokenTexts = new Map<number, SpokenText>();
 
   constructor(speak: SpeakAnswer) {
     this.#speak = speak;
@@ -189,11 +189,11 @@ export class SpokenAnswers {
   /** Throws SPEECH_FAILED; an abort with the signal's reason. */
   async fileOf(
     n: number,
-    { kind, speak }: KeptFile,
+    { kind, speak }: StoredFile,
     media: Channel["media"],
     signal: AbortSignal,
   ): Promise<OutgoingFile> {
-    const { mimeType, bytes } = this.#kept.get(n) ?? (await this.#spoken(speak ?? "", media, signal));
+    const { mimeType, bytes } = this.#spokenTexts.get(n) ?? (await this.#spoken(speak ?? "", media, signal));
     if (bytes.byteLength > (media?.maxBytes ?? 0)) {
       throw new SvcError("SPEECH_FAILED", "The spoken answer is larger than this channel takes.");
     }
@@ -203,7 +203,7 @@ export class SpokenAnswers {
 
   /** It is over. */
   forget(n: number): void {
-    this.#kept.delete(n);
+    this.#spokenTexts.delete(n);
   }
 
   async #spoken(text: string, media: Channel["media"], signal: AbortSignal): Promise<SpokenText> {
@@ -218,9 +218,10 @@ export class SpokenAnswers {
   }
 
   #keep(n: number, spoken: SpokenText): void {
-    this.#kept.delete(n);
-    this.#kept.set(n, spoken);
-    for (const oldest of this.#kept.keys()) if (this.#kept.size > MOST_KEPT) this.#kept.delete(oldest);
+    this.#spokenTexts.delete(n);
+    this.#spokenTexts.set(n, spoken);
+    for (const oldest of this.#spokenTexts.keys())
+      if (this.#spokenTexts.size > MOST_KEPT) this.#spokenTexts.delete(oldest);
   }
 }
 

@@ -37,8 +37,8 @@ export class Activity {
     const now = this.#now();
     return Array.from({ length: MINUTES }, (_, index) => {
       const number = Math.max(0, now - (MINUTES - 1) + index);
-      const kept = this.#minutes[number % MINUTES]!;
-      const { received, answered, delivered, failed } = kept.number === number ? kept : emptyMinute(number);
+      const slot = this.#minutes[number % MINUTES]!;
+      const { received, answered, delivered, failed } = slot.number === number ? slot : emptyMinute(number);
       return { at: new Date(number * MINUTE_MS).toISOString(), received, answered, delivered, failed };
     });
   }

@@ -211,9 +211,9 @@ function tellObservers(
 ): void {
   for (const { feature, observer } of observers) {
     try {
-      const told: unknown = observer.record(event);
+      const result: unknown = observer.record(event);
       // An observer that is async against its contract must not end the process by a rejection.
-      if (told instanceof Promise) told.catch((error: unknown) => threw(feature, error));
+      if (result instanceof Promise) result.catch((error: unknown) => threw(feature, error));
     } catch (error) {
       threw(feature, error);
     }

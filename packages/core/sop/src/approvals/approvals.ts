@@ -131,7 +131,7 @@ class Replies {
   take(inbound: Inbound, receivedAtMs: number): Taken {
     const reading = this.#read(inbound, receivedAtMs);
     if (!reading) return undefined;
-    return reading.kind === "told" ? told(reading.text) : this.#answer(inbound, reading);
+    return reading.kind === "told" ? replyWith(reading.text) : this.#answer(inbound, reading);
   }
 
   #read(inbound: Inbound, receivedAtMs: number): Reading | undefined {
@@ -143,7 +143,7 @@ class Replies {
 
   #answer(inbound: Inbound, { approval, approved, feedback }: Extract<Reading, { kind: "answer" }>): Taken {
     const { clock, settings } = this.#options;
-    if (approval.expiresAtMs <= clock.now()) return told(expired(approval.expiresAtMs).message);
+    if (approval.expiresAtMs <= clock.now()) return replyWith(expired(approval.expiresAtMs).message);
     const { conversation } = inbound;
     const status = approved ? "approved" : "rejected";
     const end = { status, by: nameOf(inbound), via: "chat", feedback, at: conversation } as const;
@@ -154,7 +154,7 @@ class Replies {
   }
 }
 
-const told = (text: string): Taken => ({ text, committed: () => undefined });
+const replyWith = (text: string): Taken => ({ text, committed: () => undefined });
 
 /** The name is the sender's own choice; the id is not. */
 function nameOf({ sender, senderName, conversation }: Inbound): string {
@@ -208,12 +208,13 @@ class Expiry {
   expireIn({ n, origin, runId, stepId }: Approval): Pending<Approval> | undefined {
     const pending = this.#settler.settleIn(n, { status: "expired", by: "no answer in time", via: "service" });
     if (!pending) return undefined;
-    const told = (): void => this.#options.log.warn("approval request expired", { approval: n, origin, runId, stepId });
+    const logExpiry = (): void =>
+      this.#options.log.warn("approval request expired", { approval: n, origin, runId, stepId });
     return {
       result: pending.result,
       committed: () => {
         pending.committed();
-        told();
+        logExpiry();
       },
     };
   }
@@ -306,9 +307,9 @@ class Settler {
 
   #outcome(approval: Approval, conversation: Conversation): NewDelivery {
     const { settings } = this.#options;
-    const lane = keyOfConversation(conversation);
+    const conversationKey = keyOfConversation(conversation);
     const text = outcomeText(approval, settings(conversation.channel).maxChars);
-    return { conversation, lane, text, files: [], key: `approval-end:${approval.n}:${lane}` };
+    return { conversation, conversationKey, text, files: [], key: `approval-end:${approval.n}:${conversationKey}` };
   }
 }
 

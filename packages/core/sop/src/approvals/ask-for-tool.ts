@@ -148,8 +148,8 @@ const MAX = { command: 16_384, input: 8_192, summary: 300, path: 1_024 } as cons
 
 export function detailOf(question: DetailedQuestion, redact: Redact): ToolCallDetail {
   const { tool, agent, reason, input, command, folder, change } = question;
-  const told = new Set<unknown>([command, folder, change?.path, change?.mode, change?.written]);
-  const rest = isObject(input) ? Object.entries(input).filter(([, value]) => !told.has(value)) : [];
+  const described = new Set<unknown>([command, folder, change?.path, change?.mode, change?.written]);
+  const rest = isObject(input) ? Object.entries(input).filter(([, value]) => !described.has(value)) : [];
   const shown = command === undefined && change === undefined ? input : Object.fromEntries(rest);
   const hasInput = !isObject(shown) || Object.keys(shown).length > 0;
   return {

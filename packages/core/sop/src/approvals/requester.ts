@@ -91,12 +91,19 @@ export class Requester {
   #askIn(approval: NewApproval & Pick<Approval, "n">, conversation: Conversation, asker: string | undefined): Delivery {
     const { store, clock, settings } = this.#options;
     const { n } = approval;
-    const lane = keyOfConversation(conversation);
+    const conversationKey = keyOfConversation(conversation);
     const { approvers, maxChars } = settings(conversation.channel);
     const hasApprovers = approvers.length > 0;
     const addApprover = addApproverCommand(conversation.channel, asker);
     const text = promptText(approval, { hasApprovers, maxChars, ...(!hasApprovers && { addApprover }) });
-    const row = { conversation, lane, text, files: [], key: `approval:${n}:${lane}`, approval: n };
+    const row = {
+      conversation,
+      conversationKey,
+      text,
+      files: [],
+      key: `approval:${n}:${conversationKey}`,
+      approval: n,
+    };
     const delivery = store.outbox.add([row], clock.now())[0]!;
     store.approvals.addPrompt(n, conversation, delivery.n);
     return delivery;
@@ -124,7 +131,7 @@ export class Announced {
     this.#ids.set(approval.n, id);
     if (this.#ids.size > MAX_IDS) this.#ids.delete(this.#ids.keys().next().value!);
     // Not waited for: where it is lost, the next process tells of it again.
-    store.write(() => store.approvals.told(approval.n, id)).catch(() => undefined);
+    store.write(() => store.approvals.announced(approval.n, id)).catch(() => undefined);
     return id;
   }
 }

@@ -178,7 +178,7 @@ class Library implements SopLibrary {
       const { checkFolder } = await import("./check.ts");
       const checked = await checkFolder(folder, root, rules);
       const after = await settledStamp(folder, this.#options.clock);
-      if (after?.text === settled?.text) return checked && kept(before, stamp, checked);
+      if (after?.text === settled?.text) return checked && nextVersion(before, stamp, checked);
       if (!after) return before;
     }
     return before;
@@ -298,7 +298,7 @@ interface Kept {
 type Shelf = ReadonlyMap<string, Kept>;
 
 /** A version that is wrong does not take the place of one that was right. */
-function kept(before: Kept | undefined, stamp: string, { definition, problems, isMissing }: CheckedSop): Kept {
+function nextVersion(before: Kept | undefined, stamp: string, { definition, problems, isMissing }: CheckedSop): Kept {
   const last = isMissing ? undefined : before?.definition;
   // The same object, so that whoever compares sees no change in a file that was only touched.
   if (definition)

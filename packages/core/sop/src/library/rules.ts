@@ -98,8 +98,8 @@ function conditionFault(text: string): string | undefined {
 
 /** What `judge` says of a text. What is no text, or blank, is the schema's. */
 function fault(path: Path, value: unknown, judge: (text: string) => string | undefined): Finding[] {
-  const told = typeof value === "string" && value.trim() !== "" ? judge(value) : undefined;
-  return told === undefined ? [] : [badValue(path, told)];
+  const problem = typeof value === "string" && value.trim() !== "" ? judge(value) : undefined;
+  return problem === undefined ? [] : [badValue(path, problem)];
 }
 
 function stepRules(table: Table, context: RuleContext): Finding[] {

@@ -142,7 +142,7 @@ async function readOption(options: StepOptions, line: MarkdownLine, said: Said):
   if (!option) return false;
   if (!KEYS.includes(option.key)) return unknown(option, line, said);
   options.seen ??= new Set();
-  if (options.seen.has(option.key)) told(said.problems, line, "this step has it already");
+  if (options.seen.has(option.key)) addRemark(said.problems, line, "this step has it already");
   options.seen.add(option.key);
   return READ[option.key]!(options, option.value, line, said);
 }
@@ -163,14 +163,14 @@ const READ: Readonly<Record<string, ReadValue>> = {
   },
   agent(options, value, line, said) {
     if (CHILD_AGENT.test(value)) options.agent = value;
-    else told(said.problems, line, "must be svc, or a name of agents_pool.programs");
+    else addRemark(said.problems, line, "must be svc, or a name of agents_pool.programs");
     return true;
   },
   requires_confirmation(options, value, line, said) {
     const word = value.toLowerCase();
     if (word === "true" || word === "yes") options.requiresConfirmation = true;
     else if (word === "false" || word === "no") options.requiresConfirmation = false;
-    else told(said.problems, line, "must be true or false");
+    else addRemark(said.problems, line, "must be true or false");
     return true;
   },
 };
@@ -182,9 +182,10 @@ function addTools(options: StepOptions, value: string, line: MarkdownLine, said:
   const names = listOf(value);
   for (const name of names) options.tools.push(name);
   if (!names.every((name) => TOOL_NAME.test(name))) {
-    told(said.problems, line, "must be names of tools with commas between: a-z, then a-z 0-9 _, at most 64");
+    addRemark(said.problems, line, "must be names of tools with commas between: a-z, then a-z 0-9 _, at most 64");
   }
-  if (value.endsWith(",")) told(said.problems, line, "a list of tools stands on one line, or as bullets further in");
+  if (value.endsWith(","))
+    addRemark(said.problems, line, "a list of tools stands on one line, or as bullets further in");
   return true;
 }
 
@@ -196,19 +197,22 @@ async function unknown({ key, value }: Option, line: MarkdownLine, said: Said): 
   const didYouMean = await nearest(key, KEYS);
   const asks = /confirm|approv/.test(key) && /^(?:true|false|yes|no)$/i.test(value);
   if (asks || didYouMean === GATE) {
-    told(said.problems, line, "this is no option", { didYouMean: GATE });
+    addRemark(said.problems, line, "this is no option", { didYouMean: GATE });
     return true;
   }
-  if (didYouMean !== undefined) told(said.warnings, line, "this is no option and is read as text", { didYouMean });
+  if (didYouMean !== undefined) addRemark(said.warnings, line, "this is no option and is read as text", { didYouMean });
   return false;
 }
 
 async function wrong(message: string, value: string, among: readonly string[], line: MarkdownLine, said: Said) {
   const didYouMean = await nearest(value, among);
-  told(said.problems, line, message, { allowed: among.join(", "), ...(didYouMean !== undefined && { didYouMean }) });
+  addRemark(said.problems, line, message, {
+    allowed: among.join(", "),
+    ...(didYouMean !== undefined && { didYouMean }),
+  });
 }
 
-function told(list: Remark[], { line, indent }: MarkdownLine, message: string, rest: Partial<Remark> = {}): void {
+function addRemark(list: Remark[], { line, indent }: MarkdownLine, message: string, rest: Partial<Remark> = {}): void {
   list.push({ line, column: indent + 1, message, ...rest });
 }
 

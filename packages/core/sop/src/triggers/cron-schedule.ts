@@ -108,7 +108,7 @@ class Schedule implements CronSchedule {
 
   #setBack(entry: CronEntry, nowMs: number): void {
     if (!entry.setBack(nowMs)) return;
-    this.#options.log.warn("the clock was ahead by more than a day; a cron trigger counts from now", told(entry));
+    this.#options.log.warn("the clock was ahead by more than a day; a cron trigger counts from now", logFields(entry));
   }
 
   #look(): void {
@@ -143,12 +143,13 @@ class Schedule implements CronSchedule {
     const { log } = this.#options;
     const { dueMs, isTooLate } = entry.latest(nowMs);
     if (isTooLate) {
-      log.warn("a procedure was due more than a day ago and is not started for that", told(entry));
+      log.warn("a procedure was due more than a day ago and is not started for that", logFields(entry));
       entry.mark(entry.markOf(dueMs, false));
       entry.isUnkept = true;
       return;
     }
-    if (dueMs > entry.nextMs) log.info("a procedure was due more than once meanwhile and is started once", told(entry));
+    if (dueMs > entry.nextMs)
+      log.info("a procedure was due more than once meanwhile and is started once", logFields(entry));
     void this.#fireOne(entry, entry.markOf(dueMs, true));
   }
 
@@ -165,7 +166,7 @@ class Schedule implements CronSchedule {
       entry.isUnkept = true;
       entry.notBefore = this.#now().monotonic + WAKE_MS;
       const code = error instanceof SvcError ? error.code : undefined;
-      log.warn("a procedure that is due could not be started; it is tried again", { ...told(entry), code });
+      log.warn("a procedure that is due could not be started; it is tried again", { ...logFields(entry), code });
     }
     entry.isFiring = false;
     if (this.#fire) this.#arm();
@@ -197,7 +198,7 @@ class Schedule implements CronSchedule {
   }
 }
 
-const told = ({ trigger: { sop, expression } }: CronEntry) => ({ sop, expression });
+const logFields = ({ trigger: { sop, expression } }: CronEntry) => ({ sop, expression });
 
 // One cron trigger: up to when its times are dealt with, and when it is due.
 
@@ -225,13 +226,13 @@ class CronEntry {
   #mark: CronMark;
   #nextMs = Infinity;
 
-  /** `kept`: its mark on disk. Without one it counts from now. */
-  constructor(trigger: CronTrigger, times: CronTimes, kept: CronMark | undefined, nowMs: number) {
+  /** `stored`: its mark on disk. Without one it counts from now. */
+  constructor(trigger: CronTrigger, times: CronTimes, stored: CronMark | undefined, nowMs: number) {
     this.key = cronKey(trigger);
     this.trigger = trigger;
     this.#times = times;
-    this.isUnkept = kept === undefined;
-    this.#mark = kept ?? { atMs: nowMs, fired: false };
+    this.isUnkept = stored === undefined;
+    this.#mark = stored ?? { atMs: nowMs, fired: false };
     this.mark(this.#mark);
   }
 

@@ -14,10 +14,10 @@ export interface Paired {
   /** Sign-ins of pages that have not ended for want of a request. */
   readonly pageSessions: number;
   /** How many secrets each feature keeps, by its id. */
-  readonly kept: ReadonlyMap<string, number>;
+  readonly secretCounts: ReadonlyMap<string, number>;
 }
 
-const NOBODY: Paired = { devices: [], pageSessions: 0, kept: new Map() };
+const NOBODY: Paired = { devices: [], pageSessions: 0, secretCounts: new Map() };
 
 /** `oldestSeenMs`: a page that was last seen before is signed out. Undefined: the file can't be read, or is of another version. A missing file has no devices. */
 export function readPaired(file: string, oldestSeenMs: number): Paired | undefined {
@@ -28,11 +28,11 @@ export function readPaired(file: string, oldestSeenMs: number): Paired | undefin
     try {
       const devices = rowsOf<DeviceRow>(db.prepare("SELECT * FROM devices ORDER BY created_at").all());
       const signIns = db.prepare("SELECT count(*) AS n FROM page_sessions WHERE seen_at > ?").get(oldestSeenMs);
-      const kept = db.prepare("SELECT owner, count(*) AS n FROM vault GROUP BY owner").all();
+      const secretCounts = db.prepare("SELECT owner, count(*) AS n FROM vault GROUP BY owner").all();
       return {
         devices: devices.map(deviceOf),
         pageSessions: Number(signIns?.["n"]),
-        kept: new Map(kept.map((row) => [String(row["owner"]), Number(row["n"])])),
+        secretCounts: new Map(secretCounts.map((row) => [String(row["owner"]), Number(row["n"])])),
       };
     } finally {
       db.close();

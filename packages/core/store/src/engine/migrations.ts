@@ -1,7 +1,7 @@
 /** The schema, forward only. `user_version` counts the steps applied; a database with more steps than we know is refused. */
 import { type Json, SvcError } from "@svc/contract";
 import type { DatabaseSync } from "node:sqlite";
-import { DRAFTS_STEP, MESSAGES_STEP, OUTBOX_APPROVAL_STEP } from "../messages/schema.ts";
+import { CONVERSATION_KEYS_STEP, DRAFTS_STEP, MESSAGES_STEP, OUTBOX_APPROVAL_STEP } from "../messages/schema.ts";
 import { type SpokenText, indexedWords, previewOf, spokenTexts, titleOf } from "../sessions/search-index.ts";
 
 /** The tables of procedures' runs and of the audit log. Part of the schema: once released it stays as it is, byte for byte. */
@@ -444,6 +444,7 @@ export const STEPS: readonly string[] = [
   USAGE_BY_CHANNEL_STEP,
   SOP_RETRIES_STEP,
   `${SESSION_ACTIVITY_STEP} ${CLIENT_LIMITS_STEP}`,
+  CONVERSATION_KEYS_STEP,
 ];
 
 /** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */

@@ -19,7 +19,7 @@ export interface BoxShape {
 export interface BoxRow {
   n: number;
   channel: string;
-  lane: string;
+  conversation_key: string;
   state: string;
   attempts: number;
   ended_at: number | null;
@@ -103,7 +103,7 @@ export function selectFrom({ table, columns }: BoxShape, by: "m" | "o" | "e"): s
   const others = Object.entries(tables).filter(([name]) => name !== by);
   const joins = others.map(([name, each]) => `LEFT JOIN ${each} AS ${name} ON ${name}.n = ${by}.n`);
   return `
-    SELECT m.n AS n, m.channel AS channel, m.lane AS lane, coalesce(e.state, 'waiting') AS state,
+    SELECT m.n AS n, m.channel AS channel, m.conversation_key AS conversation_key, coalesce(e.state, 'waiting') AS state,
       coalesce(e.attempts, o.attempts) AS attempts, e.ended_at AS ended_at, coalesce(e.error, o.error) AS error, ${columns}
     FROM ${tables[by]} AS ${by} ${joins.join(" ")}`;
 }

@@ -23,12 +23,12 @@ export class Dedupe {
   }
 
   /** Inside a transaction: tells whether the message was not seen before; from here on it is. */
-  isNew(channel: string, { lane, dedupe }: NewMessage, nowMs: number): boolean {
+  isNew(channel: string, { conversationKey, dedupe }: NewMessage, nowMs: number): boolean {
     if (dedupe === undefined) return true;
     const { key, forMs, sequence } = dedupe;
     const id = keyOf("id", channel, key);
     if (sequence === undefined) return this.seen.add(id, nowMs, forMs);
-    const place = keyOf("lane", channel, lane);
+    const place = keyOf("lane", channel, conversationKey);
     // An id whose time is over is known until its number has raised the floor: there is no instant between the two.
     if (this.#floors.isBelow(place, sequence) || !this.seen.add(id, nowMs, forMs, "even expired")) return false;
     this.#floors.add(place, sequence, nowMs + forMs);
@@ -47,12 +47,15 @@ export class Dedupe {
   }
 }
 
-/** No two of them are the same text, for the id of a channel has no line break in it. */
+/**
+ * No two of them are the same text, for the id of a channel has no line break in it. `lane` is the kind of a conversation's key. Floors
+ * are stored under these texts: another word would forget them.
+ */
 const keyOf = (kind: "once" | "id" | "lane", channel: string, text: string): string => `${kind}\n${channel}\n${text}`;
 
 /**
  * Where a platform numbers its messages, none gets in again after its id was forgotten: when it is, its number raises the floor of its
- * lane, and what lies at or below the floor was there before.
+ * conversation, and what lies at or below the floor was there before.
  */
 class FloorStore {
   readonly #floor;
@@ -62,31 +65,31 @@ class FloorStore {
   readonly #raise;
 
   constructor(db: DatabaseSync) {
-    this.#floor = db.prepare("SELECT 1 FROM floors WHERE lane = ? AND sequence >= ?");
-    this.#insert = db.prepare("INSERT INTO sequences (expires_at, sequence, lane) VALUES (?, ?, ?)");
+    this.#floor = db.prepare("SELECT 1 FROM floors WHERE conversation_key = ? AND sequence >= ?");
+    this.#insert = db.prepare("INSERT INTO sequences (expires_at, sequence, conversation_key) VALUES (?, ?, ?)");
     this.#expired = db.prepare(
-      "SELECT n, sequence, lane FROM sequences WHERE expires_at <= ? ORDER BY expires_at LIMIT ?",
+      "SELECT n, sequence, conversation_key AS place FROM sequences WHERE expires_at <= ? ORDER BY expires_at LIMIT ?",
     );
     this.#delete = db.prepare("DELETE FROM sequences WHERE n = ?");
     this.#raise = db.prepare(
-      "INSERT INTO floors VALUES (?, ?) ON CONFLICT (lane) DO UPDATE SET sequence = max(sequence, excluded.sequence)",
+      "INSERT INTO floors VALUES (?, ?) ON CONFLICT (conversation_key) DO UPDATE SET sequence = max(sequence, excluded.sequence)",
     );
   }
 
-  isBelow(lane: string, sequence: number): boolean {
-    return this.#floor.get(lane, sequence) !== undefined;
+  isBelow(place: string, sequence: number): boolean {
+    return this.#floor.get(place, sequence) !== undefined;
   }
 
   /** Inside a transaction. */
-  add(lane: string, sequence: number, expiresAtMs: number): void {
-    this.#insert.run(expiresAtMs, sequence, lane);
+  add(place: string, sequence: number, expiresAtMs: number): void {
+    this.#insert.run(expiresAtMs, sequence, place);
   }
 
   /** Inside a transaction: raises floors by at most `limit` numbers whose time is over; tells by how many. */
   raise(nowMs: number, limit: number): number {
-    const expired = this.#expired.all(nowMs, limit) as { n: number; sequence: number; lane: string }[];
-    for (const { n, sequence, lane } of expired) {
-      this.#raise.run(lane, sequence);
+    const expired = this.#expired.all(nowMs, limit) as { n: number; sequence: number; place: string }[];
+    for (const { n, sequence, place } of expired) {
+      this.#raise.run(place, sequence);
       this.#delete.run(n);
     }
     return expired.length;

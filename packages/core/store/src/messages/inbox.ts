@@ -57,15 +57,17 @@ export class InboxStore {
     this.#partOf = partOf;
     this.#box = new Box(db, INBOX, tally);
     this.#insert = db.prepare(
-      "INSERT INTO inbox (turn_id, channel, kind, lane, received_at, body, traceparent) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO inbox (turn_id, channel, kind, conversation_key, received_at, body, traceparent) VALUES (?, ?, ?, ?, ?, ?, ?)",
     );
     this.#waiting = db.prepare(
-      "SELECT n, channel, kind, lane, crashes FROM inbox_open JOIN inbox USING (n) WHERE kind <> 'locked' ORDER BY n",
+      "SELECT n, channel, kind, conversation_key AS conversationKey, crashes FROM inbox_open JOIN inbox USING (n) WHERE kind <> 'locked' ORDER BY n",
     );
     this.#waitingIn = db.prepare(
-      "SELECT n FROM inbox_open JOIN inbox USING (n) WHERE kind = 'message' AND lane = ? ORDER BY n",
+      "SELECT n FROM inbox_open JOIN inbox USING (n) WHERE kind = 'message' AND conversation_key = ? ORDER BY n",
     );
-    this.#newestIn = db.prepare("SELECT n FROM inbox WHERE kind = 'message' AND lane = ? ORDER BY n DESC LIMIT 1");
+    this.#newestIn = db.prepare(
+      "SELECT n FROM inbox WHERE kind = 'message' AND conversation_key = ? ORDER BY n DESC LIMIT 1",
+    );
     this.#oldest = db.prepare(
       "SELECT received_at AS at FROM inbox_open JOIN inbox USING (n) WHERE kind <> 'locked' ORDER BY n LIMIT 1",
     );
@@ -96,9 +98,9 @@ export class InboxStore {
 
   /** It keeps its number and its turn. Undefined: no such message is locked. */
   #unlock(channel: string, message: NewMessage, nowMs: number): KeptMessage | undefined {
-    const kept = message.unlocks && this.#locked.unlock(channel, message);
-    if (kept && message.kind === "reaction") this.#box.end(kept.n, { state: "done", atMs: nowMs });
-    return kept;
+    const unlocked = message.unlocks && this.#locked.unlock(channel, message);
+    if (unlocked && message.kind === "reaction") this.#box.end(unlocked.n, { state: "done", atMs: nowMs });
+    return unlocked;
   }
 
   /** Inside a transaction: ends the locked message of this key. Undefined: there was none. */
@@ -117,9 +119,9 @@ export class InboxStore {
     return this.#box.end(n, { state, atMs: this.#clock.now(), error });
   }
 
-  #keep(channel: string, { kind, lane, body }: NewMessage, nowMs: number): KeptMessage {
+  #keep(channel: string, { kind, conversationKey, body }: NewMessage, nowMs: number): KeptMessage {
     const turnId = newTurnId();
-    const row = [turnId, channel, kind, lane, nowMs, JSON.stringify(body), this.#partOf() ?? null];
+    const row = [turnId, channel, kind, conversationKey, nowMs, JSON.stringify(body), this.#partOf() ?? null];
     const n = Number(this.#insert.run(...row).lastInsertRowid);
     this.#box.open(n);
     if (kind === "reaction") this.#box.end(n, { state: "done", atMs: nowMs });
@@ -132,13 +134,13 @@ export class InboxStore {
   }
 
   /** Messages of one conversation that wait, or are being answered, in order of arrival. */
-  waitingIn(lane: string): InboxMessage[] {
-    return (this.#waitingIn.all(lane) as { n: number }[]).flatMap(({ n }) => this.read(n) ?? []);
+  waitingIn(conversationKey: string): InboxMessage[] {
+    return (this.#waitingIn.all(conversationKey) as { n: number }[]).flatMap(({ n }) => this.read(n) ?? []);
   }
 
   /** The newest message of a conversation, whatever became of it. Reads backwards until it is found: not for every turn. */
-  newestIn(lane: string): InboxMessage | undefined {
-    const row = this.#newestIn.get(lane) as { n: number } | undefined;
+  newestIn(conversationKey: string): InboxMessage | undefined {
+    const row = this.#newestIn.get(conversationKey) as { n: number } | undefined;
     return row && this.read(row.n);
   }
 
@@ -154,7 +156,12 @@ export class InboxStore {
 
   /** Some of those that failed or were dropped, to take them up again. */
   ended(filter: EndedFilter): EndedPage<WaitingMessage> {
-    const page: EndedPage<WaitingMessage> = endedPage(this.#db, INBOX, "kind, lane", filter);
+    const page: EndedPage<WaitingMessage> = endedPage(
+      this.#db,
+      INBOX,
+      "kind, conversation_key AS conversationKey",
+      filter,
+    );
     return { ...page, messages: page.messages.filter(({ kind }) => kind !== "locked") };
   }
 
@@ -190,7 +197,7 @@ export class InboxStore {
   /** Inside a transaction: a failed or dropped one waits again, with all its attempts before it. Tells whether it was one that can be read. */
   reopen(n: number): boolean {
     if (this.#box.read(n)?.kind === "locked") return false;
-    this.#lost.told(n);
+    this.#lost.notified(n);
     return this.#box.reopen(n);
   }
 
@@ -200,8 +207,8 @@ export class InboxStore {
   }
 
   /** Inside the transaction that keeps the word to the sender of a lost message. */
-  told(n: number): void {
-    this.#lost.told(n);
+  notified(n: number): void {
+    this.#lost.notified(n);
   }
 
   /** Some of those that ended before `beforeMs`, from the number `from` on. */
@@ -221,7 +228,7 @@ export class InboxStore {
   dropOld(numbers: readonly number[], beforeMs: number): number {
     const gone = this.#sweep.delete(numbers, beforeMs);
     for (const { n, turnId } of gone) {
-      this.#lost.told(n);
+      this.#lost.notified(n);
       this.#dropSteps.run(turnId);
     }
     return gone.length;
@@ -248,11 +255,11 @@ export class InboxStore {
 /** Messages that a start gave up, because the process had died of them again and again; their senders are to be told. */
 class LostMessages {
   readonly #all;
-  readonly #told;
+  readonly #notified;
 
   constructor(db: DatabaseSync) {
     this.#all = db.prepare("SELECT n, draft, traceparent FROM inbox_lost ORDER BY n");
-    this.#told = db.prepare("DELETE FROM inbox_lost WHERE n = ?");
+    this.#notified = db.prepare("DELETE FROM inbox_lost WHERE n = ?");
   }
 
   all(read: (n: number) => InboxMessage | undefined): InboxMessage[] {
@@ -265,8 +272,8 @@ class LostMessages {
   }
 
   /** Inside a transaction: its sender is told, or need not be any more. */
-  told(n: number): void {
-    this.#told.run(n);
+  notified(n: number): void {
+    this.#notified.run(n);
   }
 }
 
@@ -327,7 +334,7 @@ const messageOf = (row: InboxRow): InboxMessage => ({
   turnId: row.turn_id,
   channel: row.channel,
   kind: row.kind,
-  lane: row.lane,
+  conversationKey: row.conversation_key,
   body: JSON.parse(row.body) as Json,
   state: row.state as InboxState,
   attempts: row.attempts,
@@ -351,7 +358,7 @@ class LockedMessages {
     this.#find = db.prepare(`SELECT n, turn_id AS turnId ${locked} AND channel = ? AND json_extract(body, '$.id') = ?`);
     this.#before = db.prepare(`SELECT n ${locked} AND received_at < ?`);
     this.#count = db.prepare(`SELECT count(*) AS n ${locked}`);
-    this.#unlock = db.prepare("UPDATE inbox SET kind = ?, lane = ?, body = ? WHERE n = ?");
+    this.#unlock = db.prepare("UPDATE inbox SET kind = ?, conversation_key = ?, body = ? WHERE n = ?");
   }
 
   find(channel: string, key: string): KeptMessage | undefined {
@@ -360,9 +367,9 @@ class LockedMessages {
   }
 
   /** Inside a transaction: the message is this one from now on. Undefined: none is locked under its key. */
-  unlock(channel: string, { kind, lane, body, dedupe }: NewMessage): KeptMessage | undefined {
+  unlock(channel: string, { kind, conversationKey, body, dedupe }: NewMessage): KeptMessage | undefined {
     const found = dedupe && this.find(channel, dedupe.key);
-    if (found) this.#unlock.run(kind, lane, JSON.stringify(body), found.n);
+    if (found) this.#unlock.run(kind, conversationKey, JSON.stringify(body), found.n);
     return found;
   }
 

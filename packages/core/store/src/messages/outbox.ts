@@ -1,4 +1,4 @@
-/** What is to go out, in the order of each lane. A delivery leaves it only by an end that is noted. */
+/** What is to go out, in the order of each conversation. A delivery leaves it only by an end that is noted. */
 import { randomUUID } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock, DeliveryUpdate, ErrorCode, Json } from "@svc/contract";
@@ -6,7 +6,7 @@ import type {
   Delivery,
   EndedFilter,
   EndedPage,
-  KeptFile,
+  StoredFile,
   MessageCounts,
   MessageFilter,
   NewDelivery,
@@ -42,13 +42,13 @@ export class OutboxStore {
     this.#words = new PlatformWords(db);
     this.#insert = db.prepare(
       `INSERT INTO outbox
-         (delivery_id, channel, chat, thread, lane, turn_id, key, created_at, files, reply_data, text, approval, draft, traceparent)
+         (delivery_id, channel, chat, thread, conversation_key, turn_id, key, created_at, files, reply_data, text, approval, draft, traceparent)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#byKey = db.prepare("SELECT n FROM outbox WHERE key = ?");
     this.#byTurn = db.prepare("SELECT n FROM outbox WHERE turn_id = ? ORDER BY n");
     this.#waiting = db.prepare(
-      "SELECT n, lane, channel, not_before AS notBeforeMs, crashes FROM outbox_open JOIN outbox USING (n) ORDER BY n",
+      "SELECT n, conversation_key AS conversationKey, channel, not_before AS notBeforeMs, crashes FROM outbox_open JOIN outbox USING (n) ORDER BY n",
     );
     this.#oldest = db.prepare("SELECT created_at AS at FROM outbox WHERE n = (SELECT min(n) FROM outbox_open)");
     this.#begin = db.prepare("UPDATE outbox_open SET begun = 1 WHERE n = ?");
@@ -71,7 +71,7 @@ export class OutboxStore {
   }
 
   #add(delivery: NewDelivery, nowMs: number): Delivery {
-    const { conversation, lane, text, files, replyData, turnId, key, approval, draft } = delivery;
+    const { conversation, conversationKey, text, files, replyData, turnId, key, approval, draft } = delivery;
     const { channel, id, thread } = conversation;
     const deliveryId = randomUUID();
     const traceparent = this.#partOf();
@@ -80,7 +80,7 @@ export class OutboxStore {
       channel,
       id,
       thread ?? null,
-      lane,
+      conversationKey,
       turnId ?? null,
       key ?? null,
       nowMs,
@@ -114,7 +114,7 @@ export class OutboxStore {
 
   /** Some of those that are dead or were dropped, to take them up again. */
   ended(filter: EndedFilter): EndedPage<Omit<WaitingDelivery, "notBeforeMs">> {
-    return endedPage(this.#db, OUTBOX, "lane", filter);
+    return endedPage(this.#db, OUTBOX, "conversation_key AS conversationKey", filter);
   }
 
   /** In the order they were added. */
@@ -276,9 +276,9 @@ const deliveryOf = (row: OutboxRow): Delivery => ({
   n: row.n,
   deliveryId: row.delivery_id,
   conversation: { channel: row.channel, id: row.chat, ...(row.thread !== null && { thread: row.thread }) },
-  lane: row.lane,
+  conversationKey: row.conversation_key,
   text: row.text,
-  files: JSON.parse(row.files) as KeptFile[],
+  files: JSON.parse(row.files) as StoredFile[],
   ...(row.reply_data !== null && { replyData: JSON.parse(row.reply_data) as Json }),
   ...(row.turn_id !== null && { turnId: row.turn_id }),
   ...(row.key !== null && { key: row.key }),

@@ -121,3 +121,11 @@ export const DRAFTS_STEP = `
   ALTER TABLE inbox_lost ADD COLUMN draft TEXT;
   ALTER TABLE outbox ADD COLUMN draft TEXT;
 `;
+
+/** The name that the code uses for a conversation's key. Part of the schema: once released it stays as it is, byte for byte. */
+export const CONVERSATION_KEYS_STEP = `
+  ALTER TABLE inbox RENAME COLUMN lane TO conversation_key;
+  ALTER TABLE outbox RENAME COLUMN lane TO conversation_key;
+  ALTER TABLE sequences RENAME COLUMN lane TO conversation_key;
+  ALTER TABLE floors RENAME COLUMN lane TO conversation_key;
+`;

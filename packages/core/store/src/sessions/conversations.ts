@@ -106,7 +106,7 @@ export class KnownConversations {
     this.#any = db.prepare(`
       SELECT EXISTS (SELECT 1 FROM sessions WHERE client_id = ?1 AND name >= ?2 AND name < ?3)
         OR EXISTS (SELECT 1 FROM inbox_open JOIN inbox USING (n)
-          WHERE kind = 'message' AND lane >= ?2 AND lane < ?3) AS found`);
+          WHERE kind = 'message' AND conversation_key >= ?2 AND conversation_key < ?3) AS found`);
   }
 
   /** Whether one of these conversations is: `from` ≤ key < `before`, by the order of their bytes. `owner`: of its sessions. */

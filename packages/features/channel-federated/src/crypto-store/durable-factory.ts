@@ -286,9 +286,9 @@ async function probe(): Promise<void> {
       }),
     );
   }
-  const told = log.join(", ");
-  if (told !== "commit first 1, complete, commit undefined 1, complete, abort") {
-    throw changed(`transactions went otherwise: ${told}`);
+  const order = log.join(", ");
+  if (order !== "commit first 1, complete, commit undefined 1, complete, abort") {
+    throw changed(`transactions went otherwise: ${order}`);
   }
   const store = connection._rawDatabase.rawObjectStores.get("first");
   if (!store || store.records.size() !== 1 || recordsOf(store).changes().length > 0) {

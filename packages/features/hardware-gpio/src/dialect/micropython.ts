@@ -240,7 +240,7 @@ exec(_svc_code)`);
 
   /** Reads to the mark; drops bytes beyond `maxBytes`. */
   async #until(mark: number, maxBytes: number, signal: AbortSignal): Promise<{ bytes: Buffer; isCut: boolean }> {
-    const kept: Buffer[] = [];
+    const chunks: Buffer[] = [];
     let left = maxBytes;
     let isCut = false;
     for (;;) {
@@ -251,9 +251,9 @@ exec(_svc_code)`);
         return { value: { text: Buffer.from(text), isLast: end >= 0 }, used: end < 0 ? bytes.length : end + 1 };
       }, signal);
       isCut ||= piece.text.length > left;
-      kept.push(piece.text.subarray(0, left));
+      chunks.push(piece.text.subarray(0, left));
       left -= Math.min(left, piece.text.length);
-      if (piece.isLast) return { bytes: Buffer.concat(kept), isCut };
+      if (piece.isLast) return { bytes: Buffer.concat(chunks), isCut };
     }
   }
 

@@ -200,8 +200,8 @@ const MESSAGE = "Received Partial Success response:";
 function listenForRejections(): Rejections {
   let count = 0;
   const nothing = (): void => {};
-  const warn: DiagLogger["warn"] = (message, told) => {
-    if (message === MESSAGE) count += rejectedIn(told);
+  const warn: DiagLogger["warn"] = (message, answer) => {
+    if (message === MESSAGE) count += rejectedIn(answer);
   };
   const logger: DiagLogger = { error: nothing, warn, info: nothing, debug: nothing, verbose: nothing };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
@@ -216,9 +216,9 @@ function listenForRejections(): Rejections {
 }
 
 /** `{"rejectedSpans": 3, "errorMessage": "…"}`; an int64 is a text in JSON. */
-function rejectedIn(told: unknown): number {
+function rejectedIn(answer: unknown): number {
   try {
-    const { rejectedSpans } = JSON.parse(String(told)) as { rejectedSpans?: unknown };
+    const { rejectedSpans } = JSON.parse(String(answer)) as { rejectedSpans?: unknown };
     const count = Number(rejectedSpans ?? 0);
     return Number.isSafeInteger(count) && count > 0 ? count : 0;
   } catch {

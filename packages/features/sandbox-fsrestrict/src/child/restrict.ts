@@ -153,13 +153,13 @@ function canPass(folder: string, { uid, gid }: NonNullable<Restriction["user"]>)
 
 function coverFolder(cover: string, rules: readonly PathRule[]): void {
   // Held open: by its path it can't be reached once it is covered.
-  const kept = rules
+  const opened = rules
     .filter(({ path }) => path.startsWith(`${cover}/`) && isThere(path))
     .map(({ path }) => ({ path, fd: openSync(path, O_PATH) }));
   mount("tmpfs", cover, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0711,size=64k");
   // The folders on the way are to be passed by the user, whatever the daemon's files are made with.
   const mask = process.umask(0);
-  for (const { path, fd } of kept) putBack(path, fd);
+  for (const { path, fd } of opened) putBack(path, fd);
   process.umask(mask);
 }
 

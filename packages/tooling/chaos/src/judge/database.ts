@@ -59,11 +59,11 @@ export function readDatabase(home: string): StoredState {
   const all = <Row>(sql: string): Row[] => db.prepare(sql).all() as Row[];
   return {
     messages:
-      all(`SELECT m.n, turn_id AS turnId, m.channel, kind, lane AS queue, coalesce(json_extract(body, '$.text'), '') AS text,
+      all(`SELECT m.n, turn_id AS turnId, m.channel, kind, conversation_key AS queue, coalesce(json_extract(body, '$.text'), '') AS text,
         e.state, coalesce(e.error, o.error) AS error
       FROM inbox AS m LEFT JOIN inbox_ended AS e USING (n) LEFT JOIN inbox_open AS o USING (n) ORDER BY m.n`),
     deliveries:
-      all(`SELECT m.n, turn_id AS turnId, m.channel, lane AS queue, text, e.state, coalesce(e.error, o.error) AS error
+      all(`SELECT m.n, turn_id AS turnId, m.channel, conversation_key AS queue, text, e.state, coalesce(e.error, o.error) AS error
       FROM outbox AS m LEFT JOIN outbox_ended AS e USING (n) LEFT JOIN outbox_open AS o USING (n) ORDER BY m.n`),
     turns: all(`SELECT t.id, s.name AS queue FROM turns AS t JOIN sessions AS s ON s.n = t.session ORDER BY t.n`),
     calls: all(`SELECT turn_id AS turnId, tool, input, state FROM tool_calls ORDER BY started_at`),

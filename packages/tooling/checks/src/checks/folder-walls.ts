@@ -13,11 +13,11 @@ export const folderWalls: Check = {
     const sources = workspace.sources((file) => SHIPPED.test(file) && !isTest(file));
     const imports = sources.flatMap(importsOf);
     const pairs = new Set(imports.map(({ from, to }) => `${from} ${to}`));
-    const told = new Set<string>();
+    const reported = new Set<string>();
     return imports.flatMap(({ from, to, file, line }): Finding[] => {
       const pair = [from, to].toSorted().join(" ");
-      if (!pairs.has(`${to} ${from}`) || told.has(pair)) return [];
-      told.add(pair);
+      if (!pairs.has(`${to} ${from}`) || reported.has(pair)) return [];
+      reported.add(pair);
       const message = `${from} imports values of ${to}, which imports values of it.`;
       const fix = "Move what both need into a file that imports neither, or join the two.";
       return [{ file, line, message, fix }];

@@ -81,17 +81,17 @@ export async function runFloods(options: FloodOptions): Promise<FloodReport> {
     }
     const paces = await bystander.end();
     const { [QUIET]: quiet, [STRANGERS]: flooded } = paces;
-    const told = FLOODS.filter(({ name }) => peaks.has(name)).map(
+    const measured = FLOODS.filter(({ name }) => peaks.has(name)).map(
       (flood) => [flood.name, { peakMb: peaks.get(flood.name)!, pace: paces[phaseOf(flood)] }] as const,
     );
-    for (const [name, { peakMb, pace }] of told) {
+    for (const [name, { peakMb, pace }] of measured) {
       say(`${name}: at most ${Math.round(peakMb)} MB, others ${paceText(pace, quiet)}`);
       problems.push(...judged(name, peakMb, pace));
     }
     say(`all floods of strangers: others ${paceText(flooded, quiet)}; quiet: ${paceText(quiet, undefined)}`);
     if (options.measured) problems.push(...judgedPace(flooded, quiet));
     problems.push(...(await judgeEnd(victim)));
-    return { isEnforced: limit.isEnforced, floods: Object.fromEntries(told), flooded, quiet, problems };
+    return { isEnforced: limit.isEnforced, floods: Object.fromEntries(measured), flooded, quiet, problems };
   } finally {
     await limit.remove();
     rmSync(folder, { recursive: true, force: true });

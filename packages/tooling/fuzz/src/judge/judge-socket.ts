@@ -28,10 +28,10 @@ export function judgeSocket(bytes: Buffer, attack: Attack, { endedBy }: Exchange
 }
 
 function judgeText(payload: Buffer, { marks }: Attack): string[] {
-  const told = parsed(payload);
-  if (typeof told?.["type"] !== "string") return ["says what is no object with a type"];
-  if (told["type"] !== "error") return [];
-  const { code, error } = told;
+  const message = parsed(payload);
+  if (typeof message?.["type"] !== "string") return ["says what is no object with a type"];
+  if (message["type"] !== "error") return [];
+  const { code, error } = message;
   const entry = typeof code === "string" && Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : undefined;
   if (entry === undefined || typeof error !== "string" || error.trim() === "")
     return ["an error that has not our shape"];

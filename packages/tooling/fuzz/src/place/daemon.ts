@@ -35,8 +35,8 @@ export async function startVictim({ trusting, binary }: VictimOptions): Promise<
   const home = temporaryHome();
   const planted = { webhook: plant(), apiKey: plant(), encryptKey: plant() };
   const chosen = binary === undefined ? {} : { binary };
-  const told = await runBinary(["features", "--json"], { home: home.path, ...chosen });
-  const { features } = JSON.parse(told.stdout) as { features: readonly { id: string; included: boolean }[] };
+  const answer = await runBinary(["features", "--json"], { home: home.path, ...chosen });
+  const { features } = JSON.parse(answer.stdout) as { features: readonly { id: string; included: boolean }[] };
   const hasWorkchat = features.some(({ id, included }) => id === "channel-workchat" && included);
   const config = configOf(trusting, planted) + (hasWorkchat ? workchatOf(planted.encryptKey) : "");
   writeFileSync(join(home.path, "config.toml"), config, { mode: 0o600 });

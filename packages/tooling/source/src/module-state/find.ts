@@ -43,13 +43,13 @@ export function findModuleState(sources: readonly Source[], options: ModuleState
 function stateIn(facts: Facts, modules: Modules, isStrict: boolean): State[] {
   const initials = initialsOf(facts, isStrict);
   const tables = new Set<unknown>(initials.filter(isSideTable).map(({ declarator }) => declarator));
-  const told = [...variables(facts), ...changedThings(facts)].filter(({ node }) => !tables.has(node));
-  const known = new Set(told.map(({ node }) => node));
+  const changing = [...variables(facts), ...changedThings(facts)].filter(({ node }) => !tables.has(node));
+  const known = new Set(changing.map(({ node }) => node));
   // Report each changing value once, whatever its initial value.
-  const kept = initials
+  const held = initials
     .filter(({ declarator }) => declarator === undefined || !known.has(declarator))
     .flatMap((initial) => madeAt(initial, facts, modules));
-  return [...told, ...kept, ...staticProblems(facts, modules, isStrict)];
+  return [...changing, ...held, ...staticProblems(facts, modules, isStrict)];
 }
 
 const madeAt = (initial: Initial, facts: Facts, modules: Modules): State[] =>

@@ -3,7 +3,7 @@
  * compares the requests: a tool's call sends none of those that `register` sent.
  */
 import type { FeatureDefinition, FetchOptions } from "@svc/contract";
-import { type Check, demand, outcomeOf, told } from "../check.ts";
+import { type Check, demand, outcomeOf, errorText } from "../check.ts";
 import { fakeToolContext } from "../fake-tool-context.ts";
 import { type FeatureSubject, instanceOf } from "./instance.ts";
 
@@ -20,7 +20,7 @@ export const callChecks = (definition: FeatureDefinition, subject: FeatureSubjec
       const { register, tools = [] } = made;
       if (register === undefined || tools.length === 0) return;
       const registered = await outcomeOf(() => made.register?.(new AbortController().signal));
-      const why = "error" in registered ? told(registered.error) : "";
+      const why = "error" in registered ? errorText(registered.error) : "";
       demand(registered.kind === "resolved", `register() ${registered.kind} with the answers of \`fetch\`: ${why}`);
       const validation = new Set(asked.splice(0));
       for (const { name, run } of tools) {

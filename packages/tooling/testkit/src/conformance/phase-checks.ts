@@ -1,6 +1,6 @@
 /** Registration, Execution and Shutdown: can be called off, skipped and repeated; what was validated once is not asked again. */
 import type { FeatureDefinition } from "@svc/contract";
-import { type Check, demand, outcomeOf, PROMPT_MS, told } from "../check.ts";
+import { type Check, demand, outcomeOf, PROMPT_MS, errorText } from "../check.ts";
 import { callChecks } from "./call-checks.ts";
 import { type FeatureSubject, type Instance, instanceOf } from "./instance.ts";
 
@@ -53,6 +53,6 @@ async function endTwice(made: Instance["made"]): Promise<void> {
   for (const time of ["first", "second"]) {
     const outcome = await outcomeOf(() => made.shutdown?.());
     demand(outcome.kind !== "hung", `the ${time} shutdown() hangs`);
-    if (outcome.kind === "rejected") throw new Error(`the ${time} shutdown() failed: ${told(outcome.error)}`);
+    if (outcome.kind === "rejected") throw new Error(`the ${time} shutdown() failed: ${errorText(outcome.error)}`);
   }
 }

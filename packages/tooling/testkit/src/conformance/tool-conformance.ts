@@ -4,7 +4,7 @@
  *     toolConformance(fileRead, { input: { path: "notes.txt" }, files: { "notes.txt": "hello" } });
  */
 import { type ErrorCode, SvcError, TOOL_NAME, type Tool } from "@svc/contract";
-import { type Check, PROMPT_MS, demand, describeChecks, outcomeOf, told } from "../check.ts";
+import { type Check, PROMPT_MS, demand, describeChecks, outcomeOf, errorText } from "../check.ts";
 import { type FakeToolContextOptions, fakeToolContext } from "../fake-tool-context.ts";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { isDeepStrictEqual } from "node:util";
@@ -104,7 +104,7 @@ function runToolChecks(tool: Tool, subject: ToolSubject): Check[] {
         const outcome = await call(subject.input);
         demand(
           outcome.kind === "resolved",
-          `the example ${outcome.kind}: ${"error" in outcome ? told(outcome.error) : ""}`,
+          `the example ${outcome.kind}: ${"error" in outcome ? errorText(outcome.error) : ""}`,
         );
         const text = JSON.stringify(outcome.value) as string | undefined;
         demand(text !== undefined, "the result is nothing that JSON knows");
@@ -158,5 +158,5 @@ function runToolChecks(tool: Tool, subject: ToolSubject): Check[] {
 }
 
 function demandSvcError(error: unknown): asserts error is SvcError {
-  demand(error instanceof SvcError, `it threw ${told(error)}, which is no SvcError`);
+  demand(error instanceof SvcError, `it threw ${errorText(error)}, which is no SvcError`);
 }

@@ -67,7 +67,7 @@ export function recordingObserver({ traces = true, content = false }: RecordingO
       if (work.parent !== undefined && !isTraceparent(work.parent))
         throw new Error(`a parent that is none: ${work.parent}`);
       const traceparent = traces ? traceparentOf(works.length + 1, work.parent) : undefined;
-      const kept: Kept = {
+      const recorded: Kept = {
         ...(work as Work),
         traceparent,
         children: [],
@@ -75,21 +75,21 @@ export function recordingObserver({ traces = true, content = false }: RecordingO
         result: undefined,
         endedAtMs: undefined,
       };
-      works.push(kept);
-      (byTraceparent.get(work.parent ?? "")?.children ?? roots).push(kept);
-      if (traceparent !== undefined) byTraceparent.set(traceparent, kept);
+      works.push(recorded);
+      (byTraceparent.get(work.parent ?? "")?.children ?? roots).push(recorded);
+      if (traceparent !== undefined) byTraceparent.set(traceparent, recorded);
       return {
         ...(traceparent !== undefined && { traceparent }),
         ...(content && {
           content: (direction: "input" | "output", said: Json) => {
-            if (kept.endedAtMs !== undefined) throw new Error(`${work.kind}: something was said after its end`);
-            kept.content.push({ direction, said });
+            if (recorded.endedAtMs !== undefined) throw new Error(`${work.kind}: something was said after its end`);
+            recorded.content.push({ direction, said });
           },
         }),
         end: (result, endedAtMs) => {
-          if (kept.endedAtMs !== undefined) throw new Error(`${work.kind}: it ended twice`);
-          kept.result = result;
-          kept.endedAtMs = endedAtMs;
+          if (recorded.endedAtMs !== undefined) throw new Error(`${work.kind}: it ended twice`);
+          recorded.result = result;
+          recorded.endedAtMs = endedAtMs;
         },
       };
     },

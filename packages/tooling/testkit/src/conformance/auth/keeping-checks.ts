@@ -1,6 +1,6 @@
 /** What is kept, for how long, and what is told of it. */
 import { type Json, SvcError } from "@svc/contract";
-import { type Check, demand, outcomeOf, told } from "../../check.ts";
+import { type Check, demand, outcomeOf, errorText } from "../../check.ts";
 import { everyAlteration } from "../channel/hostile-json.ts";
 import { ANN, BEN, demandRefused, newWorld, openFixture, STRANGER } from "./open.ts";
 import type { AuthBench } from "./subject.ts";
@@ -69,7 +69,7 @@ export const keepingChecks = (bench: AuthBench): Check[] => {
           const what = JSON.stringify(altered).slice(0, 500);
           demand(outcome.kind !== "hung", `never answered: ${what}`);
           if (outcome.kind === "resolved") demand(outcome.value.signIn === "client-ann", `another person: ${what}`);
-          else demand(outcome.error instanceof SvcError, `${told(outcome.error)} for ${what}`);
+          else demand(outcome.error instanceof SvcError, `${errorText(outcome.error)} for ${what}`);
         }
       },
     },
@@ -85,7 +85,7 @@ export const keepingChecks = (bench: AuthBench): Check[] => {
         for (let which = 0; which < count; which += 1) {
           const { fixture, genuine } = await enrolment();
           const outcome = await outcomeOf(() => fixture.send(enrol, alteration(genuine, which), ANN));
-          if (outcome.kind === "rejected") demand(outcome.error instanceof SvcError, told(outcome.error));
+          if (outcome.kind === "rejected") demand(outcome.error instanceof SvcError, errorText(outcome.error));
           demand(outcome.kind !== "hung", "never answered");
         }
       },

@@ -10,7 +10,7 @@ import {
 } from "@svc/contract";
 import * as v from "valibot";
 import type { CapturedLogger } from "../../capture-logger.ts";
-import { demand, outcomeOf, told } from "../../check.ts";
+import { demand, outcomeOf, errorText } from "../../check.ts";
 import { fakeClock, type FakeClock } from "../../fake-clock.ts";
 import { fakeFeatureContext } from "../../feature-context.ts";
 import { memorySecrets, memorySecretsByClient } from "../../memory-secrets.ts";
@@ -106,5 +106,5 @@ export async function demandRefused(work: () => Promise<RouteResult>, what: stri
   const outcome = await outcomeOf(work);
   demand(outcome.kind !== "resolved", `${what} is taken`);
   demand(outcome.kind !== "hung", `${what} is never answered`);
-  demand(outcome.error instanceof SvcError, `${what} ends with ${told(outcome.error)}, which is no SvcError`);
+  demand(outcome.error instanceof SvcError, `${what} ends with ${errorText(outcome.error)}, which is no SvcError`);
 }

@@ -135,7 +135,7 @@ function nothingReached({ sites }: Fixture): void {
 }
 
 async function nothingTold(fixture: Fixture): Promise<void> {
-  const told = await fixture.call({ action: "get_text" }).catch((error: Error) => ({ content: error.message }));
-  demand(!/FORBIDDEN-PAGE|root:.*:0:0/.test(told.content ?? ""), `the model has read: ${told.content}`);
+  const page = await fixture.call({ action: "get_text" }).catch((error: Error) => ({ content: error.message }));
+  demand(!/FORBIDDEN-PAGE|root:.*:0:0/.test(page.content ?? ""), `the model has read: ${page.content}`);
   nothingReached(fixture);
 }

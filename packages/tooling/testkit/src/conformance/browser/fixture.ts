@@ -13,7 +13,7 @@ import {
 } from "@svc/contract";
 import { systemClock } from "@svc/kit/system-clock";
 import * as v from "valibot";
-import { demand, outcomeOf, told } from "../../check.ts";
+import { demand, outcomeOf, errorText } from "../../check.ts";
 import { fakeFeatureContext } from "../../feature-context.ts";
 import { fakeToolContext } from "../../fake-tool-context.ts";
 import { type HostileSites, startHostileSites } from "../../platforms/hostile-sites/sites.ts";
@@ -95,7 +95,7 @@ export async function browserFixture(
       const outcome = await outcomeOf(() => run(input, options), LONGEST_CALL_MS);
       demand(outcome.kind === "rejected", `${String(input["action"])} ${outcome.kind}, and should be refused`);
       const { error } = outcome;
-      demand(error instanceof SvcError, `it threw ${told(error)}, which is no SvcError`);
+      demand(error instanceof SvcError, `it threw ${errorText(error)}, which is no SvcError`);
       return error;
     },
     async ref(...words) {

@@ -13,13 +13,13 @@ export const hostilityChecks = (bench: BrowserBench): BrowserCheck[] => [
     async run() {
       await using fixture = await browserFixture(bench);
       await fixture.call({ action: "open", url: fixture.sites.url("/inject") });
-      const told = await fixture.call({ action: "get_text" });
-      const { content = "", untrusted, notes = [] } = told;
+      const page = await fixture.call({ action: "get_text" });
+      const { content = "", untrusted, notes = [] } = page;
       demand(content.includes("maintenance mode"), "the text is not told");
       demand(untrusted !== undefined && /data/.test(untrusted), "nothing says that it is data");
       demand(!notes.join().includes("maintenance"), "the page speaks in the tool's notes");
       // Control characters move a terminal's cursor, and direction marks turn what a person reads around.
-      demand(!/[^\P{Cc}\n\t]|\p{Bidi_Control}/u.test(told.title + content), "characters are told that nobody sees");
+      demand(!/[^\P{Cc}\n\t]|\p{Bidi_Control}/u.test(page.title + content), "characters are told that nobody sees");
     },
   },
   {
@@ -83,9 +83,9 @@ export const hostilityChecks = (bench: BrowserBench): BrowserCheck[] => [
     async run() {
       await using fixture = await browserFixture(bench);
       await fixture.call({ action: "open", url: fixture.sites.url("/huge") });
-      const told = await fixture.call({ action: "get_text" });
-      demand(told.truncated === true, "nothing says that it was cut");
-      demand(JSON.stringify(told).length < MOST_CHARS, `it tells ${JSON.stringify(told).length} characters`);
+      const page = await fixture.call({ action: "get_text" });
+      demand(page.truncated === true, "nothing says that it was cut");
+      demand(JSON.stringify(page).length < MOST_CHARS, `it tells ${JSON.stringify(page).length} characters`);
       const tree = await fixture.call({ action: "snapshot" }).catch(() => undefined);
       demand(JSON.stringify(tree ?? null).length < MOST_CHARS, "the snapshot is too long");
       await worksOn(fixture);

@@ -1,6 +1,6 @@
 /** One process of the service, as far as a channel notices: made, registered, run, and run again when that failed. */
 import { SvcError } from "@svc/contract";
-import { demand, outcomeOf, told } from "../../check.ts";
+import { demand, outcomeOf, errorText } from "../../check.ts";
 import type { FakeClock } from "../../fake-clock.ts";
 import { type Bench, open, type OpenChannel, type ContextOverrides } from "./open.ts";
 import type { ChannelPlatform, Section } from "./subject.ts";
@@ -39,7 +39,7 @@ export async function startProcess(
       } catch (error) {
         if (ending.signal.aborted) return;
         failures.push(error);
-        if (isFinal(error)) return void (over = `it failed with ${told(error)}`);
+        if (isFinal(error)) return void (over = `it failed with ${errorText(error)}`);
         const asked = error instanceof SvcError ? (error.retryAfterMs ?? 0) : 0;
         await clock.sleep(Math.max(RESTART_MS, asked), ending.signal).catch(() => undefined);
       }

@@ -1,6 +1,6 @@
 /** A service whose channel keeps a connection: its disk, its inbox, people who write, and one process after the other. */
 import { type ErrorCode, type StateStore, SvcError } from "@svc/contract";
-import { demand, told } from "../../check.ts";
+import { demand, errorText } from "../../check.ts";
 import { fakeClock, type FakeClock } from "../../fake-clock.ts";
 import { memorySecrets } from "../../memory-secrets.ts";
 import { type ArrivalInbox, arrivalInbox } from "./arrival-inbox.ts";
@@ -122,7 +122,7 @@ export async function withService(bench: Bench, work: (service: ArrivalService) 
 /** What `run` may fail with, to be started again: the platform's fault, or the inbox's. */
 export function demandTriedAgain({ failures }: Process, codes: readonly ErrorCode[] = LATER): void {
   for (const error of failures) {
-    demand(error instanceof SvcError, `run throws what is no SvcError: ${told(error)}`);
+    demand(error instanceof SvcError, `run throws what is no SvcError: ${errorText(error)}`);
     demand(codes.includes(error.code), `run throws ${error.code}, expected is ${codes.join(" or ")}`);
   }
 }
@@ -138,7 +138,8 @@ const FIRST_GREETING_MS = 100;
 const textOf = (number: number): string => `Message ${number}.`;
 const numberIn = (text: string): number => Number(/Message (\d+)\./.exec(text)?.[1]);
 
-const failedWith = ({ failures }: Process): string => (failures.length === 0 ? "" : `; run: ${told(failures.at(-1))}`);
+const failedWith = ({ failures }: Process): string =>
+  failures.length === 0 ? "" : `; run: ${errorText(failures.at(-1))}`;
 
 async function copyOf(store: StateStore): Promise<StateStore> {
   const entries = (await store.list()).map(async (name) => [name, (await store.get(name)) ?? ""] as const);

@@ -2,7 +2,7 @@
 import type { Json } from "@svc/contract";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
-import { told } from "../../check.ts";
+import { errorText } from "../../check.ts";
 
 const ODD_VALUES: readonly unknown[] = [
   null,
@@ -90,7 +90,7 @@ export function holds<Values extends [unknown, ...unknown[]]>(property: fc.IProp
   });
   if (!failed) return;
   const values = fc.stringify(counterexample).slice(0, 1000);
-  throw new Error(`${told(errorInstance)}\nfor ${values}\n(seed ${seed}, path ${counterexamplePath})`, {
+  throw new Error(`${errorText(errorInstance)}\nfor ${values}\n(seed ${seed}, path ${counterexamplePath})`, {
     cause: errorInstance,
   });
 }

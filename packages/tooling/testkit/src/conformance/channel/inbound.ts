@@ -74,8 +74,8 @@ function flawOfInbound(one: Inbound, channel: string): string | undefined {
   return undefined;
 }
 
-const flawOfNotice = ({ id, lane }: Notice): string | undefined =>
-  isBlank(lane) || (id !== undefined && isBlank(id)) ? "the lane or id of a notice is blank" : undefined;
+const flawOfNotice = ({ id, queue }: Notice): string | undefined =>
+  isBlank(queue) || (id !== undefined && isBlank(id)) ? "the queue or id of a notice is blank" : undefined;
 
 const flawOfUpdate = ({ platformId, status }: DeliveryUpdate): string | undefined =>
   isBlank(platformId) || !["sent", "delivered", "read", "failed"].includes(status)

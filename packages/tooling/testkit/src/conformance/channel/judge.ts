@@ -1,6 +1,6 @@
 /** What checks of channels ask of an outcome. */
 import { type ErrorCode, SvcError } from "@svc/contract";
-import { demand, outcomeOf, told } from "../../check.ts";
+import { demand, outcomeOf, errorText } from "../../check.ts";
 import type { PlatformMood } from "../../platforms/mood.ts";
 import type { OpenChannel } from "./open.ts";
 import { demandNoSecret } from "./secrets.ts";
@@ -19,7 +19,8 @@ export async function worksOut<T>(
   limitMs: number,
 ): Promise<T> {
   const outcome = await outcomeOf(work, limitMs);
-  if (outcome.kind === "rejected") throw new Error(`${what} fails: ${told(outcome.error)}`, { cause: outcome.error });
+  if (outcome.kind === "rejected")
+    throw new Error(`${what} fails: ${errorText(outcome.error)}`, { cause: outcome.error });
   demand(outcome.kind === "resolved", `${what} hangs`);
   demandNoSecret(opened.secrets, "the log", opened.log.text());
   return outcome.value;
@@ -34,7 +35,7 @@ export async function failsWith(
   limitMs: number,
 ): Promise<SvcError> {
   const error = await rejects(opened, what, work, limitMs);
-  demand(error instanceof SvcError, `${what} throws what is no SvcError: ${told(error)}`);
+  demand(error instanceof SvcError, `${what} throws what is no SvcError: ${errorText(error)}`);
   demand(codes.includes(error.code), `${what} throws ${error.code}, expected is ${codes.join(" or ")}`);
   return error;
 }
@@ -65,7 +66,7 @@ export async function endsSoundly(
   demandNoSecret(opened.secrets, "the log", opened.log.text());
   if (outcome.kind === "resolved") return outcome.value;
   demandNoSecret(opened.secrets, `the error of ${what}`, outcome.error);
-  demand(outcome.error instanceof SvcError, `${what} throws what is no SvcError: ${told(outcome.error)}`);
+  demand(outcome.error instanceof SvcError, `${what} throws what is no SvcError: ${errorText(outcome.error)}`);
   return undefined;
 }
 

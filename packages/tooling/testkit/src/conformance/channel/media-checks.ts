@@ -1,7 +1,7 @@
 /** Files: in, whole and never larger than they may be, from no host but the platform's; out, as they are. */
 import { type InboundMedia, type Media, SvcError } from "@svc/contract";
 import { randomBytes } from "node:crypto";
-import { type Check, demand, outcomeOf, told } from "../../check.ts";
+import { type Check, demand, outcomeOf, errorText } from "../../check.ts";
 import { startPlatform } from "../../platforms/base.ts";
 import { failsWhenAborted, failsWith, LATER, NEVER, rejects, worksOut } from "./judge.ts";
 import { type Bench, type OpenChannel, withChannel } from "./open.ts";
@@ -67,7 +67,7 @@ export function mediaChecks(bench: Bench): Check[] {
         const got = collector();
         const work = () => media.fetch({ ...file, ref }, got.write, NEVER);
         const error = await rejects(opened, `media.fetch of ${JSON.stringify(ref.slice(0, 40))}`, work, promptMs);
-        demand(error instanceof SvcError, `it throws ${told(error)}`);
+        demand(error instanceof SvcError, `it throws ${errorText(error)}`);
       }
     }),
     check("media.fetch ends with the error of who writes the file down", async (opened, media) => {

@@ -103,9 +103,9 @@ export async function open(
     secrets: counted(context.secrets),
     async receive(messages, more = {}) {
       touched += 1;
-      const kept = await context.receive(messages, more);
+      const outcomes = await context.receive(messages, more);
       for (const [name, value] of Object.entries(more.state ?? {})) await context.state.set(name, value);
-      return kept;
+      return outcomes;
     },
   });
   if (made.channel === undefined) throw new Error("it contributes no channel");

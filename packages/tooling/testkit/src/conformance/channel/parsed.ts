@@ -1,6 +1,6 @@
 /** What a channel makes of a delivery, judged: it is refused with a code, or can be kept. */
 import { type Parsed, type SampleDelivery, SvcError } from "@svc/contract";
-import { demand, told } from "../../check.ts";
+import { demand, errorText } from "../../check.ts";
 import type { Endpoint } from "./delivered.ts";
 import { flawOf } from "./inbound.ts";
 import { demandNoSecret } from "./secrets.ts";
@@ -16,7 +16,7 @@ export function parsedOf(
   } catch (error) {
     demandNoSecret(endpoint.opened.secrets, "the error of parse", error);
     if (error instanceof SvcError && codes.includes(error.code)) return undefined;
-    throw new Error(`parse throws ${error instanceof SvcError ? error.code : told(error)}`, { cause: error });
+    throw new Error(`parse throws ${error instanceof SvcError ? error.code : errorText(error)}`, { cause: error });
   }
 }
 

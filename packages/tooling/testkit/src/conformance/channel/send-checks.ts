@@ -1,6 +1,6 @@
 /** Sending: what the platform took is a receipt, what it did not take is an error that says whether to try again. */
 import { type Conversation, SvcError } from "@svc/contract";
-import { type Check, demand, outcomeOf, told } from "../../check.ts";
+import { type Check, demand, outcomeOf, errorText } from "../../check.ts";
 import type { PlatformMood } from "../../platforms/mood.ts";
 import { failsWhenAborted, failsWith, isSeen, LATER, NEVER, worksOut } from "./judge.ts";
 import { type Bench, type OpenChannel, withChannel } from "./open.ts";
@@ -85,7 +85,7 @@ export function sendChecks(bench: Bench): Check[] {
         const outcome = await outcomeOf(() => channel.send(message(), NEVER), promptMs);
         demand(outcome.kind !== "hung", "send hangs");
         if (outcome.kind === "resolved") demand(isReceipt(outcome.value, id), "what it resolves with is no receipt");
-        else if (!(outcome.error instanceof SvcError)) throw new Error(`send throws ${told(outcome.error)}`);
+        else if (!(outcome.error instanceof SvcError)) throw new Error(`send throws ${errorText(outcome.error)}`);
       }
     }),
     check("send ends at once when it is aborted, before or on the way", async (opened) => {

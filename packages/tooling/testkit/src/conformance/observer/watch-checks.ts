@@ -28,8 +28,8 @@ export const watchChecks = (definition: FeatureDefinition, subject: ObserverSubj
     run: () =>
       opened(definition, subject, ({ observer }) => {
         for (const event of Object.values(eventSamples(usual))) {
-          const told: unknown = observer.record(event);
-          demand(told === undefined, `of ${event.type} it returns something`);
+          const returned: unknown = observer.record(event);
+          demand(returned === undefined, `of ${event.type} it returns something`);
         }
       }),
   },
@@ -41,8 +41,8 @@ export const watchChecks = (definition: FeatureDefinition, subject: ObserverSubj
           if (watch === undefined) continue;
           demand(typeof watch.end === "function", `of ${kind} it can't be told the end`);
           const sample = workSamples(usual)[kind as "turn"];
-          const told: unknown = (watch as WorkWatch<"turn">).end(sample.good, 1_767_225_601_000);
-          demand(told === undefined, `the end of ${kind} returns something`);
+          const returned: unknown = (watch as WorkWatch<"turn">).end(sample.good, 1_767_225_601_000);
+          demand(returned === undefined, `the end of ${kind} returns something`);
         }
       }),
   },

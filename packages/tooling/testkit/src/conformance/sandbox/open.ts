@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import type { Confinement, ExecRequest, ExecResult, SandboxBackend, SandboxSession } from "@svc/contract";
 import { confinedSession } from "@svc/kit/process";
 import * as v from "valibot";
-import { demand, outcomeOf, told } from "../../check.ts";
+import { demand, outcomeOf, errorText } from "../../check.ts";
 import type { FakeClock } from "../../fake-clock.ts";
 import { fakeFeatureContext } from "../../feature-context.ts";
 import { perl } from "./perl.ts";
@@ -79,7 +79,7 @@ function opened(world: World, session: SandboxSession, clock: FakeClock, shutdow
       await shutdown();
       world[Symbol.dispose]();
       if (closed.kind === "hung") throw new Error("close() does not come to an end");
-      if (closed.kind === "rejected") throw new Error(`close() throws: ${told(closed.error)}`);
+      if (closed.kind === "rejected") throw new Error(`close() throws: ${errorText(closed.error)}`);
     },
   };
 }

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, chmodSync, statSync, writeFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ExecRequest, ExecResult } from "@svc/contract";
-import { type Check, demand, outcomeOf, told } from "../../check.ts";
+import { type Check, demand, outcomeOf, errorText } from "../../check.ts";
 import { backendOf, type Opened, openIn, said } from "./open.ts";
 import type { SandboxBench } from "./subject.ts";
 import { makeWorld } from "./world.ts";
@@ -38,7 +38,7 @@ export function startChecks(bench: SandboxBench): Check[] {
       const outcome = await outcomeOf(() => exec({ command: ["nowhere-to-be-found"] }));
       const refused = outcome.kind === "rejected" && (outcome.error as { code?: string }).code === "TOOL_BAD_INPUT";
       const failed = outcome.kind === "resolved" && outcome.value.exitCode === 127;
-      demand(refused || failed, outcome.kind === "resolved" ? said(outcome.value) : told(outcome));
+      demand(refused || failed, outcome.kind === "resolved" ? said(outcome.value) : errorText(outcome));
     }),
     check("arguments arrive exactly: spaces, newlines, $, quotes, nothing at all", async (opened) => {
       const words = ["a b", "", "line\nline", "$HOME `id` $(id)", "'\"\\", "*", "-x", "--", "é\u{1F600}", "a=b", "\t "];

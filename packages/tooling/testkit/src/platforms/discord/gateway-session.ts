@@ -16,23 +16,23 @@ export interface GatewaySession {
 }
 
 export function gatewaySession(world: DiscordWorld, id: string, intents: number): GatewaySession {
-  const told: Json[] = [];
+  const sent: Json[] = [];
   const session: GatewaySession = {
     id,
     intents,
     get seq() {
-      return told.length;
+      return sent.length;
     },
     send: undefined,
     tell({ type, data, intent }) {
       if (intent !== 0 && (intents & intent) === 0) return;
-      const payload: Json = { op: 0, t: type, s: told.length + 1, d: visible(world, intents, type, data) };
-      told.push(payload);
+      const payload: Json = { op: 0, t: type, s: sent.length + 1, d: visible(world, intents, type, data) };
+      sent.push(payload);
       session.send?.(payload);
     },
     replay(seq) {
-      if (seq > told.length) return false;
-      for (const payload of told.slice(seq)) session.send?.(payload);
+      if (seq > sent.length) return false;
+      for (const payload of sent.slice(seq)) session.send?.(payload);
       return true;
     },
   };

@@ -56,7 +56,7 @@ export function discordPeople(
   channels: ChannelRoutes,
   interactions: DiscordInteractions,
 ): DiscordPeople {
-  const told = (channel: DiscordChannel, message: DiscordMessage, type: string): void =>
+  const tell = (channel: DiscordChannel, message: DiscordMessage, type: string): void =>
     world.tell({ type, data: messageEvent(world, message), intent: intentOf(channel) });
 
   return {
@@ -108,7 +108,7 @@ export function discordPeople(
     change(message, text) {
       message.content = text;
       message.editedAtMs = world.nowMs;
-      told(world.channels.get(message.channelId)!, message, "MESSAGE_UPDATE");
+      tell(world.channels.get(message.channelId)!, message, "MESSAGE_UPDATE");
     },
     react: (message, userId, emoji) =>
       channels.reaction(world.channels.get(message.channelId)!, message.id, emoji, userId, true),

@@ -77,8 +77,8 @@ export function createMailRoutes({ mailbox, labels, now }: MailRouteOptions): Ma
       const { dateMs, ...mail } = await writtenMail(posted.raw);
       const source = request.query.get("internalDateSource") ?? (isImport ? "dateHeader" : "receivedTime");
       const atMs = source === "dateHeader" ? (dateMs ?? now()) : now();
-      const kept = labelIds ?? (isImport ? undefined : []);
-      const where = { ...(threadId !== undefined && { threadId }), ...(kept && { labelIds: kept }) };
+      const given = labelIds ?? (isImport ? undefined : []);
+      const where = { ...(threadId !== undefined && { threadId }), ...(given && { labelIds: given }) };
       return ok(tagOf(mailbox.add({ ...mail, atMs, ...where })));
     },
   };

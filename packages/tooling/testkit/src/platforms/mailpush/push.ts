@@ -11,8 +11,8 @@ export interface MailpushNotification {
 }
 
 /** `bearer`: a shared secret, or a signed token; undefined: nothing. */
-export function mailpushDelivery(told: MailpushNotification, bearer: string | undefined): SampleDelivery {
-  const { id, emailAddress, historyId, atMs } = told;
+export function mailpushDelivery(notification: MailpushNotification, bearer: string | undefined): SampleDelivery {
+  const { id, emailAddress, historyId, atMs } = notification;
   // The number is written as one, without a float in between.
   const data = Buffer.from(`{"emailAddress":${JSON.stringify(emailAddress)},"historyId":${historyId}}`).toString(
     "base64",

@@ -135,13 +135,13 @@ export async function startMailpush(options: MailpushOptions): Promise<Mailpush>
     signer,
     arrive(mail: Omit<ArrivingMail, "atMs"> & { readonly atMs?: number }) {
       const stored = mailbox.add({ atMs: now(), ...mail });
-      const told = {
+      const notification = {
         id: `push of ${stored.id}`,
         emailAddress: address,
         historyId: stored.historyId,
         atMs: stored.atMs,
       };
-      return { mail: stored, pushed: told };
+      return { mail: stored, pushed: notification };
     },
     mail: (id: string) => mailbox.mails.get(id),
     remove: mailbox.remove,

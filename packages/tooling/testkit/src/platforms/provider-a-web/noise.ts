@@ -112,12 +112,12 @@ export function noiseServer(keys: ServerKeys, { send, onHello, onFrame }: NoiseC
     if (!sealedKey || !payload) throw new Error("the handshake is not finished");
     const clientKey = decrypt(sealedKey);
     mixKey(Curve.sharedKey(ephemeral.private, clientKey));
-    const told = proto.ClientPayload.decode(decrypt(payload));
+    const hello = proto.ClientPayload.decode(decrypt(payload));
     const both = Buffer.from(hkdfSync("sha256", Buffer.alloc(0), chain, "", 64));
     read = { key: both.subarray(0, 32), counter: 0 };
     write = { key: both.subarray(32), counter: 0 };
     phase = "transport";
-    onHello(told, clientKey);
+    onHello(hello, clientKey);
   };
 
   return {

@@ -120,8 +120,8 @@ export function createPairing({ owner, connections, linked, now }: PairingDeps) 
         ({ registration }) => registration?.noiseKey.toString("base64") === noiseKey,
       );
       if (!connection) throw new Error("nobody shows this code");
-      const told = Buffer.from(connection.registration!.payload.devicePairingData!.eIdent!).toString("base64");
-      if (told !== identity) throw new Error("the code is of another identity");
+      const shown = Buffer.from(connection.registration!.payload.devicePairingData!.eIdent!).toString("base64");
+      if (shown !== identity) throw new Error("the code is of another identity");
       pair(connection, Buffer.from(advSecret, "base64"));
     },
     async type(code: string) {

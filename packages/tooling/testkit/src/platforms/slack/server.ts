@@ -178,10 +178,10 @@ function write(
     ...(files !== undefined && { files, subtype: "file_share" }),
   });
   const { id: channel } = conversation;
-  const told: SlackMessage = { ...message, id: ts, from: user, channel, kind: conversation.kind };
-  socket.send("events_api", slackMessageEvent({ ...told, event: { ...ours, ...message.event } }));
+  const sent: SlackMessage = { ...message, id: ts, from: user, channel, kind: conversation.kind };
+  socket.send("events_api", slackMessageEvent({ ...sent, event: { ...ours, ...message.event } }));
   if (text.includes(`<@${SLACK_BOT.user}>`) && conversation.kind !== "im") {
-    socket.send("events_api", slackMention({ ...told, channel }));
+    socket.send("events_api", slackMention({ ...sent, channel }));
   }
   return ts;
 }

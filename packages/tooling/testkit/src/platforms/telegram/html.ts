@@ -139,16 +139,16 @@ function isLink(url: string): boolean {
 /** White space around a message is never seen. Code that fills a block gives it its language. */
 function trimmed({ text, entities }: EntityText): EntityText {
   const start = text.length - text.trimStart().length;
-  const kept = text.trim();
+  const trimmed = text.trim();
   const placed = entities.flatMap((entity): TextEntity[] => {
     const from = Math.max(0, entity.offset - start);
-    const to = Math.min(kept.length, entity.offset + entity.length - start);
+    const to = Math.min(trimmed.length, entity.offset + entity.length - start);
     return to > from ? [{ ...entity, offset: from, length: to - from }] : [];
   });
   const inPre = (one: TextEntity): TextEntity | undefined =>
     placed.find(({ type, offset, length }) => type === "pre" && offset === one.offset && length === one.length);
   return {
-    text: kept,
+    text: trimmed,
     entities: placed
       .filter((one) => one.type !== "code" || inPre(one) === undefined)
       .map((one) => {

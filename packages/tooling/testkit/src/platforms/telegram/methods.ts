@@ -46,13 +46,13 @@ const ACTIONS =
 
 export function methodsOf(world: World): ReadonlyMap<string, Method> {
   const { chats, files, polls, webhook, bot, done } = world;
-  const told = (one: TelegramSent): PlatformReply =>
+  const replyOf = (one: TelegramSent): PlatformReply =>
     succeeded(sentJson(one, chats.find(one.chatId), bot, world.clock.now()));
   const counted =
     (work: (parameters: Parameters) => TelegramSent): Method["run"] =>
     (parameters) => {
       world.count(chats.find(parameters.values["chat_id"] as Json).id);
-      return told(work(parameters));
+      return replyOf(work(parameters));
     };
   const yes = succeeded(true);
 

@@ -76,7 +76,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
     const tell = (event: string): void => {
       const url = call.statusCallback;
       if (url === undefined || !isWanted(event)) return;
-      const told = {
+      const progress = {
         ...fields(),
         CallbackSource: "call-progress-events",
         SequenceNumber: String(sequence++),
@@ -84,7 +84,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
         ...(call.endedMs !== undefined && { CallDuration: String(durationSecs(call)) }),
       };
       telling = telling.then(() =>
-        post(url, told).then(
+        post(url, progress).then(
           ({ status }) => void (status >= 300 && warnings.push(`11200: a status callback was answered ${status}`)),
           () => void warnings.push("11200: a status callback was not taken"),
         ),

@@ -128,8 +128,8 @@ function status(account: ImapAccount, client: ImapClient, name: string, items: r
     UIDNEXT: uidNext,
     UIDVALIDITY: uidValidity,
   };
-  const told = items.map((item) => `${item.toUpperCase()} ${values[item.toUpperCase()] ?? 0}`);
-  client.tell(`STATUS ${quoted(name)} (${told.join(" ")})`);
+  const pairs = items.map((item) => `${item.toUpperCase()} ${values[item.toUpperCase()] ?? 0}`);
+  client.tell(`STATUS ${quoted(name)} (${pairs.join(" ")})`);
   return "done";
 }
 
@@ -164,9 +164,9 @@ function byUid(account: ImapAccount, client: ImapClient, mailbox: Mailbox, [name
     const to = mailboxOf(account, String(what));
     const uids = mails.map((mail) => to.add(mail.raw, [...mail.flags], mail.cameMs).uid);
     if (uids.length === 0) return "nothing to move";
-    const told = `[COPYUID ${to.uidValidity} ${mails.map(({ uid }) => uid).join(",")} ${uids.join(",")}]`;
-    if (command === "COPY") return told;
-    client.tell(`OK ${told} moved`);
+    const copied = `[COPYUID ${to.uidValidity} ${mails.map(({ uid }) => uid).join(",")} ${uids.join(",")}]`;
+    if (command === "COPY") return copied;
+    client.tell(`OK ${copied} moved`);
     for (const { uid } of mails) mailbox.remove(uid);
     return "done";
   }

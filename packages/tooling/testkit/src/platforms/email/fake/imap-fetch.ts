@@ -36,8 +36,8 @@ function sectionOf(raw: Buffer, section: string): Buffer | undefined {
 function only(header: Buffer, names: readonly string[]): Buffer {
   const wanted = new Set(names.map((name) => name.toLowerCase()));
   const fields = header.toString("latin1").split(/\r\n(?![ \t])/);
-  const kept = fields.filter((field) => wanted.has(field.slice(0, field.indexOf(":")).trim().toLowerCase()));
-  return Buffer.from([...kept, "", ""].join("\r\n"), "latin1");
+  const shown = fields.filter((field) => wanted.has(field.slice(0, field.indexOf(":")).trim().toLowerCase()));
+  return Buffer.from([...shown, "", ""].join("\r\n"), "latin1");
 }
 
 /** Uids that fit all of these keys. */
