@@ -1,5 +1,6 @@
 /** The checks, side by side, each within its time. Runs in a process of its own: see supervise.ts. */
-import { EXIT } from "@svc/contract";
+import { EXIT, SvcError } from "@svc/contract";
+import { withTimeout } from "@svc/kit/async";
 import { systemClock } from "@svc/kit/system-clock";
 import type { CommandContext } from "../cli/command.ts";
 import { type Finding, type Progress, unchecked, warning } from "./finding.ts";
@@ -19,19 +20,16 @@ export async function runChecks(context: CommandContext): Promise<number> {
 }
 
 async function within(check: Check, machine: Machine): Promise<readonly Finding[]> {
-  const limit = new AbortController();
-  const late = new Promise<Finding[]>((resolve) => {
-    limit.signal.addEventListener("abort", () => resolve([unchecked(check.id)]));
-  });
-  const cancel = machine.clock.after(CHECK_MS, () => limit.abort());
   try {
-    return await Promise.race([Promise.try(() => check.find(machine, limit.signal)), late]);
+    const limit = { clock: machine.clock, timeoutMs: CHECK_MS, error: () => LATE };
+    return await withTimeout(limit, (signal) => check.find(machine, signal));
   } catch (error) {
+    if (error === LATE) return [unchecked(check.id)];
     const why = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
     return [warning(check.id, `This check failed (${why}).`, "run svc doctor as the user that runs the daemon")];
-  } finally {
-    cancel();
   }
 }
+
+const LATE = new SvcError("REMOTE_TIMEOUT", "The check took too long.");
 
 const tell = (progress: Progress): void => void process.stdout.write(`${JSON.stringify(progress)}\n`);

@@ -25,6 +25,7 @@ import {
 } from "node:crypto";
 import { MAX_ENDPOINT_CHARS, PushSubscription } from "@svc/api";
 import { retryAfterMs } from "@svc/kit";
+import { retryDelayMs } from "@svc/kit/async";
 import * as v from "valibot";
 
 export interface PushDeps {
@@ -232,8 +233,9 @@ interface PushSenderDeps {
   readonly log: Logger;
 }
 
-/** After a try that may work later. */
-const RETRY_MS: readonly number[] = [2_000, 15_000, 60_000, 300_000];
+/** After a try that may work later: four minutes on average. */
+const BACKOFF = { firstMs: 2_000, longestMs: 300_000 };
+const MOST_TRIES = 9;
 const LONGEST_WAIT_MS = 3_600_000;
 const TIMEOUT_MS = 15_000;
 
@@ -264,10 +266,11 @@ class PushSender {
   }
 
   async #deliver(id: string, receiver: Receiver, message: PushMessage): Promise<void> {
-    for (const backOffMs of [...RETRY_MS, undefined]) {
+    for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
       const tried = await this.once(id, receiver, message);
-      if (tried === "sent" || tried === "refused" || backOffMs === undefined) return;
-      const waitMs = Math.min(Math.max(backOffMs, tried.retryAfterMs ?? 0), LONGEST_WAIT_MS);
+      if (tried === "sent" || tried === "refused" || tries === MOST_TRIES) return;
+      const askedMs = Math.min(tried.retryAfterMs ?? 0, LONGEST_WAIT_MS);
+      const waitMs = retryDelayMs(tries, BACKOFF, { askedMs });
       if (this.#deps.clock.now() + waitMs >= message.endsAtMs) return;
       await this.#wait(waitMs, receiver);
       if (this.#isOver(receiver)) return;
@@ -335,16 +338,8 @@ class PushSender {
   }
 
   #wait(waitMs: number, { ended }: Receiver): Promise<void> {
-    return new Promise((resolve) => {
-      const signals = [ended.signal, this.#deps.stopped];
-      const done = (): void => {
-        cancel();
-        for (const signal of signals) signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const cancel = this.#deps.clock.after(waitMs, done);
-      for (const signal of signals) signal.addEventListener("abort", done);
-    });
+    const either = AbortSignal.any([ended.signal, this.#deps.stopped]);
+    return this.#deps.clock.sleep(waitMs, either).catch(() => undefined);
   }
 }
 

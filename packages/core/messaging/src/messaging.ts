@@ -11,7 +11,7 @@ import { Inbox, newMessageOf } from "./inbox.ts";
 import type { MessageDeps } from "./process-message.ts";
 import type { DeliveryFailure, InTransaction, Messaging, MessagingSettings, PromptSource } from "./types.ts";
 import { type Channel, type Clock, type Logger, type PostedPrompt, SvcError } from "@svc/contract";
-import { unlessAborted } from "@svc/kit/async";
+import { withTimeout } from "@svc/kit/async";
 
 export interface MessagingOptions extends Omit<
   MessageDeps,
@@ -178,18 +178,16 @@ export class ClosingPrompts {
   async #close(posted: PostedPrompt, outcome: string): Promise<void> {
     const { clock, log, channelOf } = this.#deps;
     const { channel } = posted.conversation;
-    const limit = new AbortController();
-    const signal = AbortSignal.any([limit.signal, this.#stopping.signal]);
-    const cancel = clock.after(LIMIT_MS, () => limit.abort(new SvcError("REMOTE_TIMEOUT")));
+    const { signal } = this.#stopping;
+    const error = (): SvcError => new SvcError("REMOTE_TIMEOUT");
+    const close = (given: AbortSignal) => channelOf(channel)?.prompts?.close?.(posted, outcome, given);
     try {
-      await unlessAborted(() => channelOf(channel)?.prompts?.close?.(posted, outcome, signal), signal);
+      await withTimeout({ clock, timeoutMs: LIMIT_MS, signal, error }, close);
     } catch (error) {
       // Its name only: its words may be the platform's.
       const reason = error instanceof SvcError ? error.code : error instanceof Error ? error.name : typeof error;
       if (!this.#stopping.signal.aborted)
         log.warn("the buttons of a question could not be taken off", { channel, reason });
-    } finally {
-      cancel();
     }
   }
 }

@@ -17,7 +17,7 @@ import {
   SvcError,
 } from "@svc/contract";
 import { Ongoing, type Tracer, codeOf, inScope, watched } from "@svc/runtime";
-import { retryDelayMs, unlessAborted } from "@svc/kit/async";
+import { retryDelayMs, withTimeout } from "@svc/kit/async";
 import { type Delivery, MAX_CRASHES, type Store, type WaitingDelivery } from "@svc/store";
 import { BACKOFF } from "./attempt.ts";
 import type { FileOpener } from "./media/outgoing-files.ts";
@@ -282,32 +282,27 @@ class Deliverer {
     prompt: Prompt | undefined,
     called: AbortSignal,
   ): Promise<Outcome> {
-    const limit = new AbortController();
-    const signal = AbortSignal.any([called, limit.signal]);
-    const limitMs = isSpoken(delivery) ? SPOKEN_LIMIT_MS : LIMIT_MS;
-    const cancel = this.#deps.clock.after(limitMs, () => limit.abort(new SvcError("REMOTE_TIMEOUT")));
+    const { clock } = this.#deps;
+    const timeoutMs = isSpoken(delivery) ? SPOKEN_LIMIT_MS : LIMIT_MS;
+    const limit = { clock, timeoutMs, signal: called, error: () => new SvcError("REMOTE_TIMEOUT") };
+    const post = async (signal: AbortSignal): Promise<Receipt> => {
+      const message = await this.#messageOf(channel, delivery, signal);
+      signal.throwIfAborted();
+      if (prompt && channel.prompts) return channel.prompts.post(message, prompt, signal);
+      return sendOrEdit(channel, message, delivery.draft, signal);
+    };
     try {
-      const post = async (): Promise<Receipt> => {
-        const message = await this.#messageOf(channel, delivery, signal);
-        signal.throwIfAborted();
-        if (prompt && channel.prompts) return channel.prompts.post(message, prompt, signal);
-        return sendOrEdit(channel, message, delivery.draft, signal);
-      };
-      return { state: "sent", receipt: await unlessAborted(post, signal) };
+      return { state: "sent", receipt: await withTimeout(limit, post) };
     } catch (error) {
       if (called.aborted) return { state: "unknown" };
-      // What a channel throws because it was aborted does not matter.
-      const reason: unknown = limit.signal.aborted ? limit.signal.reason : error;
-      if (reason instanceof SvcError) return failedBy(reason);
+      if (error instanceof SvcError) return failedBy(error);
       this.#deps.log.error("a channel failed unexpectedly", {
         messageId: outgoingId(delivery.n),
         channel: delivery.conversation.channel,
         // Only its name: its message may be the platform's words.
-        error: reason instanceof Error ? reason.name : typeof reason,
+        error: error instanceof Error ? error.name : typeof error,
       });
       return failedBy(new SvcError("DELIVERY_FAILED"));
-    } finally {
-      cancel();
     }
   }
 

@@ -9,7 +9,7 @@ import {
   type SentMessage,
   SvcError,
 } from "@svc/contract";
-import { unlessAborted } from "@svc/kit/async";
+import { withTimeout } from "@svc/kit/async";
 import type { InboxMessage, NewDelivery, Store } from "@svc/store";
 import type { Attempt } from "./attempt.ts";
 import { type AnswerTarget, answerRows, inPlaceOf, isMarkerBegun, linesOf } from "./outgoing-rows.ts";
@@ -171,16 +171,15 @@ export class Draft implements Streaming {
 
   /** Resolves with the delay before the next edit; undefined: nothing more can be shown. Never rejects. */
   async #tell(text: string): Promise<number | undefined> {
-    const callOff = (this.#callOff = new AbortController());
-    const cancel = this.#deps.clock.after(LIMIT_MS, () => callOff.abort(new SvcError("REMOTE_TIMEOUT")));
+    const { clock } = this.#deps;
+    const { signal } = (this.#callOff = new AbortController());
+    const error = (): SvcError => new SvcError("REMOTE_TIMEOUT");
     try {
-      await unlessAborted(() => this.#sendOrEdit(text, callOff.signal), callOff.signal);
+      await withTimeout({ clock, timeoutMs: LIMIT_MS, signal, error }, (given) => this.#sendOrEdit(text, given));
     } catch (error) {
       if (this.#isOver) return undefined;
       if (this.#delays.isFirstFailure) this.#note(error);
       return this.#delays.afterFailure(error, this.#id !== undefined);
-    } finally {
-      cancel();
     }
     this.#shown = text;
     return this.#id === undefined ? undefined : this.#delays.afterSuccess();

@@ -65,6 +65,13 @@ async function mediaFixture(own: Desk, media: Media, options: MessagingFixtureOp
   return made;
 }
 
+/** Lets go of files that hang: the folders that they are written in stay open as long. */
+async function stopped(made: Awaited<ReturnType<typeof mediaFixture>>): Promise<void> {
+  const stopping = made.messaging.stop(0);
+  await made.pass(1);
+  await stopping;
+}
+
 /** Files are written by threads of their own. */
 async function answered(made: Awaited<ReturnType<typeof mediaFixture>>, count: number): Promise<void> {
   while (made.chat.taken.length < count) {
@@ -168,6 +175,7 @@ describe("a server of files that hangs", () => {
     await made.messaging.receive("chat", [from("elsewhere", [])]);
     await answered(made, 1);
     expect(made.chat.taken).toEqual(["echo of elsewhere"]);
+    await stopped(made);
   });
 
   test("is waited for ten minutes, however many files of one message it has", async () => {
@@ -219,6 +227,7 @@ describe("a turn that is taken up", () => {
     await answered(next, 1);
     expect(second.asked).toEqual(["r-2"]);
     expect(next.chat.taken[0]).toContain("1.2-cat.jpg]");
+    await stopped(made);
     target.remove();
   });
 

@@ -40,7 +40,7 @@ export function lifecycleOf(definitions: readonly FeatureDefinition[], options: 
   const clock = new FakeClock();
   const { log, lines } = captureLog();
   const enabled = definitions.map((definition) => ({ definition, config: undefined }));
-  const lifecycle = new Lifecycle({ definitions, enabled, log, clock, random: () => 0, ...options });
+  const lifecycle = new Lifecycle({ definitions, enabled, log, clock, random: () => 0.5, ...options });
   return { lifecycle, clock, lines };
 }
 

@@ -24,10 +24,10 @@ async function supervised(run: (signal: AbortSignal) => Promise<void>, options: 
 const failing = () => Promise.reject(new Error("connection lost"));
 
 describe("a run that fails", () => {
-  test("waits half to all of 1, 2, 4 … 60 s, by the jitter", async () => {
-    const low = await supervised(failing, { random: () => 0 });
-    await low.clock.advance(500 + 1000 + 2000);
-    expect(low.starts).toEqual([0, 500, 1500, 3500]);
+  test("waits up to 1, 2, 4 … 60 s, by the jitter", async () => {
+    const low = await supervised(failing, { random: () => 0.25 });
+    await low.clock.advance(250 + 500 + 1000);
+    expect(low.starts).toEqual([0, 250, 750, 1750]);
 
     const high = await supervised(failing, { random: () => 0.999_999 });
     await high.clock.advance(6_999);
@@ -91,8 +91,9 @@ describe("a run that fails", () => {
   });
 
   test("honours a longer wish of the server, and no nonsense", async () => {
-    const asking = await supervised(() =>
-      Promise.reject(new SvcError("RATE_LIMITED", "slow", { retryAfterMs: 7_000 })),
+    const asking = await supervised(
+      () => Promise.reject(new SvcError("RATE_LIMITED", "slow", { retryAfterMs: 7_000 })),
+      { random: () => 0 },
     );
     await asking.clock.advance(6_999);
     expect(asking.starts).toHaveLength(1);

@@ -390,7 +390,7 @@ function navigationFailure(error: unknown, address: string | undefined): unknown
 async function settled(tab: Tab, clock: Clock, signal: AbortSignal): Promise<{ loading: boolean }> {
   await clock.sleep(MOMENT_MS, signal);
   try {
-    await withinMs(tab.arrival(), ARRIVAL_MS);
+    await withinMs(tab.arrival(), ARRIVAL_MS, clock);
     await tab.page.waitForLoadState("domcontentloaded", { timeout: LOADING_MS, signal });
     return { loading: false };
   } catch {

@@ -15,7 +15,7 @@ import type { BrowserContext } from "playwright-core";
 import { doAction, type NativeSession } from "./actions.ts";
 import type { ProfileFolder } from "./chromium.ts";
 import { Downloads } from "./downloads.ts";
-import { type Tab, Tabs, titleOf, withinMs } from "./tabs.ts";
+import { NO_ANSWER, type Tab, Tabs, titleOf, withinMs } from "./tabs.ts";
 
 export function nativeSession(
   context: BrowserContext,
@@ -23,7 +23,7 @@ export function nativeSession(
   { clock, headless }: Pick<NativeSession, "clock" | "headless">,
 ): DriverSession {
   const downloads = new Downloads(folder.downloads, clock);
-  const tabs: Tabs = new Tabs(context, (download) => {
+  const tabs: Tabs = new Tabs(context, clock, (download) => {
     if (!downloads.offer(download)) tabs.note("The page offered a file; it was refused. Use download to take one.");
   });
   const session: NativeSession = { clock, headless, tabs, downloads, folder: folder.root };
@@ -36,7 +36,7 @@ export function nativeSession(
   });
   const close = async (): Promise<void> => {
     // The library kills a Chromium that does not end; so does the end of this process.
-    await withinMs(context.close(), CLOSE_MS).catch(() => undefined);
+    await withinMs(context.close(), CLOSE_MS, clock).catch(() => undefined);
     ended.resolve();
     await folder.remove();
   };
@@ -57,14 +57,14 @@ async function perform(session: NativeSession, action: BrowserAction, call: Driv
     const now = done.tab ?? tab;
     return {
       url: now.page.url(),
-      title: await titleOf(now),
+      title: await titleOf(now, session.clock),
       dialogs: now.takeDialogs(),
       ...done.result,
       notes: [...(done.result.notes ?? []), ...tabs.takeNotes()],
     };
   } catch (error) {
     call.signal.throwIfAborted();
-    if (await hangs(tab)) await giveUp(session, tab);
+    if (await hangs(tab, session)) await giveUp(session, tab);
     throw failureOf(error, tab.failedAddress);
   }
 }
@@ -72,18 +72,18 @@ async function perform(session: NativeSession, action: BrowserAction, call: Driv
 /** A page that hangs would block the next one, so it is closed first. */
 async function tabForOpen(session: NativeSession): Promise<Tab> {
   const tab = await session.tabs.forOpen();
-  if (!(await hangs(tab))) return tab;
+  if (!(await hangs(tab, session))) return tab;
   await giveUp(session, tab);
   return session.tabs.forOpen();
 }
 
 /** A page whose script never ends does not answer. It is closed, so that the next call gets a fresh tab. */
-async function hangs(tab: Tab): Promise<boolean> {
+async function hangs(tab: Tab, { clock }: NativeSession): Promise<boolean> {
   if (tab.crashed || tab.page.isClosed()) return false;
-  const answer = withinMs(tab.page.evaluate("1"), HANGS_MS);
+  const answer = withinMs(tab.page.evaluate("1"), HANGS_MS, clock);
   return answer.then(
     () => false,
-    (error: Error) => error.message === "it does not answer",
+    (error: unknown) => error === NO_ANSWER,
   );
 }
 

@@ -1,10 +1,12 @@
 /** The pages of one browser. There is always a current one. */
-import { SvcError } from "@svc/contract";
+import { type Clock, SvcError } from "@svc/contract";
+import { withTimeout } from "@svc/kit/async";
 import { type DriverDialog, type DriverTab, pageCrashed } from "@svc/kit/browser";
 import type { BrowserContext, Dialog, Download, Page, Request } from "playwright-core";
 
 export class Tabs {
   readonly #context: BrowserContext;
+  readonly #clock: Pick<Clock, "after">;
   readonly #onDownload: (download: Download) => void;
   readonly #tabs: Tab[] = [];
   readonly #notes: string[] = [];
@@ -12,8 +14,9 @@ export class Tabs {
   /** Pages that this class is opening: they get no note. */
   #opening = 0;
 
-  constructor(context: BrowserContext, onDownload: (download: Download) => void) {
+  constructor(context: BrowserContext, clock: Pick<Clock, "after">, onDownload: (download: Download) => void) {
     this.#context = context;
+    this.#clock = clock;
     this.#onDownload = onDownload;
     for (const page of context.pages()) this.#adopt(page);
     context.on("page", (page) => this.#appeared(page));
@@ -72,13 +75,13 @@ export class Tabs {
   /** Closes a page, also one that does not answer. */
   async discard(tab: Tab): Promise<void> {
     this.#forget(tab);
-    await withinMs(tab.page.close(), CLOSE_MS).catch(() => undefined);
+    await withinMs(tab.page.close(), CLOSE_MS, this.#clock).catch(() => undefined);
   }
 
   async list(): Promise<DriverTab[]> {
     const titled = this.#tabs.map(async (tab) => ({
       url: tab.page.url(),
-      title: await titleOf(tab),
+      title: await titleOf(tab, this.#clock),
       current: tab === this.#current,
     }));
     return Promise.all(titled);
@@ -126,24 +129,17 @@ const CLOSE_MS = 3000;
 const TITLE_MS = 1000;
 
 /** Blank for a page that does not answer. */
-export const titleOf = (tab: Tab): Promise<string> =>
-  tab.crashed ? Promise.resolve("") : withinMs(tab.page.title(), TITLE_MS).catch(() => "");
+export const titleOf = async (tab: Tab, clock: Pick<Clock, "after">): Promise<string> =>
+  tab.crashed ? "" : withinMs(tab.page.title(), TITLE_MS, clock).catch(() => "");
 
 const noSuchTab = (): SvcError =>
   new SvcError("BROWSER_FAILED", "There is no tab of this number.", { hint: "tabs list shows the numbers." });
 
-/** Rejects if `work` takes longer. The work itself goes on: only a page that hangs keeps it from ending. */
-export async function withinMs<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("it does not answer")), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+/** Rejects with NO_ANSWER if `work` takes longer. The work itself goes on: only a page that hangs keeps it from ending. */
+export const withinMs = <T>(work: Promise<T>, timeoutMs: number, clock: Pick<Clock, "after">): Promise<T> =>
+  withTimeout({ clock, timeoutMs, error: () => NO_ANSWER }, () => work);
+
+export const NO_ANSWER = new Error("it does not answer");
 
 // One page, with events that no action caused: dialogs, downloads, crashes.
 

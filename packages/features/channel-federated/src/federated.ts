@@ -1,6 +1,6 @@
 /** One account: messages come in by sync, answers go out as events of rooms, encrypted where the room is. */
 import { type Channel, type Contributions, type FeatureContext, SvcError } from "@svc/contract";
-import { MEDIA_KINDS, asFinal, checkFailureOf, pathPart, sentPartsIn } from "@svc/kit";
+import { MEDIA_KINDS, asFinal, checkFailureOf, pathPart, sentPartsIn, withTimeout } from "@svc/kit";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -160,20 +160,19 @@ function createConnection({ clock }: Pick<FeatureContext, "clock">) {
     },
     /** Throws CHANNEL_DOWN when it is missing within 20 s, and at once for a device that is lost. */
     async crypto(signal: AbortSignal): Promise<Crypto> {
-      const waiting = new AbortController();
-      const limit = clock.sleep(CONNECT_LIMIT_MS, AbortSignal.any([signal, waiting.signal])).catch(() => undefined);
-      if (current === undefined && loss === undefined) await Promise.race([next.promise, limit]);
-      waiting.abort();
       signal.throwIfAborted();
+      const limit = { clock, timeoutMs: CONNECT_LIMIT_MS, signal, error: notConnected };
+      if (current === undefined && loss === undefined) await withTimeout(limit, () => next.promise);
       if (loss)
         throw new SvcError("CHANNEL_DOWN", loss.message, { ...(loss.hint !== undefined && { hint: loss.hint }) });
-      if (current === undefined) {
-        throw new SvcError("CHANNEL_DOWN", "The channel is not connected; encrypted messages wait until it is.");
-      }
+      if (current === undefined) throw notConnected();
       return current;
     },
   };
 }
+
+const notConnected = (): SvcError =>
+  new SvcError("CHANNEL_DOWN", "The channel is not connected; encrypted messages wait until it is.");
 
 /** Name of its key among the feature's secrets, and of the device that it is of in its state. */
 const STORE_KEY = "crypto-store-key";

@@ -15,7 +15,7 @@ export const WAITING = "undecrypted";
 const WAITING_LASTS_MS = 86_400_000;
 /** Of all of them as JSON. */
 const MOST_BYTES = 4_194_304;
-/** The key backup is asked again for a session after so long, then after twice as long. */
+/** The key backup is asked again for a session after so long at most, then after twice as long at most. */
 const BACKUP_BACKOFF = { firstMs: 60_000, longestMs: 3_600_000 };
 /** A key that comes later than its message comes within seconds. */
 const LATE_MS = 60_000;

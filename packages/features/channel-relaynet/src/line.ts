@@ -1,7 +1,7 @@
 /** A WebSocket to a relay: to an address that was checked a moment before, and to no other. */
 import { isIPv6 } from "node:net";
 import { type FeatureContext, SvcError } from "@svc/contract";
-import { isPublicAddress, retryAfterMs } from "@svc/kit";
+import { isPublicAddress, retryAfterMs, withTimeout } from "@svc/kit";
 import { WebSocket } from "ws";
 
 export interface LineDeps extends Pick<FeatureContext, "clock" | "resolve"> {
@@ -43,7 +43,6 @@ export async function connected(
       options.all === true ? done(null, [{ address, family }]) : done(null, address, family),
   });
   const outcome = Promise.withResolvers<void>();
-  const abort = (): void => outcome.reject(signal.reason);
   socket.on("open", () => {
     // Frames come with the handshake's answer: none may be read before the listeners are there.
     socket.pause();
@@ -54,12 +53,9 @@ export async function connected(
     response.resume();
     outcome.reject(handshakeError(response.statusCode ?? 0, response.headers["retry-after"], clock.now()));
   });
-  signal.addEventListener("abort", abort, { once: true });
-  const cancel = clock.after(CONNECT_LIMIT_MS, () =>
-    outcome.reject(new SvcError("REMOTE_TIMEOUT", "The relay did not take the connection in time.")),
-  );
+  const tooLate = (): SvcError => new SvcError("REMOTE_TIMEOUT", "The relay did not take the connection in time.");
   try {
-    await outcome.promise;
+    await withTimeout({ clock, timeoutMs: CONNECT_LIMIT_MS, signal, error: tooLate }, () => outcome.promise);
     socket.removeAllListeners();
     return socket;
   } catch (error) {
@@ -68,9 +64,6 @@ export async function connected(
     socket.on("error", () => undefined);
     socket.terminate();
     throw error;
-  } finally {
-    cancel();
-    signal.removeEventListener("abort", abort);
   }
 }
 

@@ -7,7 +7,7 @@
  * inbox forgets the id, the message's time does (`Inbound.sequence`).
  */
 import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
-import { asFinal, checkFailureOf, retryDelayMs, unlessAborted } from "@svc/kit";
+import { asFinal, checkFailureOf, retry, retryDelayMs, unlessAborted } from "@svc/kit";
 import { CHANNEL, type Config } from "./config.ts";
 import { type Opened, inboundOf, messageReader, openPosition } from "./reader.ts";
 import { type Identity, KIND, type NostrEvent } from "./protocol.ts";
@@ -22,7 +22,8 @@ export interface ReceiveDeps {
 const RECONNECT = { firstMs: 1_000, longestMs: 300_000 };
 /** A connection that lasted this long was well. */
 const STABLE_MS = 60_000;
-const STORE_RETRIES_MS = [500, 1_000, 2_000, 4_000, 8_000];
+/** After that the connections close, and the relays send their events again. */
+const STORE_BACKOFF = { firstMs: 500, longestMs: 8_000, maxTries: 6 };
 /** Events of one relay that wait to be read; beyond it the relay is not listened to. */
 const MOST_WAITING = 200;
 const MOST_AT_ONCE = 64;
@@ -122,8 +123,8 @@ export async function receiveMessages(deps: ReceiveDeps, signal: AbortSignal): P
         }
         failures.set(url, why);
         if (failures.size === relays.own.length) allDown.reject(commonFailure([...failures.values()]));
-        const delayMs = Math.min(LONGEST_REST_MS, why.retryAfterMs ?? 0);
-        await clock.sleep(Math.max(delayMs, retryDelayMs(failed, RECONNECT)), either);
+        const askedMs = Math.min(LONGEST_REST_MS, why.retryAfterMs ?? 0);
+        await clock.sleep(retryDelayMs(failed, RECONNECT, { askedMs }), either);
         // What the last connection brought is read first: it would be brought again.
         while (isCrowded()) await clock.sleep(RECONNECT.firstMs, either);
       }
@@ -190,18 +191,16 @@ async function store(
   state: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const delayMs of [...STORE_RETRIES_MS, undefined]) {
-    try {
-      await unlessAborted(receive(messages, { state }), signal);
-      return;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (delayMs === undefined) throw error;
-      const reason = error instanceof SvcError ? error.code : "unknown";
-      log.warn("messages could not be stored; will retry", { channel: CHANNEL, reason, retryInMs: delayMs });
-      await clock.sleep(delayMs, signal);
-    }
-  }
+  const onFailure = (error: unknown, retryInMs: number): void => {
+    const reason = error instanceof SvcError ? error.code : "unknown";
+    log.warn("messages could not be stored; will retry", { channel: CHANNEL, reason, retryInMs });
+  };
+  await retry(() => unlessAborted(receive(messages, { state }), signal), {
+    ...STORE_BACKOFF,
+    clock,
+    signal,
+    onFailure,
+  });
 }
 
 /** Events of one relay: its stored ones, and new ones. */

@@ -1,6 +1,6 @@
 /** The relays of the account: connections that are open, and others for as long as something takes. */
 import { type FeatureContext, type Json, SvcError } from "@svc/contract";
-import { parseJson, unlessAborted } from "@svc/kit";
+import { parseJson, unlessAborted, withTimeout } from "@svc/kit";
 import type { Config } from "./config.ts";
 import { type Identity, type NostrEvent, authEvent, eventOf, throwawayIdentity } from "./protocol.ts";
 import { type LineDeps, connected } from "./line.ts";
@@ -66,7 +66,7 @@ export function relaysOf(
       const late = new AbortController();
       const either = AbortSignal.any([signal, late.signal]);
       let cancel: (() => void) | undefined;
-      const giveUp = (): void => late.abort(new SvcError("REMOTE_TIMEOUT", "The relay did not answer in time."));
+      const giveUp = (): void => late.abort(tooLate());
       const outcomes = urls.map(async (url) => {
         try {
           const value = await unlessAborted(relays.use(url, work, either), either);
@@ -86,6 +86,8 @@ export function relaysOf(
   };
   return relays;
 }
+
+const tooLate = (): SvcError => new SvcError("REMOTE_TIMEOUT", "The relay did not answer in time.");
 
 const asSvcError = (error: unknown): SvcError =>
   error instanceof SvcError
@@ -274,17 +276,8 @@ export async function openRelay(url: string, deps: RelayDeps, signal: AbortSigna
     else if (authId === undefined) socket.send(frame, () => undefined);
     return id;
   };
-  const inTime = async <T>(work: Promise<T>, until: AbortSignal): Promise<T> => {
-    const late = Promise.withResolvers<never>();
-    const cancelLimit = clock.after(ANSWER_LIMIT_MS, () =>
-      late.reject(new SvcError("REMOTE_TIMEOUT", "The relay did not answer in time.")),
-    );
-    try {
-      return await unlessAborted(Promise.race([work, late.promise]), until);
-    } finally {
-      cancelLimit();
-    }
-  };
+  const inTime = <T>(work: Promise<T>, until: AbortSignal): Promise<T> =>
+    withTimeout({ clock, timeoutMs: ANSWER_LIMIT_MS, signal: until, error: tooLate }, () => work);
   const publishOnce = async (event: NostrEvent, until: AbortSignal): Promise<string> => {
     if (isOver) throw gone();
     const answer = published.get(event.id) ?? Promise.withResolvers<string>();

@@ -328,7 +328,7 @@ export function arrivalQueue({ keep, catchUp }: QueueDeps): ArrivalQueue {
 /** Resolves once all are on disk, in their order. Rejects with what the inbox last refused them for, or the signal's reason. */
 type Keep = (messages: readonly Inbound[], signal: AbortSignal) => Promise<void>;
 
-/** Half a minute in all; then the connection closes, and the platform delivers its events again. */
+/** Half a minute in all at most; then the connection closes, and the platform delivers its events again. */
 const BACKOFF = { firstMs: 1_000, longestMs: 15_000, maxTries: 6 };
 
 export function keeper({ receive, clock, log }: Pick<FeatureContext, "receive" | "clock" | "log">): Keep {

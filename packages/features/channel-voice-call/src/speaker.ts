@@ -1,5 +1,6 @@
 /** Who speaks: the service of [tts], whose speech the platform plays, or the platform's own voice. */
 import { type FeatureContext, type SpokenText, SvcError } from "@svc/contract";
+import { withDeadline } from "@svc/kit/async";
 import { randomBytes } from "node:crypto";
 import type { Config } from "./config.ts";
 import { PATHS } from "./protocol.ts";
@@ -40,18 +41,16 @@ export function createSpeaker(
     signal: AbortSignal,
   ): Promise<string | undefined> => {
     if (!usesService()) return undefined;
-    const limit = new AbortController();
-    const cancel = clock.after(LIMIT_MS, () => limit.abort(new SvcError("SPEECH_FAILED", "It took too long.")));
+    const error = (): SvcError => new SvcError("SPEECH_FAILED", "It took too long.");
     try {
-      const made = await speech.speak(text, AbortSignal.any([signal, limit.signal]));
+      const limit = { clock, timeoutMs: LIMIT_MS, signal, error };
+      const made = await withDeadline(limit, (given) => speech.speak(text, given));
       return cache.put(made, clock.now(), keptMs);
     } catch (error) {
       signal.throwIfAborted();
       const reason = error instanceof SvcError ? error.message : "unknown";
       log.warn("speech could not be made: the platform's voice speaks", { reason });
       return undefined;
-    } finally {
-      cancel();
     }
   };
 

@@ -1,6 +1,7 @@
 /** The way to where the platform says: a WebSocket to an address that was checked a moment before, and to no other. */
 import { isIPv6 } from "node:net";
 import { type FeatureContext, SvcError } from "@svc/contract";
+import { withTimeout } from "@svc/kit";
 import { WebSocket } from "ws";
 
 const CONNECT_LIMIT_MS = 30_000;
@@ -28,7 +29,6 @@ export async function connected(
   });
   const outcome = Promise.withResolvers<void>();
   const fail = (why: unknown): void => outcome.reject(why);
-  const abort = (): void => fail(signal.reason);
   socket.on("open", () => {
     // Frames come with the handshake's answer: none may be read before the listeners are there.
     socket.pause();
@@ -39,12 +39,10 @@ export async function connected(
     response.resume();
     fail(handshakeError(response.headers));
   });
-  signal.addEventListener("abort", abort, { once: true });
-  const cancel = clock.after(CONNECT_LIMIT_MS, () =>
-    fail(new SvcError("REMOTE_TIMEOUT", "The platform did not open the long connection in time.")),
-  );
+  const tooLate = (): SvcError =>
+    new SvcError("REMOTE_TIMEOUT", "The platform did not open the long connection in time.");
   try {
-    await outcome.promise;
+    await withTimeout({ clock, timeoutMs: CONNECT_LIMIT_MS, signal, error: tooLate }, () => outcome.promise);
     socket.removeAllListeners();
     return socket;
   } catch (error) {
@@ -53,9 +51,6 @@ export async function connected(
     socket.on("error", () => undefined);
     socket.terminate();
     throw error;
-  } finally {
-    cancel();
-    signal.removeEventListener("abort", abort);
   }
 }
 

@@ -1,6 +1,6 @@
 /** One adapter. It stays open while svc runs: its outputs become inputs when it is closed. */
 import { type Clock, SvcError } from "@svc/contract";
-import { Semaphore } from "@svc/kit/async";
+import { Semaphore, withTimeout } from "@svc/kit/async";
 import { addresses, hexByte, type I2cBus, isProbedByReading } from "./i2c-bus.ts";
 import { type FunctionName, isLost, statusError, VendorLibrary } from "./vendor-library.ts";
 
@@ -210,21 +210,14 @@ export class Aardvark implements I2cBus {
   }
 
   async #raw(name: FunctionName, ...args: readonly (number | Uint8Array | Uint16Array)[]): Promise<number> {
-    const late = Promise.withResolvers<never>();
     const running = this.#library!.call(name, ...args);
-    const cancel = this.#deps.clock.after(CALL_MS, () => {
+    const stuck = (): SvcError => {
       this.#stuck = name;
       const back = (): void => void (this.#stuck = undefined);
       running.then(back, back);
-      late.reject(
-        new SvcError("TOOL_FAILED", `The Aardvark library did not come back from ${name} in ${CALL_MS / 1000} s.`),
-      );
-    });
-    try {
-      return await Promise.race([running, late.promise]);
-    } finally {
-      cancel();
-    }
+      return new SvcError("TOOL_FAILED", `The Aardvark library did not come back from ${name} in ${CALL_MS / 1000} s.`);
+    };
+    return await withTimeout({ clock: this.#deps.clock, timeoutMs: CALL_MS, error: stuck }, () => running);
   }
 }
 

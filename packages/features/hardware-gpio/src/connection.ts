@@ -4,8 +4,8 @@ import type { Dialect, Protocol } from "./dialect/dialect.ts";
 import { greetFirmata } from "./dialect/firmata.ts";
 import { greetJson } from "./dialect/json-lines.ts";
 import { greetMicroPython } from "./dialect/micropython.ts";
-import { type Link, withTimeout } from "./link/link.ts";
-import { unlessAborted } from "@svc/kit";
+import type { Link } from "./link/link.ts";
+import { unlessAborted, withDeadline } from "@svc/kit/async";
 
 const COMMAND_MS = 5000;
 /** How long each dialect is waited for in the first round; twice as long in each further one, as some boards and machines are slow. */
@@ -141,7 +141,7 @@ export class BoardConnection {
     try {
       return await (dialect.code
         ? work(dialect, signal)
-        : withTimeout({ clock, ms: COMMAND_MS, signal, error }, (limited) => work(dialect, limited)));
+        : withDeadline({ clock, timeoutMs: COMMAND_MS, signal, error }, (limited) => work(dialect, limited)));
     } finally {
       if (!dialect.isSettled || link.incoming.hasEnded) await this.#letGo();
       else if (dialect.code) this.#cancelIdle = clock.after(REPL_IDLE_MS, () => void this.#letGoIfIdle());
@@ -199,10 +199,10 @@ export class BoardConnection {
           await link.close();
           link = undefined;
         }
-        link ??= await withTimeout(
+        link ??= await withDeadline(
           {
             clock,
-            ms: COMMAND_MS,
+            timeoutMs: COMMAND_MS,
             signal,
             error: () => new SvcError("BOARD_LOST", `${what} can't be reached in time.`),
           },
@@ -242,7 +242,7 @@ export class BoardConnection {
     const { clock, what } = this.#options;
     const silence = new SvcError("BOARD_TIMEOUT");
     try {
-      return await withTimeout({ clock, ms, signal, error: () => silence }, (limited) => {
+      return await withDeadline({ clock, timeoutMs: ms, signal, error: () => silence }, (limited) => {
         if (protocol === "json") return greetJson(link, what, limited);
         if (protocol === "firmata") return greetFirmata(link, what, limited);
         return greetMicroPython(link, { what, clock }, limited);

@@ -3,6 +3,7 @@
  * every session ends with `D`, which lets it run again.
  */
 import { type Clock, SvcError } from "@svc/contract";
+import { withTimeout } from "@svc/kit/async";
 import type { Duplex } from "node:stream";
 
 const ANSWER_MS = 5000;
@@ -77,21 +78,17 @@ export class GdbRemote {
   }
 
   async #ask(command: string, limitMs: number, isAborted = true): Promise<string> {
-    if (isAborted) this.#signal.throwIfAborted();
+    const signal = isAborted ? this.#signal : undefined;
+    signal?.throwIfAborted();
     if (this.#failure !== undefined) throw this.#failure;
     const waiting = Promise.withResolvers<string>();
     this.#waiting = waiting;
-    const stop = (): void => waiting.reject(this.#signal.reason);
-    if (isAborted) this.#signal.addEventListener("abort", stop, { once: true });
-    const cancel = this.#clock.after(limitMs, () => waiting.reject(late()));
     this.#tries = 0;
     this.#lastSent = framed(command);
     this.#stream.write(this.#lastSent);
     try {
-      return await waiting.promise;
+      return await withTimeout({ clock: this.#clock, timeoutMs: limitMs, signal, error: late }, () => waiting.promise);
     } finally {
-      cancel();
-      this.#signal.removeEventListener("abort", stop);
       this.#waiting = undefined;
     }
   }

@@ -1,5 +1,6 @@
 /** The TCP connection to the GDB server: to this machine, or to an address that the guard lets through. */
 import { type FeatureContext, SvcError } from "@svc/contract";
+import { withTimeout } from "@svc/kit/async";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
@@ -28,21 +29,15 @@ export async function openLine(
   signal.throwIfAborted();
   const socket = connect({ host: address, port, noDelay: true });
   const { promise, resolve: opened, reject } = Promise.withResolvers<void>();
-  const stop = (): void => reject(signal.reason);
-  const cancel = clock.after(CONNECT_MS, () =>
-    reject(new SvcError("REMOTE_TIMEOUT", "The GDB server did not accept the connection in time.")),
-  );
-  signal.addEventListener("abort", stop, { once: true });
+  const tooLate = (): SvcError =>
+    new SvcError("REMOTE_TIMEOUT", "The GDB server did not accept the connection in time.");
   socket.once("connect", opened).once("error", ({ code }: NodeJS.ErrnoException) => reject(unreachable(code)));
   try {
-    await promise;
+    await withTimeout({ clock, timeoutMs: CONNECT_MS, signal, error: tooLate }, () => promise);
     return socket;
   } catch (error) {
     socket.on("error", () => undefined).destroy();
     throw error;
-  } finally {
-    cancel();
-    signal.removeEventListener("abort", stop);
   }
 }
 

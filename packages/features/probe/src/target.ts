@@ -1,6 +1,6 @@
 /** The chip behind the GDB server. One session at a time: a server takes one debugger. */
 import { type Clock, type FeatureContext, SvcError } from "@svc/contract";
-import { Semaphore } from "@svc/kit/async";
+import { Semaphore, withTimeout } from "@svc/kit/async";
 import type { LiveChip, LiveRegion } from "@svc/kit/hardware";
 import { GdbRemote } from "./gdb-remote.ts";
 import { freePort, openLine } from "./line.ts";
@@ -217,6 +217,8 @@ export async function startOpenOcd({ program, script, clock, signal }: OpenOcdOp
     stdio: ["ignore", "pipe", "pipe"],
   });
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
+  // Nothing waits for it when the signal was aborted meanwhile.
+  listening.catch(() => undefined);
   let log = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
@@ -230,19 +232,14 @@ export async function startOpenOcd({ program, script, clock, signal }: OpenOcdOp
   child.once("close", (code, end) =>
     reject(unusable(`ended (${end ?? `exit code ${code}`})${lastError(log)}`, script)),
   );
-  const stop = (): void => reject(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  const cancel = clock.after(START_MS, () => reject(tooLate(lastError(log), script)));
+  const limit = { clock, timeoutMs: START_MS, signal, error: () => tooLate(lastError(log), script) };
   const close = (): Promise<void> => end(child, clock);
   try {
-    await listening;
+    await withTimeout(limit, () => listening);
     return { address: `127.0.0.1:${port}`, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;
-  } finally {
-    cancel();
-    signal.removeEventListener("abort", stop);
   }
 }
 

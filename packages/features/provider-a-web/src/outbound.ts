@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { type Channel, type FeatureContext, type OutgoingFile, type OutgoingMessage, SvcError } from "@svc/contract";
-import { fieldsOf, type SentPartsOf, textOf } from "@svc/kit";
+import { fieldsOf, type SentPartsOf, textOf, withTimeout } from "@svc/kit";
 import type { BinaryNode, proto as Proto } from "baileys";
 import { type Connection, type WebSection, sentChanges } from "./connection.ts";
 import { numberIn } from "./inbound.ts";
@@ -134,26 +134,21 @@ async function transmit(
   const ack = Promise.withResolvers<BinaryNode>();
   const event = `TAG:${id}`;
   const onAck = (node: BinaryNode): void => ack.resolve(node);
-  const onAbort = (): void => ack.reject(signal.reason);
   socket.ws.on(event, onAck);
-  signal.addEventListener("abort", onAbort, { once: true });
   void connection.closed.then((why) => ack.reject(asDeliveryError(why)));
-  const cancel = context.clock.after(ACK_LIMIT_MS, () =>
-    ack.reject(new SvcError("REMOTE_TIMEOUT", "The platform did not confirm the message in time.")),
-  );
+  const error = (): SvcError => new SvcError("REMOTE_TIMEOUT", "The platform did not confirm the message in time.");
   ack.promise.catch(() => undefined);
   try {
-    const relay = socket.relayMessage(jid, content, { messageId: id }).catch((error: unknown) => {
-      throw error instanceof SvcError ? error : unsent(error);
+    const node = await withTimeout({ clock: context.clock, timeoutMs: ACK_LIMIT_MS, signal, error }, () => {
+      socket
+        .relayMessage(jid, content, { messageId: id })
+        .catch((failure: unknown) => ack.reject(failure instanceof SvcError ? failure : unsent(failure)));
+      return ack.promise;
     });
-    relay.catch((error: unknown) => ack.reject(error));
-    const node = await ack.promise;
-    const { error } = node.attrs;
-    if (error !== undefined) throw refusalOf(error, node.attrs["backoff"]);
+    const { error: refused, backoff } = node.attrs;
+    if (refused !== undefined) throw refusalOf(refused, backoff);
   } finally {
-    cancel();
     socket.ws.off(event, onAck);
-    signal.removeEventListener("abort", onAbort);
   }
 }
 

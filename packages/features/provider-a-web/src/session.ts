@@ -3,7 +3,7 @@
  * belongs to `run`; linking opens a separate one, and then rebuilds the feature.
  */
 import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
-import { asFinal, senderGate } from "@svc/kit";
+import { asFinal, senderGate, withTimeout } from "@svc/kit";
 import type { AuthenticationCreds } from "baileys";
 import {
   CHANNEL,
@@ -114,14 +114,11 @@ export function createSession(context: FeatureContext<WebSection>): Session {
     async connected(signal) {
       signal.throwIfAborted();
       if (current === undefined && ended === undefined) {
-        const waiting = new AbortController();
-        const until = AbortSignal.any([signal, waiting.signal]);
-        await Promise.race([next.promise, clock.sleep(CONNECT_WAIT_MS, until).catch(() => undefined)]);
-        waiting.abort();
-        signal.throwIfAborted();
+        const limit = { clock, timeoutMs: CONNECT_WAIT_MS, signal, error: notConnected };
+        await withTimeout(limit, () => next.promise);
       }
       if (current) return current;
-      throw ended ?? new SvcError("CHANNEL_DOWN", "The channel is not connected; messages wait until it is.");
+      throw ended ?? notConnected();
     },
     async openUnlinked(onCode, onConnection, signal) {
       const store = await openSessionStore(secrets, section.session_path);
@@ -147,6 +144,9 @@ export function createSession(context: FeatureContext<WebSection>): Session {
     },
   };
 }
+
+const notConnected = (): SvcError =>
+  new SvcError("CHANNEL_DOWN", "The channel is not connected; messages wait until it is.");
 
 const notLinked = (): SvcError =>
   new SvcError("CHANNEL_DOWN", "No account is linked with this channel.", { hint: LINK_HINT });

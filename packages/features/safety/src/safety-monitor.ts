@@ -257,8 +257,7 @@ export class SafetyMonitor {
     // Until it is confirmed either speed may be in force.
     this.#setFastest(Math.max(before, speed));
     try {
-      const never = new AbortController().signal;
-      await within(clock, COMMAND_MS, never, (signal) =>
+      await within(clock, COMMAND_MS, undefined, (signal) =>
         robot.setMotors(wheelSpeeds(moving.move.direction, speed), ttlMs, signal),
       );
       if (this.#moving === moving) this.#setFastest(speed);
@@ -292,11 +291,10 @@ export class SafetyMonitor {
   /** A stop may be repeated: it does no harm. */
   async #stopMotors(): Promise<boolean> {
     const { clock, robot, log } = this.#deps;
-    const never = new AbortController().signal;
     let failure = "";
     for (let tries = 0; tries < STOP_TRIES; tries += 1) {
       try {
-        await within(clock, COMMAND_MS, never, (signal) => robot.stopMotors(signal));
+        await within(clock, COMMAND_MS, undefined, (signal) => robot.stopMotors(signal));
         if (!this.#moving) this.#setFastest(0);
         return true;
       } catch (error) {

@@ -2,6 +2,7 @@
 import type { Clock } from "@svc/contract";
 import type { StopCause } from "./causes.ts";
 import type { Limits } from "./config.ts";
+import { withTimeout } from "@svc/kit/async";
 import { bumpsInDirection, type Direction, facesDirection, isTurn, type Robot } from "./robot.ts";
 
 /** Of one reading; what comes later is of no use. */
@@ -221,28 +222,20 @@ export interface SensorView {
 }
 
 /** Ends the wait, whatever `work` makes of the signal. */
-export async function within<T>(
+export const within = <T>(
   clock: Clock,
-  ms: number,
-  signal: AbortSignal,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const limit = new AbortController();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const end = (error: unknown): void => {
-    limit.abort(error);
-    reject(error);
-  };
-  const timedOut = (): void => end(new Error(`no answer within ${ms} ms`));
-  // A process that was held up hears its timers first; an answer that waits to be read counts.
-  let cancel = clock.after(ms - 1, () => (cancel = clock.after(1, timedOut)));
-  const aborted = (): void => end(signal.reason);
-  if (signal.aborted) aborted();
-  signal.addEventListener("abort", aborted, { once: true });
-  try {
-    return await Promise.race([promise, work(limit.signal)]);
-  } finally {
-    cancel();
-    signal.removeEventListener("abort", aborted);
-  }
-}
+): Promise<T> => {
+  const error = (): Error => new Error(`no answer within ${timeoutMs} ms`);
+  return withTimeout({ clock: afterAnswers(clock), timeoutMs, signal, error }, work);
+};
+
+/** A process that was held up hears its timers first; an answer that waits to be read counts. */
+const afterAnswers = (clock: Clock): Pick<Clock, "after"> => ({
+  after(delayMs, run) {
+    let cancel = clock.after(delayMs - 1, () => (cancel = clock.after(1, run)));
+    return () => cancel();
+  },
+});

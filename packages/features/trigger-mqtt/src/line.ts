@@ -1,6 +1,6 @@
 /** The way to the broker: an address that may be connected to, a TCP connection, and TLS over it. */
 import { type FeatureContext, SvcError } from "@svc/contract";
-import { isPublicAddress } from "@svc/kit";
+import { isPublicAddress, withTimeout } from "@svc/kit";
 import { readFile } from "node:fs/promises";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { checkServerIdentity, connect as connectTls } from "node:tls";
@@ -50,23 +50,17 @@ async function connected(
   signal: AbortSignal,
 ): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const stop = (): void => reject(signal.reason);
-  const cancel = clock.after(CONNECT_MS, () =>
-    reject(new SvcError("REMOTE_TIMEOUT", "The broker did not take the connection in time.")),
-  );
+  const tooLate = (): SvcError => new SvcError("REMOTE_TIMEOUT", "The broker did not take the connection in time.");
   const fail = (error: Error): void => reject(socketFailure(error));
   const end = (): void => reject(new SvcError("REMOTE_UNREACHABLE", "The broker ended the connection."));
-  signal.addEventListener("abort", stop, { once: true });
   socket.once(event, resolve).once("error", fail).once("close", end);
   try {
-    await promise;
+    await withTimeout({ clock, timeoutMs: CONNECT_MS, signal, error: tooLate }, () => promise);
     return socket;
   } catch (error) {
     socket.on("error", () => undefined).destroy();
     throw error;
   } finally {
-    cancel();
-    signal.removeEventListener("abort", stop);
     socket.off(event, resolve).off("error", fail).off("close", end);
   }
 }

@@ -2,6 +2,7 @@
 import type { DaemonReport } from "@svc/api/control";
 import type { Home } from "@svc/config";
 import { type Clock, SvcError } from "@svc/contract";
+import { withDeadline } from "@svc/kit/async";
 import { daemonAt } from "../../service/control.ts";
 import { lockHolder } from "./lock-holder.ts";
 
@@ -47,20 +48,18 @@ const ANSWER_MS = 2500;
 
 /** Never rejects. */
 export async function lookAtDaemon(home: Home, security: boolean, clock: Clock): Promise<DaemonState> {
-  const late = new AbortController();
-  const cancel = clock.after(ANSWER_MS, () => late.abort(new SvcError("REMOTE_TIMEOUT")));
   const call = daemonAt(home.controlSocket);
-  const { signal } = late;
+  const limit = { clock, timeoutMs: ANSWER_MS, error: () => new SvcError("REMOTE_TIMEOUT") };
   try {
-    const [status, report] = await Promise.all([
-      call({ name: "status", signal }),
-      call({ name: "doctor", body: { security }, signal }).catch(notKnown),
-    ]);
+    const [status, report] = await withDeadline(limit, (signal) =>
+      Promise.all([
+        call({ name: "status", signal }),
+        call({ name: "doctor", body: { security }, signal }).catch(notKnown),
+      ]),
+    );
     return { phase: "up", status, ...(report !== undefined && { report }) };
   } catch (error) {
     return withHolder(phaseOf(error), home);
-  } finally {
-    cancel();
   }
 }
 

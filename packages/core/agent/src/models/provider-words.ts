@@ -1,5 +1,6 @@
 /** What a provider says, made fit to be shown to an operator: one short line without keys, and names of its models. */
 import type { Clock } from "@svc/contract";
+import { withDeadline } from "@svc/kit/async";
 import { type ModelContext, providerFetch } from "./agent-models.ts";
 
 const MAX_CHARS = 300;
@@ -131,9 +132,8 @@ export async function modelNames(
   clock: Clock,
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
-  const limit = new AbortController();
-  const endTimer = clock.after(LIST_LIMIT_MS, () => limit.abort());
-  try {
+  const error = (): Error => new Error("the provider did not list its models in time");
+  return withDeadline({ clock, timeoutMs: LIST_LIMIT_MS, signal, error }, async (given) => {
     const key = config.api_key?.trim() ?? "";
     const headers: Record<string, string> =
       config.provider === "anthropic"
@@ -141,18 +141,14 @@ export async function modelNames(
         : key === ""
           ? {}
           : { authorization: `Bearer ${key}` };
-    const response = await providerFetch(`${baseUrl.endsWith("/") ? baseUrl.slice(0, -1) : baseUrl}/models`, {
-      headers,
-      signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal,
-    });
+    const url = `${baseUrl.endsWith("/") ? baseUrl.slice(0, -1) : baseUrl}/models`;
+    const response = await providerFetch(url, { headers, signal: given });
     if (!response.ok) {
       await response.body?.cancel();
       throw new NotListed(response.status);
     }
     return namesIn(JSON.parse(await textOf(response)));
-  } finally {
-    endTimer();
-  }
+  });
 }
 
 async function textOf(response: Response): Promise<string> {

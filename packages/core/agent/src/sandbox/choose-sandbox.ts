@@ -11,6 +11,7 @@ import type { CoreConfig } from "@svc/config";
 import { LIMIT_KEYS, writtenLimits } from "./confinement.ts";
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
+import { runtimeTimers, withTimeout } from "@svc/kit/async";
 import { inheritableDescriptors } from "@svc/kit/descriptors";
 import { type ConfinedSessionOptions, type Confining, confinedSession } from "@svc/kit/process";
 
@@ -172,21 +173,15 @@ function without(
 const PROBE_LIMIT_MS = 10_000;
 
 async function probe(backend: SandboxBackend, options: SandboxChoiceOptions): Promise<SandboxProbe> {
-  const limit = new AbortController();
-  const cancel = (options.clock ?? timers).after(PROBE_LIMIT_MS, () => limit.abort());
-  const signal = AbortSignal.any([options.signal, limit.signal]);
-  const late = new Promise<SandboxProbe>((resolve) => {
-    signal.addEventListener("abort", () => resolve({ available: false, reason: "it did not answer in time" }));
-  });
+  const { clock = runtimeTimers, signal, confinement } = options;
+  const error = (): SvcError => new SvcError("SANDBOX_UNAVAILABLE", "it did not answer in time");
   try {
-    const probed = await Promise.race([backend.probe(options.confinement, signal), late]);
-    options.signal.throwIfAborted();
+    const limit = { clock, timeoutMs: PROBE_LIMIT_MS, signal, error };
+    const probed = await withTimeout(limit, (given) => backend.probe(confinement, given));
     return probed.available ? judged(probed, options) : probed;
-  } catch (error) {
-    options.signal.throwIfAborted();
-    return { available: false, reason: error instanceof SvcError ? error.message : "its check failed" };
-  } finally {
-    cancel();
+  } catch (failure) {
+    signal.throwIfAborted();
+    return { available: false, reason: failure instanceof SvcError ? failure.message : "its check failed" };
   }
 }
 
@@ -207,13 +202,6 @@ const refusing = (reason: string): SandboxBackend => ({
     });
   },
 });
-
-const timers: Pick<Clock, "after"> = {
-  after: (delayMs, run) => {
-    const timer = setTimeout(run, delayMs);
-    return () => clearTimeout(timer);
-  },
-};
 
 /**
  * The backend that is always there and confines nothing: a command can read and write what the daemon's user can, and

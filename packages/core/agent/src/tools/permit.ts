@@ -1,6 +1,7 @@
 /** Whether a call may run: what the policy says, and the person whom it sends the call to. */
 import { type ClientId, type FileChange, type Json, SvcError, type Tool } from "@svc/contract";
 import { redactJson } from "@svc/config";
+import { withTimeout } from "@svc/kit/async";
 import type { ToolCallRecord } from "@svc/store";
 import * as v from "valibot";
 import type { ApprovalScope } from "../policy/approval-scope.ts";
@@ -206,22 +207,12 @@ export async function askInTime(
   question: ToolQuestion,
   signal: AbortSignal,
 ): Promise<PersonAnswer> {
-  signal.throwIfAborted();
-  const controller = new AbortController();
-  const stop = (): void => controller.abort(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  const cancel = environment.clock.after(environment.askTimeoutMs, () => controller.abort(UNANSWERED));
-  const ended = new Promise<never>((_, reject) => {
-    controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
-  });
+  const { clock, askTimeoutMs: timeoutMs } = environment;
   try {
-    return await Promise.race([ask(question, controller.signal), ended]);
+    return await withTimeout({ clock, timeoutMs, signal, error: () => UNANSWERED }, (given) => ask(question, given));
   } catch (error) {
     if (error === UNANSWERED) return { approved: false, isRejected: false, feedback: "no answer in time" };
     throw error;
-  } finally {
-    cancel();
-    signal.removeEventListener("abort", stop);
   }
 }
 

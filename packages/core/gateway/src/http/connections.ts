@@ -14,6 +14,7 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { type Clock, type ErrorCode, type Logger, SvcError } from "@svc/contract";
 import { ThrottledLog, isLoopback } from "../client.ts";
+import { keepingAlive, withTimeout } from "@svc/kit/async";
 import { systemClock } from "@svc/kit/system-clock";
 import { OTHER, type Requests, type Watch } from "./request.ts";
 import { type Reply, errorReply } from "./reply.ts";
@@ -397,12 +398,14 @@ const parserOf = (socket: Socket): Parser | undefined =>
 
 /** Whether `done` settled within `ms`. Rejects when it does. */
 export async function within(done: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
-  const timer = new AbortController();
-  const late = clock.sleep(ms, timer.signal).then(
-    () => false,
-    () => false,
-  );
-  const inTime = await Promise.race([done.then(() => true), late]);
-  timer.abort();
-  return inTime;
+  const limit = { clock: keepingAlive(clock), timeoutMs: ms, error: () => LATE };
+  try {
+    await withTimeout(limit, () => done);
+    return true;
+  } catch (error) {
+    if (error === LATE) return false;
+    throw error;
+  }
 }
+
+const LATE = new Error("the time is up");

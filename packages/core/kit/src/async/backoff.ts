@@ -1,8 +1,9 @@
 import { type Clock, SvcError } from "@svc/contract";
 
 export interface Backoff {
-  /** Before the first retry, at most; each further one doubles. */
+  /** The longest wait before the first retry. It doubles with each further one. */
   readonly firstMs: number;
+  /** It doubles up to this. */
   readonly longestMs: number;
 }
 
@@ -48,9 +49,10 @@ export interface RetryDelayOptions {
 const LONGEST_ASKED_MS = 86_400_000;
 
 /**
- * Milliseconds to wait after `failures` failures in a row (from 1). Half fixed, half jitter: clients that failed together don't return
- * together, and none returns at once, which a platform would count as flooding. A wait that was asked for is spread too: all clients
- * were asked for the same one.
+ * Milliseconds to wait after `failures` failures in a row (from 1): full jitter, uniform between 0 and a ceiling that doubles. Clients that
+ * failed together return spread over the whole time, and not in a second wave. Needs no least wait: short ones in a row are as rare as
+ * the ceilings are long. A wait that was asked for is spread too, upwards: all clients were asked for the same one.
+ * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  */
 export function retryDelayMs(
   failures: number,
@@ -58,10 +60,9 @@ export function retryDelayMs(
   { askedMs = 0, random = randomFraction }: RetryDelayOptions = {},
 ): number {
   const fraction = random();
-  const full = Math.min(longestMs, firstMs * 2 ** Math.min(Math.max(0, failures - 1), 30));
-  const ownMs = full / 2 + (fraction * full) / 2;
+  const ceilingMs = Math.min(longestMs, firstMs * 2 ** Math.min(Math.max(0, failures - 1), 30));
   const leastMs = Number.isFinite(askedMs) ? Math.min(askedMs, LONGEST_ASKED_MS) * (1 + fraction / 10) : 0;
-  return Math.round(Math.max(leastMs, ownMs));
+  return Math.round(Math.max(leastMs, fraction * ceilingMs));
 }
 
 /** Not Math.random, which is predictable: the jitter of one client would tell that of others. Runs in browsers too. */

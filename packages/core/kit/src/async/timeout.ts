@@ -2,43 +2,53 @@
 import type { Clock } from "@svc/contract";
 
 export interface TimeoutOptions {
-  /** Its sleep keeps the process alive until the time is up: a shutdown must not end in the middle. */
-  readonly clock: Pick<Clock, "sleep">;
+  /** The timer doesn't keep the process alive; those of `keepingAlive` do. */
+  readonly clock: Pick<Clock, "after">;
   readonly timeoutMs: number;
-  /** The caller's own reason to stop waiting. */
+  /** The caller's own reason to stop. */
   readonly signal?: AbortSignal | undefined;
-  /** The error to reject with when the time is up. */
+  /** What the work is aborted with when the time is up. */
   readonly error: () => Error;
 }
 
 /**
- * Runs `work` with a signal that aborts when the time is up or the caller's signal fires, and then stops waiting for it. The
- * result of abandoned work is ignored; its failure is never an unhandled rejection.
+ * Runs `work` with a signal that aborts when the time is up or the caller's signal fires, and stops waiting for it then. Rejects with the
+ * reason of the abort. The result of abandoned work is ignored; its failure is never an unhandled rejection.
  */
-export async function withTimeout<T>(
-  { clock, timeoutMs, signal, error }: TimeoutOptions,
-  work: (signal: AbortSignal) => T | Promise<T>,
-): Promise<T> {
+export const withTimeout = <T>(options: TimeoutOptions, work: Work<T>): Promise<T> =>
+  withDeadline(options, (signal) => unlessAborted(() => work(signal), signal));
+
+/**
+ * As `withTimeout`, but waits until the work has stopped: for work that still holds a device, a file or a connection, and heeds its signal.
+ * A failure after the abort becomes the reason of the abort. A result counts, however late.
+ */
+export async function withDeadline<T>({ clock, timeoutMs, signal, error }: TimeoutOptions, work: Work<T>): Promise<T> {
   signal?.throwIfAborted();
   const given = new AbortController();
-  const done = new AbortController();
-  const limit = clock.sleep(timeoutMs, done.signal).then(
-    () => given.abort(error()),
-    () => undefined,
-  );
+  const cancel = clock.after(timeoutMs, () => given.abort(error()));
   const giveUp = (): void => given.abort(signal?.reason);
   signal?.addEventListener("abort", giveUp, { once: true });
   try {
-    return await unlessAborted(
-      Promise.try(() => work(given.signal)),
-      given.signal,
-    );
+    return await work(given.signal);
+  } catch (failure) {
+    given.signal.throwIfAborted();
+    throw failure;
   } finally {
+    cancel();
     signal?.removeEventListener("abort", giveUp);
-    done.abort();
-    await limit;
   }
 }
+
+type Work<T> = (signal: AbortSignal) => T | Promise<T>;
+
+/** Timers that keep the process alive until they fire: a process must not exit in the middle of a shutdown that waits for hung work. */
+export const keepingAlive = (clock: Pick<Clock, "sleep">): Pick<Clock, "after"> => ({
+  after(delayMs, run) {
+    const cancelled = new AbortController();
+    void clock.sleep(delayMs, cancelled.signal).then(run, () => undefined);
+    return () => cancelled.abort();
+  },
+});
 
 /** The runtime's timers, for where no clock is injected. */
 export const runtimeTimers: Pick<Clock, "after"> = {

@@ -12,7 +12,7 @@ import { addressesOf, parseTarget, refused } from "./target.ts";
 import { isIP } from "node:net";
 import type { Readable, Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { runtimeTimers } from "../async/timeout.ts";
+import { runtimeTimers, withDeadline } from "../async/timeout.ts";
 
 export function createExchange(options: GuardedFetchOptions, isExempt: IsExempt): GuardedFetch {
   // An explicit agent: the process-wide one, and proxy variables in the environment, have no say.
@@ -334,22 +334,25 @@ async function withTimeLimit<T>(
   clock: Pick<Clock, "after"> = runtimeTimers,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  callers?.throwIfAborted();
-  const limit = new AbortController();
-  const cancel = clock.after(timeoutMs, () => limit.abort());
+  const limit = { clock, timeoutMs, signal: callers, error: tooLate };
+  // The caller's own error is a result here: the time that was up meanwhile does not hide it.
+  const callersError = (error: unknown): CallersError => {
+    if (error instanceof CallersError) return error;
+    throw error;
+  };
   try {
-    return await work(callers ? AbortSignal.any([limit.signal, callers]) : limit.signal);
+    const outcome = await withDeadline(limit, (signal) => work(signal).catch(callersError));
+    if (outcome instanceof CallersError) throw outcome;
+    return outcome;
   } catch (error) {
     callers?.throwIfAborted();
     if (error instanceof CallersError) throw error.error;
-    if (limit.signal.aborted) {
-      throw new SvcError("REMOTE_TIMEOUT", "The remote server did not answer within the time limit.", { cause: error });
-    }
     throw error instanceof SvcError ? error : unreachable(error);
-  } finally {
-    cancel();
   }
 }
+
+const tooLate = (): SvcError =>
+  new SvcError("REMOTE_TIMEOUT", "The remote server did not answer within the time limit.");
 
 /** What the caller's own code threw in the middle of a request: a full disk is not the remote server's doing. */
 class CallersError {

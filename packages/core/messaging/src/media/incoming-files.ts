@@ -10,7 +10,7 @@ import {
   SvcError,
   type Workspace,
 } from "@svc/contract";
-import { retryDelayMs, unlessAborted } from "@svc/kit/async";
+import { retryDelayMs, unlessAborted, withDeadline } from "@svc/kit/async";
 import { type WhileReleased, incomingId } from "../attempt.ts";
 import type { TranscriptionSettings } from "../types.ts";
 import type { SpeechPermits } from "../speech/speech.ts";
@@ -55,19 +55,17 @@ export async function incomingFiles(
   request: FilesRequest,
   media: readonly InboundMedia[],
 ): Promise<Placed[]> {
-  const limit = new AbortController();
-  const cancel = deps.clock.after(ALL_LIMIT_MS, () => limit.abort(new SvcError("REMOTE_TIMEOUT")));
-  const until = AbortSignal.any([request.signal, limit.signal]);
-  try {
+  const limit = { clock: deps.clock, timeoutMs: ALL_LIMIT_MS, signal: request.signal, error: tooLate };
+  return withDeadline(limit, async (until) => {
     const placed: Placed[] = [];
     for (const [place, file] of media.entries()) {
       placed.push({ placeholder: file.placeholder, text: await textOf(deps, { ...request, until }, file, place) });
     }
     return placed;
-  } finally {
-    cancel();
-  }
+  });
 }
+
+const tooLate = (): SvcError => new SvcError("REMOTE_TIMEOUT");
 
 interface Fetching extends FilesRequest {
   readonly until: AbortSignal;
@@ -177,26 +175,18 @@ async function fetchFile(fetch: FileFetch): Promise<void> {
 const mayPass = ({ code }: SvcError): boolean => code.startsWith("REMOTE_") || code === "DELIVERY_FAILED";
 
 async function fetchOnce({ media, file, workspace, path, clock, signal }: FileFetch): Promise<void> {
-  const limit = new AbortController();
-  const cancel = clock.after(TRY_LIMIT_MS, () => limit.abort(new SvcError("REMOTE_TIMEOUT")));
-  const until = AbortSignal.any([signal, limit.signal]);
   let size = 0;
-  const fill = (write: (chunk: Uint8Array) => Promise<void>): Promise<unknown> => {
-    const capped = async (chunk: Uint8Array): Promise<void> => {
-      size += chunk.byteLength;
-      if (size > media.maxBytes) throw new SvcError("MEDIA_REFUSED", "The file is larger than the channel's limit.");
-      await write(chunk);
+  await withDeadline({ clock, timeoutMs: TRY_LIMIT_MS, signal, error: tooLate }, async (until) => {
+    const fill = (write: (chunk: Uint8Array) => Promise<void>): Promise<unknown> => {
+      const capped = async (chunk: Uint8Array): Promise<void> => {
+        size += chunk.byteLength;
+        if (size > media.maxBytes) throw new SvcError("MEDIA_REFUSED", "The file is larger than the channel's limit.");
+        await write(chunk);
+      };
+      return unlessAborted(() => media.fetch(file, capped, until), until);
     };
-    return unlessAborted(() => media.fetch(file, capped, until), until);
-  };
-  try {
     await workspace.write(path, fill, "replace");
-  } catch (error) {
-    if (until.aborted) throw until.reason;
-    throw error;
-  } finally {
-    cancel();
-  }
+  });
 }
 
 /** The text with its files in place of their placeholders. One after the other, so that what was put in is not looked at again; what has no place in the text comes behind it. */

@@ -1,6 +1,6 @@
 /** One feature on its way through the phases. What it throws ends here: its own parts go, the others stay. */
 import { type ClientId, SvcError, type FeatureDefinition, type Logger } from "@svc/contract";
-import { type TimeoutOptions, withTimeout } from "@svc/kit/async";
+import { type TimeoutOptions, keepingAlive, withTimeout } from "@svc/kit/async";
 import { withFields } from "../log.ts";
 import { redactPatterns } from "@svc/config";
 import type { RegistryPart } from "../registry.ts";
@@ -149,7 +149,7 @@ export class FeatureLife {
   /** `what`: the work, for the message: "registration". */
   #limit(what: string, timeoutMs: number, signal?: AbortSignal): TimeoutOptions {
     const error = (): Error => new Error(`${what} took longer than ${timeoutMs / 1000} s`);
-    return { clock: this.#options.clock, timeoutMs, signal, error };
+    return { clock: keepingAlive(this.#options.clock), timeoutMs, signal, error };
   }
 
   #create(create: () => ConstructedFeature): void {

@@ -1,5 +1,6 @@
 /** Takes one run from where it stands on disk to where it waits or ends. */
 import { type Json, SvcError, isPostponed } from "@svc/contract";
+import { retryDelayMs } from "@svc/kit/async";
 import { inScope } from "@svc/runtime";
 import type { Approval, JournalledCall, SopRun } from "@svc/store";
 import { type After, type RunDeps, commit, pendingOf } from "./deps.ts";
@@ -19,12 +20,14 @@ export interface Drive {
   readonly stopping: AbortSignal;
 }
 
-/** A provider that is down for longer than this is a matter for a person. */
-const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000, 300_000] as const;
+/** A provider that is down for longer than this is a matter for a person: seven minutes on average, 14 at most. */
+const BACKOFF = { firstMs: 1_000, longestMs: 300_000 };
+const MOST_RETRIES = 10;
 /** It may be otherwise shortly. */
 const AGAIN: ReadonlySet<string> = new Set(["MODEL_UNREACHABLE", "BUSY", "DRAINING"]);
 /** A full disk: nothing can be noted, not even a failure. */
 const DISK_REST_MS = 5_000;
+const DISK_RETRIES = 5;
 
 /** Never rejects. */
 export async function drive(deps: RunDeps, { runId, signal, stopping }: Drive): Promise<void> {
@@ -71,13 +74,12 @@ function restAfter({ store }: RunDeps, error: unknown, failures: number): number
   if (!(error instanceof SvcError)) return undefined;
   if (error.code === "STORE_FULL") return DISK_REST_MS;
   // Where the disk takes writes, it is this one that is wrong, and stays so.
-  const isDisk = error.code === "STORE_FAILED" && (!store.writable() || failures < RETRY_DELAYS_MS.length);
+  const isDisk = error.code === "STORE_FAILED" && (!store.writable() || failures < DISK_RETRIES);
   if (isDisk) return DISK_REST_MS;
   if (!AGAIN.has(error.code)) return undefined;
-  const delayMs = RETRY_DELAYS_MS[failures];
-  return delayMs === undefined
-    ? undefined
-    : Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, RETRY_DELAYS_MS.at(-1)!));
+  if (failures >= MOST_RETRIES) return undefined;
+  const askedMs = Math.min(error.retryAfterMs ?? 0, BACKOFF.longestMs);
+  return retryDelayMs(failures + 1, BACKOFF, { askedMs });
 }
 
 const rest = ({ clock }: RunDeps, ms: number, signal: AbortSignal): Promise<void> =>

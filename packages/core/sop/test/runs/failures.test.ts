@@ -20,7 +20,7 @@ describe("a step that fails", () => {
       await made.clock.advance(60_000);
       await quiet();
     }
-    expect(made.turns).toHaveLength(6);
+    expect(made.turns).toHaveLength(11);
     expect(made.run(id)).toMatchObject({ status: "failed", error: "MODEL_UNREACHABLE" });
     expect(made.sops.readRun(id).steps[0]!.status).toBe("failed");
   });

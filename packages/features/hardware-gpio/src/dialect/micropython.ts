@@ -5,7 +5,8 @@
 import { type Clock, type Json, SvcError } from "@svc/contract";
 import type { Level, Pull } from "@svc/kit/hardware";
 import { randomBytes } from "node:crypto";
-import { type Link, type Parse, printable, withTimeout } from "../link/link.ts";
+import { type Link, type Parse, printable } from "../link/link.ts";
+import { withDeadline } from "@svc/kit/async";
 import type { CodeOutput, CodeRunner, Dialect, RunCodeOptions } from "./dialect.ts";
 
 const CTRL_A = "\x01";
@@ -129,12 +130,12 @@ class MicroPython implements Dialect {
     try {
       for (const pause of PIECE_PAUSES_MS) {
         this.isSettled = false;
-        const mark = await withTimeout({ ...bounds, ms: SEND_MS, error: unsent }, (limited) =>
+        const mark = await withDeadline({ ...bounds, timeoutMs: SEND_MS, error: unsent }, (limited) =>
           this.#send(Buffer.from(code), pause, limited),
         );
         if (mark === undefined) continue;
         isRunning = true;
-        const { output, ...rest } = await withTimeout({ ...bounds, ms: timeoutMs, error: timeout }, (limited) =>
+        const { output, ...rest } = await withDeadline({ ...bounds, timeoutMs, error: timeout }, (limited) =>
           this.#follow(mark.length + maxBytes, limited),
         );
         isRunning = false;
@@ -191,9 +192,9 @@ exec(_svc_code)`);
   async #acknowledgement(signal: AbortSignal): Promise<Buffer | undefined> {
     const { incoming } = this.#link;
     const silence = new SvcError("BOARD_TIMEOUT", `${this.#what} did not take the code in time. It may have run.`);
-    const bounds = { clock: this.#clock, ms: ACKNOWLEDGEMENT_MS, signal, error: () => silence };
+    const bounds = { clock: this.#clock, timeoutMs: ACKNOWLEDGEMENT_MS, signal, error: () => silence };
     try {
-      return await withTimeout(bounds, (limited) => incoming.take(exactly(2), limited));
+      return await withDeadline(bounds, (limited) => incoming.take(exactly(2), limited));
     } catch (error) {
       if (error !== silence) throw error;
     }
@@ -259,10 +260,9 @@ exec(_svc_code)`);
 
   /** Afterwards the board takes the next code, or the connection ends. */
   async #interrupt(): Promise<void> {
-    const signal = new AbortController().signal;
     const error = (): SvcError => new SvcError("BOARD_TIMEOUT", `${this.#what} does not answer.`);
     try {
-      await withTimeout({ clock: this.#clock, ms: INTERRUPT_MS, signal, error }, async (limited) => {
+      await withDeadline({ clock: this.#clock, timeoutMs: INTERRUPT_MS, error }, async (limited) => {
         await this.#link.write(CTRL_C);
         await this.#follow(0, limited);
       });

@@ -1,5 +1,5 @@
 /** A line to a board: bytes there and back. What comes is buffered, and read piece by piece as the protocol has it. */
-import { type Clock, SvcError } from "@svc/contract";
+import { SvcError } from "@svc/contract";
 import type { Stats } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -78,20 +78,6 @@ export const printable = (text: string): string =>
     .trim()
     .slice(0, 300)
     .toWellFormed();
-
-/** Aborts `work` after `ms` with `error`. */
-export async function withTimeout<T>(
-  { clock, ms, signal, error }: { clock: Clock; ms: number; signal: AbortSignal; error: () => SvcError },
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const limit = new AbortController();
-  const cancel = clock.after(ms, () => limit.abort(error()));
-  try {
-    return await work(AbortSignal.any([signal, limit.signal]));
-  } finally {
-    cancel();
-  }
-}
 
 export const lost = (what: string): SvcError =>
   new SvcError(
