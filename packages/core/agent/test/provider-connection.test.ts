@@ -3,7 +3,7 @@ import { getEventListeners } from "node:events";
 import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { currentScope, inScope } from "@svc/runtime";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { ChatCompletionsModel } from "../src/models/chat-completions.ts";
 import { isPushing } from "../src/models/agent-models.ts";
 import { ask } from "./agent-fixture.ts";
@@ -40,6 +40,41 @@ test("calls one after the other use one connection, and so does a call after a r
   for (let call = 0; call < 5; call += 1) await model.doGenerate(CALL).catch(() => {});
   expect(ports).toHaveLength(5);
   expect(new Set(ports).size).toBe(1);
+});
+
+test("a server that ends each connection, or half of them without an answer, is asked over new ones", async () => {
+  let requests = 0;
+  await using server = await rawServer((request, response) => {
+    requests += 1;
+    request.resume();
+    if (requests % 2 === 0) request.socket.destroy();
+    else response.writeHead(200, { connection: "close" }).end(ANSWER);
+  });
+  const model = modelAt(server.url);
+  const answers = [];
+  for (let call = 0; call < 6; call += 1) answers.push(await model.doGenerate(CALL).catch(({ name }: Error) => name));
+  expect(answers.filter((answer) => answer === "AI_APICallError")).toHaveLength(3);
+  expect(requests).toBe(6);
+});
+
+test("what comes before the reply is not the reply", async () => {
+  await using server = await rawServer((_, response) => {
+    response.writeProcessing();
+    response.writeEarlyHints({ link: "</a>; rel=preload" }, () => response.end(ANSWER));
+  });
+  expect((await modelAt(server.url).doGenerate(CALL)).content).toEqual([{ type: "text", text: "yes" }]);
+});
+
+test("a call that is cancelled before its connection is made costs no other one", async () => {
+  await using server = await rawServer((_, response) => response.end(ANSWER));
+  const model = modelAt(server.url);
+  const cancel = new AbortController();
+  const failed = model.doGenerate({ ...CALL, abortSignal: cancel.signal }).catch((error: unknown) => error);
+  const other = model.doGenerate(CALL);
+  cancel.abort(new Error("enough"));
+  expect(await failed).toMatchObject({ message: "enough" });
+  expect((await other).content).toEqual([{ type: "text", text: "yes" }]);
+  expect((await model.doGenerate(CALL)).content).toEqual([{ type: "text", text: "yes" }]);
 });
 
 test("a call that is cancelled costs only its own connection, and leaves nothing at the signal", async () => {
@@ -87,6 +122,52 @@ test("the parts come in the scope of the call, also on a connection that another
     await inScope({ traceparent }, () => model.pushParts(CALL, () => scopes.push(currentScope().traceparent)));
   }
   expect([...new Set(scopes)]).toEqual(traceparents);
+});
+
+describe("the proxy of the environment", () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  /** What it is asked for, and its answers. */
+  async function proxy(environment: Readonly<Record<string, string>> = {}) {
+    const asked: string[] = [];
+    const server = await rawServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.end(ANSWER);
+    });
+    server.onConnect((request, socket) => {
+      asked.push(`${request.method} ${request.url}`);
+      socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+    });
+    const origin = new URL(server.url).origin;
+    for (const name of ["http_proxy", "https_proxy"]) vi.stubEnv(name, origin);
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    return { asked, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  }
+
+  test("takes the calls where the operator asks for it, all over one connection", async () => {
+    await using used = await proxy({ NODE_USE_ENV_PROXY: "1" });
+    const model = modelAt("http://provider.test/v1");
+    for (let call = 0; call < 2; call += 1) {
+      expect((await model.doGenerate(CALL)).content).toEqual([{ type: "text", text: "yes" }]);
+    }
+    expect(used.asked).toEqual(Array.from({ length: 2 }, () => "POST http://provider.test/v1/chat/completions"));
+  });
+
+  test("is asked for a tunnel to a provider over TLS, and a refused one is a failed connection", async () => {
+    await using used = await proxy({ NODE_USE_ENV_PROXY: "1" });
+    await expect(modelAt("https://provider.test/v1").doGenerate(CALL)).rejects.toMatchObject({ isRetryable: true });
+    expect(used.asked).toEqual(["CONNECT provider.test:443"]);
+  });
+
+  test.each([
+    ["the operator does not ask for it", {}],
+    ["no_proxy names the provider", { NODE_USE_ENV_PROXY: "1", no_proxy: "127.0.0.1" }],
+  ])("is passed by where %s", async (_, environment) => {
+    await using used = await proxy(environment);
+    await using server = await rawServer((_request, response) => response.end(ANSWER));
+    await modelAt(server.url).doGenerate(CALL);
+    expect(used.asked).toEqual([]);
+  });
 });
 
 test("a reader that throws ends the call with what it threw, and the connection", async () => {

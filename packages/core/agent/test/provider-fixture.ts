@@ -1,6 +1,7 @@
 /** An agent whose model is a real provider library, on a real config section, against a server on loopback. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { inspect } from "node:util";
 import type { SvcError } from "@svc/contract";
 import { type FakeModelOptions, type FakeModelServer, fakeModelServer } from "@svc/testkit/fake-model/server";
@@ -31,10 +32,16 @@ export async function against(
   return { server, ...fixtureAt(provider, server.url, options), [Symbol.asyncDispose]: server.close };
 }
 
+export interface RawServer extends AsyncDisposable {
+  readonly url: string;
+  /** Somebody takes it for a proxy, and asks for a tunnel. */
+  onConnect(take: (request: IncomingMessage, socket: Duplex) => void): void;
+}
+
 /** A server that answers as the test says, byte by byte if it likes. */
 export async function rawServer(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<AsyncDisposable & { readonly url: string }> {
+): Promise<RawServer> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const close = (): Promise<void> =>
@@ -42,7 +49,11 @@ export async function rawServer(
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, [Symbol.asyncDispose]: close };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    onConnect: (take) => void server.on("connect", take),
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 /** A stream of server-sent events, ended in good order. */
