@@ -1,10 +1,11 @@
 // A channel or hardware that nobody configured costs nothing: neither its code nor its client library is evaluated. The libraries of the
 // everyday channels are megabytes, and would be in the memory of everybody.
 import { readEvaluated, evaluatedInto } from "@svc/testkit/binary/evaluated";
+import { runBinary } from "@svc/testkit/binary/run-binary";
 import { binaryPath, fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
 import { startBinary } from "@svc/testkit/binary/start-binary";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
@@ -40,6 +41,16 @@ async function evaluated(config: string, binary = binaryPath()) {
   await daemon.stop();
   return readEvaluated(folder, binary);
 }
+
+test("svc --version evaluates no chunk", async () => {
+  using home = temporaryHome();
+  const folder = join(home.path, "evaluated");
+  mkdirSync(folder);
+  const { stdout } = await runBinary(["--version"], { home: home.path, env: evaluatedInto(folder) });
+  expect(stdout).toMatch(/^svc \d+\.\d+\.\d+ \(.+\)\n$/);
+  expect(() => readEvaluated(folder)).toThrow("no list of what it evaluated");
+  expect(readdirSync(folder)).toHaveLength(1);
+});
 
 describe("what a start evaluates", () => {
   test("no channel is configured: nothing of any channel, and no client library", async () => {

@@ -5,7 +5,14 @@ import { giveMemoryBack, type Memory, processMemory } from "../src/service/daemo
 
 const MB = 1024 * 1024;
 
-function machine() {
+/** Its start is over, and what the start left is given back. */
+async function machine() {
+  const started = starting();
+  await started.collectionsAfter(2);
+  return started;
+}
+
+function starting() {
   const clock = fakeClock();
   const now = { heldMb: 20, busy: 0, collections: 0 };
   const memory: Memory = {
@@ -25,9 +32,26 @@ function machine() {
   return { now, stop, collectionsAfter };
 }
 
+describe("memory of the start", () => {
+  test("is given back two seconds after the start, however little it is, and once only", async () => {
+    const { collectionsAfter } = starting();
+    expect(await collectionsAfter(1.9)).toBe(0);
+    expect(await collectionsAfter(0.1)).toBe(1);
+    expect(await collectionsAfter(60)).toBe(0);
+  });
+
+  test("waits while there is work, and is given back within two seconds of its end", async () => {
+    const { now, collectionsAfter } = starting();
+    now.busy = 0.6;
+    expect(await collectionsAfter(5)).toBe(0);
+    now.busy = 0;
+    expect(await collectionsAfter(2)).toBe(1);
+  });
+});
+
 describe("memory of a storm", () => {
   test("is given back once nothing is left to do, and once only", async () => {
-    const { now, collectionsAfter } = machine();
+    const { now, collectionsAfter } = await machine();
     now.heldMb = 100;
     now.busy = 0.6;
     expect(await collectionsAfter(60)).toBe(0);
@@ -36,7 +60,7 @@ describe("memory of a storm", () => {
   });
 
   test("little is not worth the pause; what grows slowly is, in the end", async () => {
-    const { now, collectionsAfter } = machine();
+    const { now, collectionsAfter } = await machine();
     for (let mb = 20; mb <= 36; mb += 1) {
       now.heldMb = mb;
       expect(await collectionsAfter(10)).toBe(0);
@@ -46,7 +70,7 @@ describe("memory of a storm", () => {
   });
 
   test("after a smaller heap has been seen, growth is counted from there", async () => {
-    const { now, collectionsAfter } = machine();
+    const { now, collectionsAfter } = await machine();
     now.heldMb = 10;
     expect(await collectionsAfter(10)).toBe(0);
     now.heldMb = 30;
@@ -54,7 +78,7 @@ describe("memory of a storm", () => {
   });
 
   test("nobody looks any more after the end", async () => {
-    const { now, stop, collectionsAfter } = machine();
+    const { now, stop, collectionsAfter } = await machine();
     stop();
     now.heldMb = 100;
     expect(await collectionsAfter(60)).toBe(0);

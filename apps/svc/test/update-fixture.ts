@@ -30,8 +30,8 @@ export function installBinary(folder: string): string {
 const ENTRY = /version:\s*"(\d+\.\d+\.\d+)",\s*commit:\s*"([0-9a-z-]+)"/;
 
 /**
- * The same program under another version: its entry names it, and nothing else is changed. V8's code of the entry holds the old version, so
- * the name of that asset is changed, too.
+ * The same program under another version: its entry and its answer to --version name it, and nothing else is changed. V8's code of the
+ * entry holds the old version, so the name of that code is changed, too.
  */
 export function nextBinary(): { bytes: Buffer; version: string; commit: string; current: string } {
   const bytes = Buffer.from(readFileSync(binaryPath()));
@@ -44,18 +44,19 @@ export function nextBinary(): { bytes: Buffer; version: string; commit: string; 
       const [whole, current = "", commit = ""] = match;
       const version = current.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10));
       bytes.write(whole.replace(current, version), found, "latin1");
-      renameCode(bytes);
+      replaceIn(bytes, `"svc ${current} (${commit})`, `"svc ${version} (${commit})`);
+      // In the index of the chunks.
+      replaceIn(bytes, '"code-cache/svc.js"', '"none-cache/svc.js"');
       return { bytes, version, commit, current };
     }
     from = found + 1;
   }
 }
 
-function renameCode(bytes: Buffer): void {
-  const name = "code-cache/svc.js";
-  const at = bytes.indexOf(name);
-  if (at === -1) throw new Error("the binary holds no code of its entry");
-  bytes.write(name.replace("code", "none"), at, "latin1");
+function replaceIn(bytes: Buffer, text: string, by: string): void {
+  const at = bytes.indexOf(text);
+  if (at === -1) throw new Error(`the binary does not hold ${text}`);
+  bytes.write(by, at, "latin1");
 }
 
 export interface ReleaseOptions {

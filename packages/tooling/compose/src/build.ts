@@ -7,7 +7,7 @@ import { readBuildRecord, type BuildRecord } from "./build-record.ts";
 import { bundle } from "./bundle.ts";
 import { readCatalogue } from "./catalogue.ts";
 import { chunkContents } from "./chunk-contents.ts";
-import { codeCache } from "./code-cache.ts";
+import { codeCache, packChunks } from "./code-cache.ts";
 import { generate } from "./generate.ts";
 import { inputHashes } from "./inputs.ts";
 import { locateNatives } from "./native.ts";
@@ -77,7 +77,8 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
     const binary = join(work, selection.target.binaryName);
     await reporter.step("build", async () => {
       const addons = Object.fromEntries(natives.map(({ asset, file }) => [asset, file]));
-      await makeBinary(bundled, base.file, { ...addons, ...page.assets, ...code }, binary);
+      const assets = { ...packChunks(bundled, code), ...addons, ...page.assets };
+      await makeBinary(bundled, base.file, `svc ${productVersion(root)} (${source.commit})\n`, assets, binary);
       if (selection.target.os === "linux") withoutLibatomic(binary, reporter.note);
       if (selection.target.os === "darwin" && process.platform !== "darwin") {
         writeFileSync(binary, signedMachO(readFileSync(binary)));

@@ -10,11 +10,15 @@ import { type Module, SourceTextModule } from "node:vm";
 
 declare const ENTRY_CHUNK: string;
 declare const CODE_CACHE_FOLDER: string;
+declare const PACKED: { readonly asset: string; readonly index: string };
 
 /** Where Node mounts the first virtual file system: no path of the machine begins with it, nor can one. */
 const root = join(devNull, "vfs", "0");
 const base = pathToFileURL(root + sep).href;
-const assets = new Set(getAssetKeys());
+/** Chunks and their code lie in one asset, in the order in which a start reads them: by name → where it begins, and its length. */
+const places = JSON.parse(assetBytes(PACKED.index).toString()) as Readonly<Record<string, readonly [number, number]>>;
+const packed = assetBytes(PACKED.asset);
+const assets = new Set([...Object.keys(places), ...getAssetKeys()]);
 const modules = new Map<string, SourceTextModule>();
 /** For `svc daemon --trace-start`. */
 const loads: { name: string; at_ms: number; ms: number; precompiled: boolean }[] = [];
@@ -131,6 +135,11 @@ function assetsAsFiles(MemoryProvider: VfsModule["MemoryProvider"]): VfsProvider
 }
 
 function bytesOf(asset: string): Buffer {
+  const place = places[asset];
+  return place ? packed.subarray(place[0], place[0] + place[1]) : assetBytes(asset);
+}
+
+function assetBytes(asset: string): Buffer {
   return Buffer.from(getRawAsset(asset) as ArrayBuffer);
 }
 

@@ -113,7 +113,8 @@ export function prove(root: string, selection: Selection, { metafile }: Bundle):
   return { features: [...found].sort(), core: [...core].sort(), entryBytes };
 }
 
-function staticClosure(metafile: Bundle["metafile"], entry: string): string[] {
+/** A chunk and all that it imports statically, as the metafile names them. */
+export function staticClosure(metafile: Bundle["metafile"], entry: string): string[] {
   const seen = new Set([entry]);
   for (const chunk of seen) {
     for (const { path, kind, external } of metafile.outputs[chunk]?.imports ?? []) {

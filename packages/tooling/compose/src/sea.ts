@@ -1,11 +1,11 @@
-/** Chunks + base Node → one executable (`node --build-sea`). */
+/** Packed chunks + base Node → one executable (`node --build-sea`). */
 import { SvcError } from "@svc/contract";
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Bundle } from "./bundle.ts";
-import { chunkLoader, LOADER_FLAGS } from "./code-cache.ts";
+import { LOADER_FLAGS, mainScript } from "./code-cache.ts";
 
 const run = promisify(execFile);
 
@@ -16,16 +16,18 @@ const run = promisify(execFile);
 const RUNTIME_FLAGS = ["--disable-warning=ExperimentalWarning", "--disable-sigusr1", ...LOADER_FLAGS];
 
 /**
- * @param assets File name inside the binary → file, beside the chunks.
+ * @param version What the binary answers to `--version`.
+ * @param assets File name inside the binary → file.
  * @throws SvcError BUILD_FAILED with what Node printed.
  */
 export async function makeBinary(
-  { dir, chunks }: Bundle,
+  { dir }: Bundle,
   base: string,
+  version: string,
   assets: Readonly<Record<string, string>>,
   output: string,
 ): Promise<void> {
-  writeFileSync(join(dir, MAIN), await chunkLoader());
+  writeFileSync(join(dir, MAIN), await mainScript(version));
   const config = {
     main: MAIN,
     executable: base,
@@ -34,7 +36,7 @@ export async function makeBinary(
     // Otherwise NODE_OPTIONS=--require could run any code inside the service.
     execArgvExtension: "none",
     execArgv: RUNTIME_FLAGS,
-    assets: { ...Object.fromEntries(chunks.map((chunk) => [chunk, chunk])), ...assets },
+    assets,
   };
   const file = join(dir, "sea.json");
   writeFileSync(file, JSON.stringify(config));

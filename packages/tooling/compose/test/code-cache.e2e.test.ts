@@ -8,15 +8,17 @@ import type { Bundle } from "../src/bundle.ts";
 import { codeCache } from "../src/code-cache.ts";
 
 const SOURCE = `const table = { one: 1, two: 2, three: 3 };
-export function value(name) { return (() => table[name])(); }
+export function value(name) { return (() => table[name] ?? "said by a function")(); }
 export { value as default };
 `;
 
-async function codeIn(folder: string): Promise<readonly Buffer[]> {
+/** @param outputs As the bundler records them. */
+async function codeIn(folder: string, outputs: Record<string, unknown> = {}): Promise<readonly Buffer[]> {
   writeFileSync(join(folder, "first.js"), SOURCE);
   writeFileSync(join(folder, "second.js"), 'export * from "./first.js"; export const folder = import.meta.dirname;');
   writeFileSync(join(folder, "third.wasm"), "");
-  const bundle = { dir: folder, chunks: ["first.js", "second.js", "third.wasm"] } as unknown as Bundle;
+  const chunks = ["first.js", "second.js", "third.wasm"];
+  const bundle = { dir: folder, chunks, metafile: { outputs } } as unknown as Bundle;
   const code = await codeCache(bundle, process.execPath);
   expect(Object.keys(code)).toEqual(["code-cache/first.js", "code-cache/second.js"]);
   return Object.values(code).map((file) => readFileSync(file));
@@ -45,5 +47,34 @@ test("the code of chunks is the same from two folders, and V8 takes it under the
     expect(isTaken(folders[0]!, "--heap-growing-percent=100")).toBe("ERR_VM_MODULE_CACHED_DATA_REJECTED");
   } finally {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("the code of a chunk that a start runs holds its functions, if most of it is of the core, and V8 takes it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-code-"));
+  const holdsFunctions = async (
+    core: number,
+    library: number,
+    entryPoint = "apps/svc/src/run.ts",
+  ): Promise<boolean> => {
+    const inputs = {
+      "packages/core/kit/src/text.ts": { bytesInOutput: core },
+      "node_modules/library/index.js": { bytesInOutput: library },
+    };
+    const outputs = {
+      "dist/second.js": { entryPoint, inputs: {}, imports: [{ path: "dist/first.js", kind: "import-statement" }] },
+      "dist/first.js": { inputs, imports: [] },
+    };
+    rmSync(join(folder, "code-cache"), { recursive: true, force: true });
+    const [first] = await codeIn(folder, outputs);
+    return first!.includes("said by a function");
+  };
+  try {
+    expect(await holdsFunctions(20, 10)).toBe(true);
+    expect(isTaken(folder)).toBe("taken");
+    expect(await holdsFunctions(10, 20)).toBe(false);
+    expect(await holdsFunctions(20, 10, "apps/svc/src/commands/audit.ts")).toBe(false);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 });

@@ -1,6 +1,7 @@
 /**
- * What a storm of requests made V8 take is given back when the storm is over. Left alone V8 keeps it: it collects when
- * something is allocated, and an idle daemon allocates next to nothing (bench/README.md has the numbers).
+ * What the start made V8 take is given back when the start is over, and what a storm of requests made it take when the storm is over.
+ * Left alone V8 keeps it: it collects when something is allocated, and an idle daemon allocates next to nothing (bench/README.md has
+ * the numbers).
  */
 import { performance } from "node:perf_hooks";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
@@ -17,6 +18,8 @@ export interface Memory {
   collect(): void;
 }
 
+/** After the start, until the start's garbage is given back: then the sandboxes are probed, and the model's code is loaded. */
+const FIRST_LOOK_MS = 2_000;
 const LOOK_EVERY_MS = 10_000;
 /** A collection must be worth its pause. */
 const WORTH_BYTES = 16 * 1024 * 1024;
@@ -28,15 +31,16 @@ export function giveMemoryBack(
   clock: Pick<Clock, "after"> = systemClock,
   memory: Memory = processMemory(),
 ): () => void {
-  let least = memory.held();
-  let cancel = clock.after(LOOK_EVERY_MS, look);
+  let least: number | undefined;
+  let cancel = clock.after(FIRST_LOOK_MS, look);
   function look(): void {
     const held = memory.held();
-    if (memory.busy() < IDLE_SHARE && held > least + WORTH_BYTES) {
+    const isIdle = memory.busy() < IDLE_SHARE;
+    if (isIdle && (least === undefined || held > least + WORTH_BYTES)) {
       memory.collect();
       least = memory.held();
-    } else least = Math.min(least, held);
-    cancel = clock.after(LOOK_EVERY_MS, look);
+    } else if (least !== undefined) least = Math.min(least, held);
+    cancel = clock.after(least === undefined ? FIRST_LOOK_MS : LOOK_EVERY_MS, look);
   }
   return () => cancel();
 }

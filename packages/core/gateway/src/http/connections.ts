@@ -11,7 +11,7 @@ import {
   type ServerResponse,
   createServer,
 } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, BoundSocket, type Socket, isIPv4 } from "node:net";
 import { type Clock, type ErrorCode, type Logger, SvcError } from "@svc/contract";
 import { ThrottledLog, isLoopback } from "../client.ts";
 import { keepingAlive, withTimeout } from "@svc/kit/async";
@@ -79,12 +79,22 @@ export function createHttpServer(
 
 export function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    const failed = (cause: NodeJS.ErrnoException) => reject(listenError(cause));
-    server.once("error", failed);
-    server.listen({ host, port }, () => {
+    const failed = (cause: NodeJS.ErrnoException): void => {
+      server.off("error", failed);
+      reject(listenError(cause));
+    };
+    const listening = (): void => {
       server.off("error", failed);
       resolve((server.address() as AddressInfo).port);
-    });
+    };
+    server.on("error", failed);
+    try {
+      // Without a lookup: after it Node asks whether the address is of IPv6, and compiles that question for 5 ms.
+      if (isIPv4(host)) server.listen(new BoundSocket({ host, port }), listening);
+      else server.listen({ host, port }, listening);
+    } catch (error) {
+      failed(error as NodeJS.ErrnoException);
+    }
   });
 }
 
