@@ -7,9 +7,10 @@ import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { describe, expect, test } from "vitest";
 import { listen } from "../src/http/connections.ts";
+import { readBody, streamBody } from "../src/http/request.ts";
 import { type Intake, RequestBudget } from "../src/http/request-budget.ts";
 import { Harness, type HarnessOptions, route } from "./harness.ts";
-import { call, codeOf, statusOf, tick, until, Wire } from "./http.ts";
+import { call, codeOf, splitResponses, statusOf, tick, until, Wire } from "./http.ts";
 
 /** A connection's other end is what the kernel says, and no property that can be set. */
 function socketFrom(remoteAddress: string): Socket {
@@ -374,4 +375,79 @@ test("more connections with waiting requests than 512: the one that has waited t
   await wires[1]!.closed;
   expect(wires[2]!.socket.destroyed).toBe(false);
   for (const wire of wires) wire.socket.destroy();
+});
+
+describe("a body that came in one read with its head", () => {
+  /** A server that answers with the body, and tells how each was read. */
+  async function echo(): Promise<{ port: number; reads: string[]; close: () => void }> {
+    const reads: string[] = [];
+    const budget = new RequestBudget({ clock: fakeClock(), log: captureLogger() });
+    const server = createServer(
+      budget.each((incoming, outgoing) => {
+        incoming.on("data", () => reads.push("an event"));
+        if (incoming.url === "/streamed") {
+          const all: Uint8Array[] = [];
+          const write = async (chunk: Uint8Array): Promise<void> => void all.push(chunk);
+          void streamBody(incoming, outgoing, 100, write).then(() => outgoing.end(Buffer.concat(all)));
+          return;
+        }
+        const body = readBody(incoming, outgoing, 100);
+        reads.push(body instanceof Promise ? "later" : "at once");
+        void Promise.resolve(body).then((text) => outgoing.end(text));
+      }),
+    );
+    budget.guard(server);
+    const port = await listen(server, "127.0.0.1", 0);
+    return { port, reads, close: () => void server.close() };
+  }
+
+  const post = (body: string, target = "/"): string =>
+    `POST ${target} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const bodyOf = (response: string): string => response.slice(response.indexOf("\r\n\r\n") + 4);
+
+  test.each(["/", "/streamed"])(
+    "is read without an event of the stream, and the connection goes on: %s",
+    async (target) => {
+      const { port, reads, close } = await echo();
+      const wire = new Wire({ port });
+      for (const [at, body] of ["one", "two", "three"].entries()) {
+        wire.write(post(body, target));
+        expect(bodyOf((await wire.responses(at + 1))[at]!)).toBe(body);
+      }
+      expect(reads).toEqual(target === "/" ? ["at once", "at once", "at once"] : []);
+      wire.socket.destroy();
+      close();
+    },
+  );
+
+  test("is the exception where it comes in pieces, or with other requests: then the stream is read", async () => {
+    const { port, reads, close } = await echo();
+    const wire = new Wire({ port });
+    const request = post("in pieces");
+    wire.write(request.slice(0, -5));
+    await until(() => reads.length === 2);
+    wire.write(request.slice(-5));
+    await wire.responses(1);
+    wire.write(post("piped") + post("lined"));
+    expect((await wire.responses(3)).map(bodyOf)).toEqual(["in pieces", "piped", "lined"]);
+    expect(reads.filter((read) => read !== "an event")).toEqual(["later", "later", "later"]);
+    wire.socket.destroy();
+    close();
+  });
+
+  test("costs a refused request no time, whether its connection stays or ends", async () => {
+    const harness = new Harness();
+    await harness.start();
+    const refused = (more: string): string =>
+      `POST /webhook HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer svc_${"0".repeat(64)}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${BODY.length}\r\n${more}\r\n${BODY}`;
+    const wire = new Wire(harness);
+    wire.write(refused(""));
+    await wire.responses(1);
+    wire.write("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    expect((await wire.responses(2)).map(statusOf)).toEqual([401, 200]);
+    wire.write(refused("Connection: close\r\n"));
+    // The clock stands still: the end of the connection waits for nothing.
+    expect(splitResponses(await wire.closed).map(statusOf)).toEqual([401, 200, 401]);
+  });
 });

@@ -22,15 +22,19 @@ const LAST_WRITES_MS = 2_000;
 
 /** A message as a channel made it, as it is stored. */
 export function newMessageOf(inbound: Inbound): NewMessage {
-  const { unlocks, ...body } = inbound;
-  const { kind = "message", id, dedupeMs = DEDUPE_MS, sequence, conversation } = body;
+  const { kind = "message", id, dedupeMs = DEDUPE_MS, sequence, conversation, unlocks } = inbound;
   return {
     kind,
     conversationKey: keyOfConversation(conversation),
-    body: asJson(body),
+    body: asJson(unlocks === undefined ? inbound : withoutUnlocks(inbound)),
     ...(unlocks && { unlocks }),
     ...(id !== undefined && { dedupe: { key: id, forMs: dedupeMs, ...(sequence !== undefined && { sequence }) } }),
   };
+}
+
+/** Nearly no message has them, and to leave a field out takes a copy of all others. */
+function withoutUnlocks({ unlocks: _unlocks, ...body }: Inbound): Omit<Inbound, "unlocks"> {
+  return body;
 }
 
 export class Inbox {

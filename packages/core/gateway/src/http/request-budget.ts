@@ -13,7 +13,7 @@ import type { Clock, Logger } from "@svc/contract";
 import { type Link, LinkedList } from "@svc/runtime";
 import { hasParser, isPausedByNode } from "./connections.ts";
 import { ThrottledLog, peerOf } from "../client.ts";
-import { MemoryBudget, type MemoryHolder, declaredBytes } from "./request.ts";
+import { MemoryBudget, type MemoryHolder, cameWhole, declaredBytes } from "./request.ts";
 
 /** Connections with requests that wait to be parsed. Each holds up to two reads of 64 KB. */
 const MOST_HOLDING = 512;
@@ -210,6 +210,8 @@ export class Intake {
   #newest: IncomingMessage | undefined;
   /** Bytes of its body still to come; Infinity for a chunked body that has not ended. */
   #bodyLeft = 0;
+  /** The body of the request that is being parsed, where all of it came with the head. */
+  #whole: Buffer | undefined;
   /** How much of a head's end marker the last bytes matched: a read may end inside the marker. */
   #seen = 0;
   /** Set as long as requests wait. */
@@ -241,6 +243,7 @@ export class Intake {
     this.#begun += 1;
     this.#inFlight += 1;
     this.#newest = incoming;
+    if (this.#whole !== undefined) cameWhole(incoming, this.#whole);
     outgoing.on("close", this.#ended);
   }
 
@@ -320,16 +323,13 @@ export class Intake {
 
   /** Tells whether it was a whole request, and the turn of its connection: then it is parsed. */
   #parsesWhole(bytes: Buffer): boolean {
-    if (!this.#isOnlyRequest(bytes) || !this.#deps.mayBegin(this.#socket)) return false;
-    this.#parseWhole(bytes);
+    const isFree = this.#inFlight === 0 && this.#holding === undefined && this.#bodyLeft === 0 && this.#seen === 0;
+    const bodyAt = isFree ? bodyOfWhole(bytes) : -1;
+    // As nearly all are: it is whole, and nothing is before or behind it.
+    if (bodyAt === -1 || isPausedByNode(this.#socket) || !this.#deps.mayBegin(this.#socket)) return false;
+    this.#parseWhole(bytes, bodyAt);
     if (!hasParser(this.#socket)) this.#leave(NOTHING);
     return true;
-  }
-
-  /** As nearly all are: it is whole, and nothing is before or behind it. */
-  #isOnlyRequest(bytes: Buffer): boolean {
-    const isFree = this.#inFlight === 0 && this.#holding === undefined && this.#bodyLeft === 0 && this.#seen === 0;
-    return isFree && isWholeRequest(bytes) && !isPausedByNode(this.#socket);
   }
 
   /** Whether what came by itself may be parsed at once. */
@@ -390,9 +390,11 @@ export class Intake {
     return hasBegun && headEnd !== -1 ? at : end;
   }
 
-  #parseWhole(bytes: Buffer): void {
+  #parseWhole(bytes: Buffer, bodyAt: number): void {
     const begun = this.#begun;
+    if (bodyAt < bytes.length) this.#whole = bytes.subarray(bodyAt);
     this.#parse(bytes);
+    this.#whole = undefined;
     // The body of a head may come later.
     if (this.#begun > begun && !this.#newest!.complete) this.#bodyLeft = declaredBytes(this.#newest!);
   }
@@ -471,14 +473,15 @@ function endOfHead(bytes: Buffer, from: number, seen: number): number {
 }
 
 /**
- * Whether it is one head, or one request with all of its body. False where a look at the head does not tell: piece by piece a request
- * is parsed as well, and costs more. Where the parser reads the length in another way, as of two of them, it refuses the request.
+ * Where the body begins of what is one head, or one request with all of its body. -1 where a look at the head does not tell: piece by
+ * piece a request is parsed as well, and costs more. Where the parser reads the length in another way, as of two of them, it refuses the
+ * request.
  */
-function isWholeRequest(bytes: Buffer): boolean {
+function bodyOfWhole(bytes: Buffer): number {
   const bodyAt = endOfHead(bytes, 0, 0);
-  if (bodyAt === bytes.length) return true;
-  const length = bodyAt === -1 ? null : CONTENT_LENGTH.exec(bytes.toString("latin1", 0, bodyAt));
-  return length !== null && Number(length[1]) === bytes.length - bodyAt;
+  if (bodyAt === bytes.length || bodyAt === -1) return bodyAt;
+  const length = CONTENT_LENGTH.exec(bytes.toString("latin1", 0, bodyAt));
+  return length !== null && Number(length[1]) === bytes.length - bodyAt ? bodyAt : -1;
 }
 
 const CONTENT_LENGTH = /\r\ncontent-length: *([0-9]{1,9})\r\n/i;

@@ -193,6 +193,8 @@ export function readBody(
   if (declared > maxBytes && declared !== Infinity) return "too-large";
   // A client with `Expect: 100-continue` sends nothing before this reply.
   if (incoming.headers.expect !== undefined) outgoing.writeContinue();
+  const whole = takeWhole(incoming);
+  if (whole?.length === declared) return whole;
   return new Promise((resolve) => {
     let held = EMPTY;
     let length = 0;
@@ -225,6 +227,30 @@ export function readBody(
     // `aborted` arrives as an error, and an error event without a listener ends the process.
     incoming.on("data", onData).on("end", onEnd).on("error", ignore).on("close", onClose);
   });
+}
+
+// A body that came in one read with its head, as nearly all do: its bytes are known before the parser hands them over.
+
+const WHOLE = Symbol("whole body");
+
+interface Whole extends IncomingMessage {
+  [WHOLE]?: Buffer | undefined;
+  /** Node's own, for requests without a body: the stream has ended, and what the parser has for it is dropped. */
+  _dumpAndCloseReadable?: () => void;
+}
+
+/** `readBody` takes these bytes, and needs no event of the stream. */
+export function cameWhole(incoming: IncomingMessage, body: Buffer): void {
+  (incoming as Whole)[WHOLE] = body;
+}
+
+/** Undefined where the stream has to be read. Taken, or dropped by an answer that does not want it, it costs no events. */
+export function takeWhole(incoming: Whole): Buffer | undefined {
+  const body = incoming[WHOLE];
+  if (body === undefined || incoming._dumpAndCloseReadable === undefined) return undefined;
+  incoming[WHOLE] = undefined;
+  incoming._dumpAndCloseReadable();
+  return body;
 }
 
 /**
@@ -276,10 +302,11 @@ export async function streamBody(
   const declared = declaredBytes(incoming);
   if (declared > maxBytes && declared !== Infinity) throw new SvcError("TOO_LARGE");
   if (incoming.headers.expect !== undefined) outgoing.writeContinue();
+  const whole = takeWhole(incoming);
   let length = 0;
   try {
     // Where it ends early the connection stays: the answer has to be read.
-    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+    for await (const chunk of whole ? [whole] : incoming.iterator({ destroyOnReturn: false })) {
       const bytes = chunk as Buffer;
       // It has its answer already: the device was revoked, or the page signed out.
       if (outgoing.headersSent) throw new SvcError("UNAUTHORIZED");
