@@ -211,7 +211,7 @@ const harmless = (text: string): string =>
   text
     .toWellFormed()
     .replaceAll(/\r\n?|[\u0085\u2028\u2029\v\f]/g, "\n")
-    .replaceAll(/(?![\n\t\u200c\u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Co}\p{DI}]/gu, "");
+    .replaceAll(/(?!\n|\t|\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Co}\p{DI}]/gu, "");
 
 // A step without a model: one tool call. One that acts is begun at most once, whatever is killed.
 
