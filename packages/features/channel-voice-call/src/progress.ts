@@ -92,7 +92,8 @@ export function progressOf(query: URLSearchParams, nowMs: number): Progress {
 
 function askedOf(query: URLSearchParams): Asked | undefined {
   const [prompt = "", approve = "", reject = ""] = ["ask", "yes", "no"].map((name) => query.get(name) ?? "");
-  return /^[a-z0-9-]{1,32}$/.test(prompt) && approve !== "" && reject !== "" ? { prompt, approve, reject } : undefined;
+  const isWhole = /^[a-z0-9-]{1,32}$/.test(prompt) && approve.trim() !== "" && reject.trim() !== "";
+  return isWhole ? { prompt, approve, reject } : undefined;
 }
 
 // A webhook of a call: the other party, and the progress. https://www.twilio.com/docs/voice/twiml#request-parameters
