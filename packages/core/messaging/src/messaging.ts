@@ -11,7 +11,7 @@ import { Inbox, newMessageOf } from "./inbox.ts";
 import type { MessageDeps } from "./process-message.ts";
 import type { DeliveryFailure, InTransaction, Messaging, MessagingSettings, PromptSource } from "./types.ts";
 import { type Channel, type Clock, type Logger, type PostedPrompt, SvcError } from "@svc/contract";
-import { withTimeout } from "@svc/kit/async";
+import { KeyedQueue, withTimeout } from "@svc/kit/async";
 
 export interface MessagingOptions extends Omit<
   MessageDeps,
@@ -148,8 +148,8 @@ const MAX_WAITING = 1_000;
 
 export class ClosingPrompts {
   readonly #deps: ClosePromptsDeps;
-  /** By channel: what is yet to be done, and how many there are. */
-  readonly #queues = new Map<string, { last: Promise<void>; size: number }>();
+  /** By channel. */
+  readonly #queue = new KeyedQueue<string>();
   readonly #stopping = new AbortController();
 
   constructor(deps: ClosePromptsDeps) {
@@ -158,16 +158,8 @@ export class ClosingPrompts {
 
   add(posted: PostedPrompt, outcome: string): void {
     const { channel } = posted.conversation;
-    const queue = this.#queues.get(channel) ?? { last: Promise.resolve(), size: 0 };
-    if (queue.size >= MAX_WAITING || this.#stopping.signal.aborted) return;
-    this.#queues.set(channel, queue);
-    queue.size += 1;
-    queue.last = queue.last
-      .then(() => this.#close(posted, outcome))
-      .finally(() => {
-        queue.size -= 1;
-        if (queue.size === 0) this.#queues.delete(channel);
-      });
+    if (this.#queue.count(channel) >= MAX_WAITING || this.#stopping.signal.aborted) return;
+    void this.#queue.run(channel, () => this.#close(posted, outcome));
   }
 
   /** What is not done by now is not done. */
@@ -175,6 +167,7 @@ export class ClosingPrompts {
     this.#stopping.abort(new SvcError("TURN_CANCELLED"));
   }
 
+  /** Never rejects. */
   async #close(posted: PostedPrompt, outcome: string): Promise<void> {
     const { clock, log, channelOf } = this.#deps;
     const { channel } = posted.conversation;

@@ -1,7 +1,6 @@
 /** What the sender sees while a message is answered: that it was read, and "… is writing". Nothing waits for either. */
 import { type Channel, type Clock, type Inbound, type Logger, SvcError } from "@svc/contract";
-import { LinkedList, keepScope } from "@svc/runtime";
-import { unlessAborted } from "@svc/kit/async";
+import { KeyedQueue, withTimeout } from "@svc/kit/async";
 import type { InboxMessage } from "@svc/store";
 import { jsonAs } from "@svc/kit";
 
@@ -118,40 +117,27 @@ const MAX_OPEN = 16;
 /** Calls of one channel behind those. */
 const MAX_WAITING = 1_000;
 
-interface CallQueue {
-  readonly open: Set<AbortController>;
-  readonly waiting: LinkedList<() => void>;
-}
-
 /**
  * Small calls to platforms that nothing waits for. Each channel has a few at a time, since one that hangs would take a connection
  * for each message, and each call has a time limit. A failure is logged and ignored.
  */
 export class BestEffortCalls {
   readonly #deps: PresenceDeps;
-  readonly #queues = new Map<string, CallQueue>();
+  /** By channel. */
+  readonly #calls = new KeyedQueue<string>(MAX_OPEN);
 
   constructor(deps: PresenceDeps) {
     this.#deps = deps;
-    deps.stopping.addEventListener("abort", () => {
-      for (const { open, waiting } of this.#queues.values()) {
-        for (const one of open) one.abort();
-        while (waiting.shift());
-      }
-    });
   }
 
   /** Begins it now. Resolves when it is over; undefined: too many are open, and it is left out. */
   now(call: BestEffortCall): Promise<void> | undefined {
-    const queue = this.#queueOf(call.channel);
-    return this.#isFree(queue) ? this.#run(queue, call) : undefined;
+    return this.#hasRoom(call, MAX_OPEN) ? this.#run(call) : undefined;
   }
 
   /** Begins it as soon as fewer are open. */
   soon(call: BestEffortCall): void {
-    const queue = this.#queueOf(call.channel);
-    if (this.#isFree(queue)) void this.#run(queue, call);
-    else if (queue.waiting.size < MAX_WAITING) queue.waiting.add(keepScope(() => void this.#run(queue, call)));
+    if (this.#hasRoom(call, MAX_OPEN + MAX_WAITING)) void this.#run(call);
   }
 
   /** Only the error's name: its message may be the platform's words. */
@@ -160,28 +146,18 @@ export class BestEffortCalls {
     this.#deps.log.debug("the platform was not told", { channel, what, reason });
   }
 
-  #queueOf(channel: string): CallQueue {
-    let queue = this.#queues.get(channel);
-    if (!queue) this.#queues.set(channel, (queue = { open: new Set(), waiting: new LinkedList() }));
-    return queue;
+  #hasRoom({ channel }: BestEffortCall, most: number): boolean {
+    return this.#calls.count(channel) < most && !this.#deps.stopping.aborted;
   }
 
-  #isFree({ open }: CallQueue): boolean {
-    return open.size < MAX_OPEN && !this.#deps.stopping.aborted;
-  }
-
-  async #run({ open, waiting }: CallQueue, call: BestEffortCall): Promise<void> {
-    const end = new AbortController();
-    open.add(end);
-    const cancel = this.#deps.clock.after(LIMIT_MS, () => end.abort());
+  /** Never rejects. */
+  async #run(call: BestEffortCall): Promise<void> {
+    const { clock, stopping: signal } = this.#deps;
+    const limit = { clock, timeoutMs: LIMIT_MS, signal, error: () => new SvcError("REMOTE_TIMEOUT") };
     try {
-      await unlessAborted(() => call.call(end.signal), end.signal);
+      await this.#calls.run(call.channel, () => withTimeout(limit, call.call), signal);
     } catch (error) {
-      this.note(call, error);
-    } finally {
-      cancel();
-      open.delete(end);
-      waiting.shift()?.();
+      if (!signal.aborted) this.note(call, error);
     }
   }
 }

@@ -9,7 +9,7 @@ import {
   type SentMessage,
   SvcError,
 } from "@svc/contract";
-import { withTimeout } from "@svc/kit/async";
+import { retryDelayMs, withTimeout } from "@svc/kit/async";
 import type { InboxMessage, NewDelivery, Store } from "@svc/store";
 import type { Attempt } from "./attempt.ts";
 import { type AnswerTarget, answerRows, inPlaceOf, isMarkerBegun, linesOf } from "./outgoing-rows.ts";
@@ -31,6 +31,8 @@ export interface StreamingDeps {
   readonly log: Logger;
   readonly dispatcher: Pick<OutboxDispatcher, "wake" | "isIdle">;
   readonly drafts: DraftIds;
+  /** 0 ≤ x < 1, for the jitter of retries. */
+  readonly random: () => number;
 }
 
 /** Read each time, since a reload may change it while the answer is written. */
@@ -109,7 +111,7 @@ export class Draft implements Streaming {
     this.#attempt = attempt;
     this.#of = of;
     this.#inbound = attempt.inbound;
-    this.#delays = new DraftDelays(() => of.drafts.intervalMs(this.#inbound.conversation));
+    this.#delays = new DraftDelays(() => of.drafts.intervalMs(this.#inbound.conversation), deps.random);
     this.#id = deps.drafts.of(attempt.message);
     this.#isKept = this.#id !== undefined && this.#id === attempt.message.draft;
   }
@@ -218,14 +220,19 @@ export class Draft implements Streaming {
 const SHORTEST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 60_000;
 
-/** The delay between two edits: as the channel says, and longer after a failure. */
+/**
+ * The delay between two edits: as the channel says, and the kit's back-off after a failure. The interval stays the least then, since the
+ * platform counts failed edits too.
+ */
 class DraftDelays {
   readonly #intervalMs: () => number;
+  readonly #random: () => number;
   #failures = 0;
   #hasFailed = false;
 
-  constructor(intervalMs: () => number) {
+  constructor(intervalMs: () => number, random: () => number) {
     this.#intervalMs = intervalMs;
+    this.#random = random;
   }
 
   get intervalMs(): number {
@@ -252,7 +259,8 @@ class DraftDelays {
     // A platform that says when to retry has not taken it. After any other failure that is unknown.
     if (!isEdit && askedMs === 0) return undefined;
     const { intervalMs } = this;
-    return Math.max(intervalMs, askedMs, Math.min(LONGEST_DELAY_MS, intervalMs * 2 ** Math.min(this.#failures, 30)));
+    const backoff = { firstMs: 2 * intervalMs, longestMs: LONGEST_DELAY_MS };
+    return Math.max(intervalMs, retryDelayMs(this.#failures, backoff, { askedMs, random: this.#random }));
   }
 }
 

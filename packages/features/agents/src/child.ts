@@ -1,6 +1,7 @@
 /** One child agent: its life from its start to its end, and its row in the store. A state is told only when it is on disk. */
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { type AgentAccess, type ChildAgentStatus, type ErrorCode, type FeatureContext, SvcError } from "@svc/contract";
+import { Semaphore } from "@svc/kit/async";
 import { AcpLink } from "./acp-link.ts";
 import { excessOf, type Spent, sumOf } from "./budget.ts";
 import type { PoolConfig } from "./config.ts";
@@ -56,7 +57,7 @@ export class ChildAgent {
   #promptedAt: number;
   #answer = "";
   #isAnswerCut = false;
-  #writing: Promise<unknown> = Promise.resolve();
+  readonly #writes = new Semaphore(1);
   /** Its end was decided. */
   #isEnding = false;
 
@@ -327,8 +328,8 @@ export class ChildAgent {
     this.#unwrittenSince = undefined;
     const { id } = this.record;
     const text = eventsText(this.events);
-    const written = this.#writing.then(() => this.#deps.state.set(`${EVENTS_ROW}${id}`, text));
-    this.#writing = written.catch((error: unknown) => {
+    const write = () => this.#deps.state.set(`${EVENTS_ROW}${id}`, text);
+    this.#writes.run(write).catch((error: unknown) => {
       this.#deps.log.warn("a child agent's events could not be stored", { agent: id, code: codeOf(error) });
     });
   }
@@ -336,8 +337,8 @@ export class ChildAgent {
   /** Rows are written in order. */
   #store(change: Partial<AgentRecord> = {}): Promise<void> {
     const text = recordText({ ...this.record, ...change });
-    const written = this.#writing.then(() => this.#deps.state.set(`${ROW}${this.record.id}`, text));
-    this.#writing = written.catch(() => undefined);
+    const written = this.#writes.run(() => this.#deps.state.set(`${ROW}${this.record.id}`, text));
+    written.catch(() => undefined);
     return written;
   }
 

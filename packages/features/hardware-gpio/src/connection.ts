@@ -16,6 +16,7 @@ const DETECTION_MS = 5000;
 const MOST_WAITING = 16;
 /** So many commands of sensors go before an ordinary one that waits: a robot that moves reads them all the time. */
 const SENSORS_FIRST = 4;
+/** Commands get the last error again for so long, then for twice as long. Nothing waits, and a board has one client: no jitter. */
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 8000;
 /** A board with a REPL is let go soon, so that a person can have it; others keep their pins only while the port is open. */

@@ -3,6 +3,7 @@
  * link previews, versions, the online mark. The end of a connection becomes an error with the next step.
  */
 import { type FeatureContext, SvcError } from "@svc/contract";
+import { Semaphore } from "@svc/kit";
 import type { AuthenticationCreds, BinaryNode, UserFacingSocketConfig, WASocket } from "baileys";
 import { pinnedAgent } from "./line.ts";
 import { type SessionStore, type SignalKeys, createSignalKeys } from "./session-store.ts";
@@ -148,10 +149,11 @@ function guardListeners(emitter: NodeJS.EventEmitter, onRejection: () => void): 
     const listeners = emitter.rawListeners(event) as ((...values: unknown[]) => unknown)[];
     emitter.removeAllListeners(event);
     for (const listener of listeners) {
-      let last: Promise<unknown> = Promise.resolve();
+      const oneAtATime = new Semaphore(1);
       const call = async (values: unknown[]): Promise<unknown> => await listener.apply(emitter, values);
       emitter.on(event, (...values: unknown[]) => {
-        last = (event === "message" ? last.then(() => call(values)) : call(values)).catch(onRejection);
+        const read = event === "message" ? oneAtATime.run(() => call(values)) : call(values);
+        read.catch(onRejection);
       });
     }
   }

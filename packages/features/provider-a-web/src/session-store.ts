@@ -9,6 +9,7 @@
 import { hash } from "node:crypto";
 import { deserialize, serialize } from "node:v8";
 import { type SecretStore, SvcError } from "@svc/contract";
+import { Semaphore } from "@svc/kit";
 import { AsyncLocalStorage } from "node:async_hooks";
 import type {
   BinaryNode,
@@ -176,7 +177,7 @@ export function createSignalKeys(
   { onMessage, onFailure }: { readonly onMessage: () => void; readonly onFailure: (error: unknown) => void },
 ): SignalKeys {
   const transactions = new AsyncLocalStorage<Map<string, unknown>>();
-  let last: Promise<unknown> = Promise.resolve();
+  const oneAtATime = new Semaphore(1);
   const commit = async (changes: ReadonlyMap<string, unknown>): Promise<void> => {
     if (changes.size === 0) return;
     await store.commit(changes).catch((error: unknown) => {
@@ -213,10 +214,8 @@ export function createSignalKeys(
       };
       // A lookup of a number by one transaction is shared with others, and ends by storing what it found.
       if (key === "lid-mapping") return run();
-      // One after the other: the library has several names for one session.
-      const mine = last.then(run, run);
-      last = mine.catch(() => undefined);
-      return mine;
+      // Not a queue by key: the library has several names for one session.
+      return oneAtATime.run(run);
     },
   };
 

@@ -1,18 +1,28 @@
 /** Work that waits for its turn: at most so many at a time, or one at a time for each key. */
 import { unlessAborted } from "./timeout.ts";
 
-/** Work of one key runs one at a time, in the order in which it came; work of several keys runs side by side. */
+/** Work of one key runs in the order in which it came, one at a time or `permits` at a time; work of several keys runs side by side. */
 export class KeyedQueue<Key> {
+  readonly #permits: number;
   readonly #queues = new Map<Key, { readonly lock: Semaphore; count: number }>();
+
+  constructor(permits = 1) {
+    this.#permits = permits;
+  }
 
   /** Keys with work that runs or waits. */
   get size(): number {
     return this.#queues.size;
   }
 
+  /** Work of the key that runs or waits. For callers that leave out what would wait too long. */
+  count(key: Key): number {
+    return this.#queues.get(key)?.count ?? 0;
+  }
+
   /** As `Semaphore.run`. */
   async run<T>(key: Key, work: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
-    const queue = this.#queues.get(key) ?? { lock: new Semaphore(1), count: 0 };
+    const queue = this.#queues.get(key) ?? { lock: new Semaphore(this.#permits), count: 0 };
     this.#queues.set(key, queue);
     queue.count += 1;
     const leave = (): void => {

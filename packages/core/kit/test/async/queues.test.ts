@@ -105,6 +105,20 @@ test("keeps the order of a key, and runs several keys side by side", async () =>
   expect(queue.size).toBe(0);
 });
 
+test("runs as many of a key as it has permits, and counts those that wait with them", async () => {
+  const log: string[] = [];
+  const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => step(log, name));
+  const queue = new KeyedQueue<string>(2);
+  const runs = [a, b, c].map((one) => queue.run("one", one!.work));
+  runs.push(queue.run("two", d!.work));
+  await settled();
+  expect(log).toEqual(["a begins", "b begins", "d begins"]);
+  expect([queue.count("one"), queue.count("two"), queue.count("three")]).toEqual([3, 1, 0]);
+  for (const one of [b, a, c, d]) one!.end();
+  await Promise.all(runs);
+  expect([queue.count("one"), queue.size]).toEqual([0, 0]);
+});
+
 test("forgets the key of work that was given up while it waited", async () => {
   const queue = new KeyedQueue<number>();
   const [a] = [step([], "a")];
