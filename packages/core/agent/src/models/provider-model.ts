@@ -14,7 +14,7 @@ import {
 } from "@ai-sdk/provider";
 import type { PushingModel, TakePart } from "./agent-models.ts";
 import { EventStreamReader } from "./event-stream.ts";
-import { ProviderConnection, type Reply, type ReplyReader } from "./provider-connection.ts";
+import type { ConnectionOptions, ProviderConnection, Reply, ReplyReader } from "./provider-connection.ts";
 
 export interface ProviderModelOptions {
   readonly modelId: string;
@@ -45,13 +45,14 @@ export abstract class ProviderModel implements PushingModel {
   abstract readonly provider: string;
   readonly #path: string;
   readonly #url: string;
-  readonly #connection: ProviderConnection;
+  readonly #target: ConnectionOptions;
+  #connection: ProviderConnection | undefined;
 
   constructor({ modelId, baseUrl }: ProviderModelOptions, path: string, headers: Readonly<Record<string, string>>) {
     this.modelId = modelId;
     this.#path = path;
     this.#url = baseUrl;
-    this.#connection = new ProviderConnection({ baseUrl, headers });
+    this.#target = { baseUrl, headers };
   }
 
   protected abstract request(options: LanguageModelV4CallOptions, isStream: boolean): ProviderRequest;
@@ -96,8 +97,9 @@ export abstract class ProviderModel implements PushingModel {
   async #post(options: LanguageModelV4CallOptions, isStream: boolean, read: ReplyReader): Promise<void> {
     refuseUnsupported(options);
     const request = this.request(options, isStream);
+    const connection = this.#connection ?? (await this.#connect());
     let refusal: { readonly reply: Reply; readonly chunks: Buffer[] } | undefined;
-    await this.#connection.post(this.#path, request, options.abortSignal, (reply) => {
+    await connection.post(this.#path, request, options.abortSignal, (reply) => {
       if (reply.status >= 200 && reply.status < 300) return read(reply);
       const chunks: Buffer[] = [];
       let bytes = 0;
@@ -109,6 +111,12 @@ export abstract class ProviderModel implements PushingModel {
       };
     });
     if (refusal) throw refusedBy(refusal.reply, textOf(refusal.chunks), this.#url);
+  }
+
+  /** Its client of HTTP is loaded at the first call: a start and an idle service do without it. */
+  async #connect(): Promise<ProviderConnection> {
+    const { ProviderConnection } = await import("./provider-connection.ts");
+    return (this.#connection ??= new ProviderConnection(this.#target));
   }
 
   #parsedReply(text: string, { status, headers }: Reply): LanguageModelV4GenerateResult {
