@@ -1,6 +1,6 @@
 /**
  * A model that speaks Chat Completions (POST /chat/completions), as most servers do. The AI SDK's `openai-compatible` does the
- * same for some four times the processor time (docs/decisions/0018); a differential test compares the two part by part.
+ * same for several times the processor time (docs/decisions/0018); a differential test compares the two part by part.
  */
 import {
   InvalidResponseDataError,
