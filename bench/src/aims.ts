@@ -68,7 +68,7 @@ export async function measureAims(rounds: number, say: (line: string) => void): 
     await resident(note);
   }
   const isMeasured = ({ name, connections }: { name: string; connections: number }): boolean =>
-    name === "HTTP, whole, no tools" && connections === 50;
+    name === "Chat Completions, whole, no tools" && connections === 50;
   for (const { result } of await measureModel(SECONDS, () => {}, isMeasured)) note("model", result.cpuUs);
   return results;
 }

@@ -13,19 +13,30 @@ export interface ModelLine {
 
 interface Scenario {
   readonly name: string;
-  /** Instead of the stub. */
-  readonly isBuiltin?: boolean;
+  /** Of the stub. Without one: the built-in model. */
+  readonly provider?: string;
   readonly hasTools?: boolean;
   readonly isStreamed?: boolean;
 }
 
+const FORMATS = [
+  { format: "Chat Completions", provider: "openai-compatible" },
+  { format: "Messages", provider: "anthropic" },
+  { format: "Responses", provider: "openai" },
+] as const;
+
 const SCENARIOS: readonly Scenario[] = [
-  { name: "built-in model", isBuiltin: true },
-  { name: "HTTP, whole, no tools" },
-  { name: "HTTP, whole, tools offered", hasTools: true },
-  { name: "HTTP, streamed, no tools", isStreamed: true },
-  { name: "HTTP, streamed, tools offered", isStreamed: true, hasTools: true },
+  { name: "built-in model" },
+  ...FORMATS.flatMap(({ format, provider }): Scenario[] => [
+    { name: `${format}, whole, no tools`, provider },
+    { name: `${format}, whole, tools offered`, provider, hasTools: true },
+    { name: `${format}, streamed, no tools`, provider, isStreamed: true },
+    { name: `${format}, streamed, tools offered`, provider, isStreamed: true, hasTools: true },
+  ]),
 ];
+
+/** A new process compiles as it runs, until it has had some 20 000 turns. */
+const WARM = { connections: 50, maxRequests: 20_000, seconds: 20, warmSeconds: 0 };
 
 /** A turn with the stub takes so much at most, in processor time at 50 connections. */
 const AIM_US = 300;
@@ -43,17 +54,16 @@ export async function measureModel(
       if (!isWanted({ name: scenario.name, connections })) continue;
       const gateway = await paired(await startDaemon(configOf(scenario, stub.port)));
       const stopReading = scenario.isStreamed ? await readEvents(gateway) : () => {};
-      const result = await load({
+      const turns = {
         port: gateway.port,
         path: "/webhook",
-        connections,
-        seconds,
-        warmSeconds: 3,
         // Without a session: no history is sent, whose size would be a part of what is measured.
         headers: [`authorization: Bearer ${gateway.token}`],
         body: '{"message":"hello from the bench"}',
         pid: gateway.pid,
-      });
+      };
+      await load({ ...turns, ...WARM });
+      const result = await load({ ...turns, connections, seconds, warmSeconds: 0.5 });
       stopReading();
       await gateway.stop();
       lines.push({ name: scenario.name, connections, result });
@@ -64,10 +74,12 @@ export async function measureModel(
   return lines;
 }
 
-function configOf({ isBuiltin, hasTools }: Scenario, port: number): string {
-  const model = isBuiltin
-    ? ""
-    : `[model]\nprovider = "openai-compatible"\nname = "bench"\nbase_url = "http://127.0.0.1:${port}/v1"\n`;
+function configOf({ provider, hasTools }: Scenario, port: number): string {
+  const address = `http://127.0.0.1:${port}/v1`;
+  const model =
+    provider === undefined
+      ? ""
+      : `[model]\nprovider = "${provider}"\nname = "bench"\napi_key = "none"\nbase_url = "${address}"\n`;
   const agent = hasTools ? "" : '[channels_config.webhook]\nagent = "plain"\n[agents.plain]\ntools = []\n';
   return `[gateway]\nwebhook_rate_limit_per_minute = 0\n[agent]\nmax_parallel_turns = 50\n${model}${agent}`;
 }
@@ -86,7 +98,7 @@ function readEvents({ port, token }: BenchGateway): Promise<() => void> {
 
 export function modelRow({ name, connections, result }: ModelLine): string {
   const { perSecond, p50Ms, cpuUs, statuses } = result;
-  return `${name.padEnd(30)} ${connections} connections  ${perSecond.toFixed(0)}/s  p50 ${p50Ms.toFixed(2)} ms  ${cpuUs.toFixed(0)} us CPU  ${JSON.stringify(statuses)}`;
+  return `${name.padEnd(41)} ${connections} connections  ${perSecond.toFixed(0)}/s  p50 ${p50Ms.toFixed(2)} ms  ${cpuUs.toFixed(0)} us CPU  ${JSON.stringify(statuses)}`;
 }
 
 export function modelTable(lines: readonly ModelLine[]): string {

@@ -5,15 +5,17 @@ import { expect, test } from "vitest";
 
 const run = promisify(execFile);
 
+/** Each request is told before its connection is opened, and none is. */
 const SCRIPT = `
+  import { subscribe } from "node:diagnostics_channel";
   const { AgentModels } = await import(process.env.MODULE);
-  globalThis.fetch = async (url, init) => {
-    console.log(JSON.stringify({ url: String(url), headers: Object.fromEntries(new Headers(init.headers)) }));
-    throw new Error("seen");
-  };
+  subscribe("undici:request:create", ({ request: { origin, path, headers } }) => {
+    console.log(JSON.stringify({ url: origin + path, headers }));
+    process.exit();
+  });
   const config = { provider: process.env.PROVIDER, name: "m", api_key: "own-key", max_retries: 0 };
   const model = await new AgentModels(undefined).modelOf({ name: "main", model: config });
-  await model.doGenerate({ prompt: [{ role: "user", content: [{ type: "text", text: "x" }] }] }).catch(() => {});
+  await model.doGenerate({ prompt: [{ role: "user", content: [{ type: "text", text: "x" }] }] });
 `;
 
 test.each([

@@ -241,8 +241,8 @@ async function openModel(config: ModelConfig): Promise<LanguageModelV4> {
       return withOptions(model, { openai: { store: false } });
     }
     case "anthropic": {
-      const { createAnthropic } = await import("@ai-sdk/anthropic");
-      return createAnthropic({ baseURL: baseUrlOf(config) ?? "", apiKey, fetch })(name);
+      const { MessagesModel } = await import("./messages.ts");
+      return new MessagesModel({ modelId: name, baseUrl: baseUrlOf(config) ?? "", apiKey });
     }
     case "openai-compatible": {
       const { ChatCompletionsModel } = await import("./chat-completions.ts");

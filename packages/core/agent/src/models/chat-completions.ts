@@ -1,194 +1,67 @@
 /**
  * A model that speaks Chat Completions (POST /chat/completions), as most servers do. The AI SDK's `openai-compatible` does the
- * same for some four times the processor time (docs/decisions/0018); a differential test compares the two part by part.
+ * same for several times the processor time (docs/decisions/0018); a differential test compares the two part by part.
  */
 import {
-  APICallError,
   InvalidResponseDataError,
-  JSONParseError,
   type LanguageModelV4CallOptions,
   type LanguageModelV4Content,
   type LanguageModelV4FinishReason,
   type LanguageModelV4FunctionTool,
   type LanguageModelV4GenerateResult,
   type LanguageModelV4Message,
-  type LanguageModelV4StreamPart,
-  type LanguageModelV4StreamResult,
   type LanguageModelV4Usage,
   type SharedV4ProviderMetadata,
   TypeValidationError,
   UnsupportedFunctionalityError,
 } from "@ai-sdk/provider";
-import { EventStreamReader } from "./event-stream.ts";
-import { ProviderConnection, type Reply, type ReplyReader } from "./provider-connection.ts";
-import type { PushingModel, TakePart } from "./agent-models.ts";
+import type { TakePart } from "./agent-models.ts";
+import {
+  base64Of,
+  isNumberOrNone,
+  isObject,
+  isPresent,
+  isTextOrNone,
+  parsedEvent,
+  ProviderModel,
+  type ProviderModelOptions,
+  type ProviderRequest,
+  type StreamedAnswer,
+  ToolTexts,
+} from "./provider-model.ts";
 import { StreamedToolCalls, type ToolCallFragment } from "./streamed-tool-calls.ts";
-
-export interface ChatCompletionsOptions {
-  readonly modelId: string;
-  readonly baseUrl: string;
-  /** Empty: none is sent. */
-  readonly apiKey: string;
-}
 
 /** Under this name stored conversations keep what goes back to the provider as it came. */
 const PROVIDER = "openai-compatible";
-const PATH = "/chat/completions";
 
-export class ChatCompletionsModel implements PushingModel {
-  readonly specificationVersion = "v4";
+export class ChatCompletionsModel extends ProviderModel {
   readonly provider = `${PROVIDER}.chat`;
-  readonly modelId: string;
-  readonly supportedUrls = {};
-  readonly #connection: ProviderConnection;
-  readonly #url: string;
-  readonly #tools = new ToolTexts();
+  readonly #tools = new ToolTexts((tool) => ({ type: "function", function: describe(tool) }));
 
-  constructor({ modelId, baseUrl, apiKey }: ChatCompletionsOptions) {
-    this.modelId = modelId;
-    this.#url = baseUrl;
-    const headers: Record<string, string> = apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
-    this.#connection = new ProviderConnection({ baseUrl, headers });
+  constructor(options: ProviderModelOptions) {
+    const { apiKey } = options;
+    super(options, "/chat/completions", apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` });
   }
 
-  async doGenerate(options: LanguageModelV4CallOptions): Promise<LanguageModelV4GenerateResult> {
-    const body = this.#body(options, false);
-    let whole: { readonly reply: Reply; readonly text: () => string } | undefined;
-    await this.#post(body, options.abortSignal, (reply) => {
-      const chunks: Buffer[] = [];
-      whole = { reply, text: () => textOf(chunks) };
-      return (chunk) => chunks.push(chunk);
-    });
-    const { reply, text } = whole!;
-    return answerOf(parsedReply(text(), reply, this.#url));
-  }
-
-  doStream(options: LanguageModelV4CallOptions): Promise<LanguageModelV4StreamResult> {
-    return streamOf(this, options);
-  }
-
-  async pushParts(options: LanguageModelV4CallOptions, take: TakePart): Promise<void> {
-    const body = this.#body(options, true);
-    const answer = new StreamedAnswer(take);
-    await this.#post(body, options.abortSignal, () => {
-      take({ type: "stream-start", warnings: [] });
-      const events = new EventStreamReader((data) => answer.chunk(data));
-      return (chunk) => {
-        try {
-          events.push(chunk);
-        } finally {
-          answer.tell();
-        }
-      };
-    });
-    answer.end();
-  }
-
-  /** Rejects with APICallError where the provider refuses. */
-  async #post(body: string, signal: AbortSignal | undefined, read: ReplyReader): Promise<void> {
-    let refusal: { readonly reply: Reply; readonly chunks: Buffer[] } | undefined;
-    await this.#connection.post(PATH, body, signal, (reply) => {
-      if (reply.status >= 200 && reply.status < 300) return read(reply);
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      refusal = { reply, chunks };
-      return (chunk) => {
-        bytes += chunk.length;
-        if (bytes > MAX_REFUSAL_BYTES) throw refusedBy(reply, "", this.#url);
-        chunks.push(chunk);
-      };
-    });
-    if (refusal) throw refusedBy(refusal.reply, textOf(refusal.chunks), this.#url);
-  }
-
-  /** As JSON. What is the same in each request is serialised once. */
-  #body(options: LanguageModelV4CallOptions, isStream: boolean): string {
-    refuseUnsupported(options);
-    const { prompt, tools, maxOutputTokens } = options;
+  /** What is the same in each request is serialised once. */
+  protected request(
+    { prompt, tools, maxOutputTokens }: LanguageModelV4CallOptions,
+    isStream: boolean,
+  ): ProviderRequest {
     const limit = maxOutputTokens === undefined ? "" : `,"max_tokens":${JSON.stringify(maxOutputTokens)}`;
     const stream = isStream ? ',"stream":true,"stream_options":{"include_usage":true}' : "";
     const offered =
       tools && tools.length > 0 ? `,"tools":[${tools.map((tool) => this.#tools.of(tool)).join(",")}]` : "";
     const messages = JSON.stringify(prompt.flatMap(toMessages));
-    return `{"model":${JSON.stringify(this.modelId)}${limit},"messages":${messages}${offered}${stream}}`;
+    return { body: `{"model":${JSON.stringify(this.modelId)}${limit},"messages":${messages}${offered}${stream}}` };
   }
-}
 
-/** `doStream` for a model that pushes. Resolves when the answer begins. */
-async function streamOf(
-  model: Pick<PushingModel, "pushParts">,
-  options: LanguageModelV4CallOptions,
-): Promise<{ stream: ReadableStream<LanguageModelV4StreamPart> }> {
-  const cancelled = new AbortController();
-  const { abortSignal } = options;
-  const signal = abortSignal ? AbortSignal.any([abortSignal, cancelled.signal]) : cancelled.signal;
-  const begun = Promise.withResolvers<void>();
-  let isBegun = false;
-  const stream = new ReadableStream<LanguageModelV4StreamPart>({
-    start(controller) {
-      const take: TakePart = (part) => {
-        isBegun = true;
-        begun.resolve();
-        controller.enqueue(part);
-      };
-      const end = (): void => {
-        begun.resolve();
-        controller.close();
-      };
-      const fail = (error: unknown): void => {
-        if (!isBegun) return begun.reject(error);
-        // An error of the stream itself would throw away the parts that nobody has read yet.
-        if (cancelled.signal.aborted) return;
-        controller.enqueue({ type: "error", error });
-        controller.close();
-      };
-      model.pushParts({ ...options, abortSignal: signal }, take).then(end, fail);
-    },
-    cancel: (reason) => cancelled.abort(reason),
-  });
-  await begun.promise;
-  return { stream };
-}
-
-/** No provider explains itself at such length. */
-const MAX_REFUSAL_BYTES = 1024 * 1024;
-
-/** A turn sets none of these; what is left out in silence would be missed. */
-const UNSUPPORTED = [
-  "temperature",
-  "topP",
-  "topK",
-  "presencePenalty",
-  "frequencyPenalty",
-  "stopSequences",
-  "responseFormat",
-  "seed",
-  "toolChoice",
-  "reasoning",
-  "providerOptions",
-  "headers",
-  "includeRawChunks",
-] as const satisfies readonly (keyof LanguageModelV4CallOptions)[];
-
-function refuseUnsupported(options: LanguageModelV4CallOptions): void {
-  for (const functionality of UNSUPPORTED) {
-    if (options[functionality] !== undefined) throw new UnsupportedFunctionalityError({ functionality });
+  protected answerOf(value: unknown): LanguageModelV4GenerateResult | undefined {
+    return isBody(value, "message") ? answerOf(value) : undefined;
   }
-}
 
-type Tool = NonNullable<LanguageModelV4CallOptions["tools"]>[number];
-
-/** Tools as JSON: a tool's schema is as long as many a conversation, and goes with each step. */
-class ToolTexts {
-  readonly #texts = new WeakMap<Tool, string>();
-
-  of(tool: Tool): string {
-    const known = this.#texts.get(tool);
-    if (known !== undefined) return known;
-    if (tool.type !== "function") throw new UnsupportedFunctionalityError({ functionality: "a provider's own tool" });
-    const text = JSON.stringify({ type: "function", function: describe(tool) });
-    this.#texts.set(tool, text);
-    return text;
+  protected streamedAnswer(take: TakePart): StreamedAnswer {
+    return new ChatCompletionsStream(take);
   }
 }
 
@@ -283,7 +156,7 @@ function filePart({ mediaType, data, filename }: FilePart): object {
   if (data.type === "text" && kind === "text") return { type: "text", text: data.text };
   if (data.type === "url" && (kind === "image" || kind === "video")) return mediaPart(kind, data.url.toString());
   if (data.type === "data" && !mediaType.endsWith("*")) {
-    const base64 = typeof data.data === "string" ? data.data : Buffer.from(data.data).toString("base64");
+    const base64 = base64Of(data.data);
     if (kind === "image" || kind === "video") return mediaPart(kind, `data:${mediaType};base64,${base64}`);
     const format = AUDIO.get(mediaType);
     if (format !== undefined) return { type: "input_audio", input_audio: { data: base64, format } };
@@ -423,7 +296,7 @@ function usageOf(usage: Usage | null | undefined): LanguageModelV4Usage {
 const IDS = { text: "txt-0", reasoning: "reasoning-0" } as const;
 
 /** Text that came at once is told at once: each piece costs a reader more than the model's whole chunk. */
-class StreamedAnswer {
+class ChatCompletionsStream implements StreamedAnswer {
   readonly #take: TakePart;
   readonly #calls: StreamedToolCalls;
   #open: "text" | "reasoning" | undefined;
@@ -439,9 +312,9 @@ class StreamedAnswer {
   }
 
   /** Throws what the provider says in place of an answer, and TypeValidationError or JSONParseError for what is none. */
-  chunk(data: string): void {
+  event(data: string): void {
     if (data === "[DONE]") return;
-    const value = parsed(data);
+    const value = parsedEvent(data);
     if (isObject(value) && isPresent(value["error"]) && (isBody(value, "delta") || isErrorFrame(value["error"]))) {
       throw value["error"];
     }
@@ -479,7 +352,6 @@ class StreamedAnswer {
     this.#untold += delta;
   }
 
-  /** Nothing more has come for now. */
   tell(): void {
     if (this.#untold === "" || this.#open === undefined) return;
     const delta = this.#untold;
@@ -505,13 +377,7 @@ class StreamedAnswer {
   }
 }
 
-// Failures, and what is taken for an answer at all. Checked by hand: a schema library takes longer than all the rest.
-
-const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const isTextOrNone = (value: unknown): boolean => !isPresent(value) || typeof value === "string";
-const isNumberOrNone = (value: unknown): boolean => !isPresent(value) || typeof value === "number";
+// What is taken for an answer at all.
 
 function isBody(value: unknown, piece: "message" | "delta"): value is Body {
   if (!isObject(value) || !Array.isArray(value["choices"]) || !isUsage(value["usage"])) return false;
@@ -568,45 +434,3 @@ const isErrorFrame = (error: unknown): boolean =>
   typeof error["message"] === "string" &&
   isTextOrNone(error["type"]) &&
   (isTextOrNone(error["code"]) || isNumberOrNone(error["code"]));
-
-/** The whole text is not kept in the error: it may have the conversation in it. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new JSONParseError({ text: "", cause });
-  }
-}
-
-function parsedReply(text: string, { status, headers }: Reply, url: string): Body {
-  let cause: unknown;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isBody(value, "message")) return value;
-  } catch (error) {
-    cause = error;
-  }
-  throw new APICallError({
-    message: "The answer is none of Chat Completions.",
-    url,
-    requestBodyValues: undefined,
-    statusCode: status,
-    responseHeaders: headers,
-    responseBody: text,
-    cause,
-  });
-}
-
-const refusedBy = ({ status, headers }: Reply, responseBody: string, url: string): APICallError =>
-  new APICallError({
-    message: "The provider refuses.",
-    url,
-    requestBodyValues: undefined,
-    statusCode: status,
-    responseHeaders: headers,
-    responseBody,
-  });
-
-/** Without the mark of the byte order. */
-const textOf = (chunks: readonly Buffer[]): string =>
-  new TextDecoder().decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));

@@ -15,6 +15,12 @@ export interface ConnectionOptions {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+interface Posted {
+  readonly body: string;
+  /** Besides those of each request. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -57,7 +63,12 @@ export class ProviderConnection {
   }
 
   /** Resolves when the whole body was read. Rejects with APICallError, the signal's reason, or what `read` throws. */
-  async post(path: string, body: string, signal: AbortSignal | undefined, read: ReplyReader): Promise<void> {
+  async post(
+    path: string,
+    { body, headers }: Posted,
+    signal: AbortSignal | undefined,
+    read: ReplyReader,
+  ): Promise<void> {
     signal?.throwIfAborted();
     const dispatcher = this.#free.pop() ?? this.#open();
     const { traceparent } = currentScope();
@@ -66,7 +77,10 @@ export class ProviderConnection {
       origin,
       path: `${this.#basePath}${path}${search}`,
       method: "POST",
-      headers: traceparent === undefined ? this.#headerList : [...this.#headerList, "traceparent", traceparent],
+      headers: this.#headerList.concat(
+        headers ? Object.entries(headers).flat() : [],
+        traceparent === undefined ? [] : ["traceparent", traceparent],
+      ),
       body,
     };
     return new Promise((resolve, reject) => {
