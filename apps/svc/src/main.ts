@@ -1,4 +1,7 @@
-/** argv → command. `--version` and the like come before anything heavy is imported: they must start as fast as bare Node. */
+/**
+ * argv → command. `--version` and the like come before anything heavy is imported: they must start as fast as bare Node. A binary answers a
+ * plain `--version` before it loads this (code-cache.ts of @svc/compose), and comes here if it can't be written.
+ */
 import type { ChildModule, Composition } from "@svc/contract";
 
 /** What the generated entry hands over; see packages/tooling/compose. */

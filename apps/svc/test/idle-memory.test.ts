@@ -8,7 +8,7 @@ const MB = 1024 * 1024;
 /** Its start is over, and what the start left is given back. */
 async function machine() {
   const started = starting();
-  await started.collectionsAfter(2);
+  await started.collectionsAfter(1);
   return started;
 }
 
@@ -33,19 +33,19 @@ function starting() {
 }
 
 describe("memory of the start", () => {
-  test("is given back two seconds after the start, however little it is, and once only", async () => {
+  test("is given back a second after the start, however little it is, and once only", async () => {
     const { collectionsAfter } = starting();
-    expect(await collectionsAfter(1.9)).toBe(0);
+    expect(await collectionsAfter(0.9)).toBe(0);
     expect(await collectionsAfter(0.1)).toBe(1);
     expect(await collectionsAfter(60)).toBe(0);
   });
 
-  test("waits while there is work, and is given back within two seconds of its end", async () => {
+  test("waits while there is work, and is given back within a second of its end", async () => {
     const { now, collectionsAfter } = starting();
     now.busy = 0.6;
     expect(await collectionsAfter(5)).toBe(0);
     now.busy = 0;
-    expect(await collectionsAfter(2)).toBe(1);
+    expect(await collectionsAfter(1)).toBe(1);
   });
 });
 

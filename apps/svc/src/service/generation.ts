@@ -43,8 +43,8 @@ export interface GenerationDeps {
   readonly signal: AbortSignal;
   /** The generation before this one; its sandbox is taken over when nothing about it changed. */
   readonly before?: Generation;
-  /** The sandbox is probed while others are served already. Default: it is known when the generation is there. */
-  readonly probesLater?: boolean;
+  /** When to probe the sandbox, while others are served already. Default: it is known when the generation is there. */
+  readonly probesAfter?: Promise<void>;
 }
 
 /** Changes nothing outside but for workspace folders, which it makes. Throws PATH_*, HOME_UNWRITABLE and the like. */
@@ -119,14 +119,10 @@ async function sandboxOf(deps: GenerationDeps): Promise<Pick<Generation, "probe"
     before.sandboxFor === sandboxFor &&
     sameItems(before.registry.sandboxes.list(), backends);
   if (same) return { probe: before.probe, sandboxFor };
-  const probe = probeSandbox({
-    config: config.core["security.sandbox"],
-    backends,
-    ...asked,
-    log: context.log,
-    signal,
-  });
-  if (!deps.probesLater || !confines) await probe.verdict;
+  const after = confines ? deps.probesAfter : undefined;
+  const options = { config: config.core["security.sandbox"], backends, ...asked, log: context.log, signal };
+  const probe = probeSandbox(options, after);
+  if (!after) await probe.verdict;
   return { probe, sandboxFor };
 }
 

@@ -21,6 +21,8 @@ export interface ServiceOptions {
   readonly signal: AbortSignal;
   /** Others can reach it: the page, the command line. */
   readonly isDaemon: boolean;
+  /** The daemon's: others are served by then, and the sandboxes can be probed. */
+  readonly served?: Promise<void>;
   /** Called with what is done, step by step. */
   readonly phase?: (name: string) => void;
 }
@@ -28,7 +30,7 @@ export interface ServiceOptions {
 /** Throws ALREADY_RUNNING, STORE_*, FEATURE_CONFLICT, CONFIG_INVALID. */
 export async function openService(
   opened: OpenedContext,
-  { signal, isDaemon, phase = () => {} }: ServiceOptions,
+  { signal, isDaemon, served, phase = () => {} }: ServiceOptions,
 ): Promise<Service> {
   const { home, log, config } = opened;
   let store: Store | undefined;
@@ -80,7 +82,7 @@ export async function openService(
     const generation = await makeGeneration({
       ...made,
       hasProcedures: library.list().length > 0,
-      probesLater: isDaemon,
+      ...(served && { probesAfter: served }),
     });
     await removeLeftovers(workspacesOf(generation), log);
     const attachments = new Attachments({

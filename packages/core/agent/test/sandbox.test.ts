@@ -183,6 +183,26 @@ describe("while it is probed", () => {
     expect(sandbox.choice).toMatchObject({ effective: "userns" });
   });
 
+  test("nothing is tried before the daemon serves, and a command waits", async () => {
+    const served = Promise.withResolvers<void>();
+    let probes = 0;
+    const counted: SandboxBackend = {
+      ...backend("userns"),
+      probe: async () => ((probes += 1), { available: true, unenforced: [] }),
+      open: async () => ({ ...session, exec: async () => ENDED }),
+    };
+    const { signal } = new AbortController();
+    const options = { config: DEFAULTS, confinement, backends: [counted], log, signal };
+    const sandbox = probeSandbox(options, served.promise);
+    const exec = createExec({ choice: sandbox.verdict, config: DEFAULTS, workspace: "/", hidden: [] });
+    const ended = exec({ command: "true" });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([probes, sandbox.choice.effective]).toEqual([0, "probing"]);
+    served.resolve();
+    expect(await ended).toEqual(ENDED);
+    expect(probes).toBe(1);
+  });
+
   test("an end of the daemon refuses the commands that wait", async () => {
     const end = new AbortController();
     const hanging: SandboxBackend = { ...backend("userns"), probe: () => new Promise(() => {}) };

@@ -227,7 +227,7 @@ const shortSecretWarnings = (keys: readonly string[]): string[] =>
 
 /** `SVC_GATEWAY_PORT` does nothing; who sets it means `SVC__GATEWAY__PORT`. */
 function variableWarnings(env: Environment, sections: readonly Section[]): string[] {
-  const names = Object.keys(env).filter((name) => name.startsWith("SVC_") && !name.startsWith("SVC__"));
+  const names = Object.keys(env).filter((name) => /^SVC_(?!_|HOME$)/.test(name));
   if (names.length === 0) return [];
   const keys = sections.flatMap(walkSection);
   const named = new Set(keys.map(({ node }) => node.marks.env));

@@ -66,12 +66,15 @@ async function runOnce(
   phase("code of the command");
   const opened = await openContext(context);
   phase("config read");
-  const service = await openService(opened, { signal: signals.hurry, isDaemon: true, phase });
+  // Before, a trial of sandboxes would hold up the start.
+  const served = Promise.withResolvers<void>();
+  const service = await openService(opened, { signal: signals.hurry, isDaemon: true, served: served.promise, phase });
   try {
     await sealAtRest(service.context, service.config);
     phase("secrets sealed");
     const gateway = await openGateway(context, service);
     phase("gateway listening");
+    served.resolve();
     const stopped = new AbortController();
     try {
       const reloader = new Reloader(service, gateway, stopped.signal);
@@ -83,6 +86,7 @@ async function runOnce(
       await gateway.close(0);
     }
   } finally {
+    served.resolve();
     await service.close(() => restart.between(service.context.log));
   }
 }

@@ -18,8 +18,8 @@ export interface Memory {
   collect(): void;
 }
 
-/** After the start, until the start's garbage is given back: then the sandboxes are probed, and the model's code is loaded. */
-const FIRST_LOOK_MS = 2_000;
+/** Until the start's garbage is given back: each second tells whether the probe of sandboxes and the load of the model's code are over. */
+const FIRST_LOOK_MS = 1_000;
 const LOOK_EVERY_MS = 10_000;
 /** A collection must be worth its pause. */
 const WORTH_BYTES = 16 * 1024 * 1024;

@@ -69,7 +69,8 @@ export interface SandboxInForce {
   readonly verdict: Promise<SandboxChoice>;
 }
 
-export function probeSandbox(options: SandboxChoiceOptions): SandboxInForce {
+/** @param after Nothing is probed before it resolves. */
+export function probeSandbox(options: SandboxChoiceOptions, after?: Promise<void>): SandboxInForce {
   let choice: SandboxChoice = {
     backend: refusing("The sandbox is still being probed"),
     effective: "probing",
@@ -80,7 +81,8 @@ export function probeSandbox(options: SandboxChoiceOptions): SandboxInForce {
     wanted: options.config.backend,
     inTheWay: [],
   };
-  const verdict = chooseSandbox(options).then((found) => (choice = found));
+  const chosen = after ? after.then(() => chooseSandbox(options)) : chooseSandbox(options);
+  const verdict = chosen.then((found) => (choice = found));
   // Each caller that awaits it gets a rejection; without a caller it would end the process.
   verdict.catch(() => {});
   return {

@@ -1,7 +1,7 @@
 /** The probe of every sandbox: hostile commands run inside it and must fail. A backend's own claim does not count. */
 import { randomUUID } from "node:crypto";
 import { chmod, lstat, writeFile } from "node:fs/promises";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { type AddressInfo, BoundSocket, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Confinement, type ExecResult, type SandboxBackend, SvcError } from "@svc/contract";
@@ -111,7 +111,7 @@ async function listen(): Promise<Listener> {
     });
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject).listen(0, "127.0.0.1", resolve);
+    server.once("error", reject).listen(new BoundSocket({ host: "127.0.0.1" }), resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
