@@ -30,7 +30,7 @@ function isSigned(secret: string, { headers, body, receivedAtMs }: RawRequest): 
   const timestamp = headers["x-webhook-timestamp"] ?? "";
   if (!isFresh(timestamp, receivedAtMs)) return false;
   const header = headers["x-webhook-signature"];
-  return verifyHmacSha256({ secret, parts: [timestamp, ".", body], header, prefix: "optional" });
+  return verifyHmacSha256({ secret, parts: [`${timestamp}.`, body], header, prefix: "optional" });
 }
 
 function isSignedByStandard(key: Buffer, { headers, body, receivedAtMs }: RawRequest): boolean {

@@ -1,7 +1,7 @@
 /** `POST /provider-d`: signed deliveries of one bot. */
 import { randomBytes } from "node:crypto";
 import type { FeatureContext, Inbound, Ingress, Json, RawRequest, SampleMessage, Verdict } from "@svc/contract";
-import { hmacSha256Hex, readJson, senderGate, verifyHmacSha256 } from "@svc/kit";
+import { fieldsOf, hmacSha256Hex, readJson, senderGate, verifyHmacSha256 } from "@svc/kit";
 import type { Config } from "./index.ts";
 import * as v from "valibot";
 import {
@@ -70,9 +70,9 @@ const signed = (random: string, signature: string) => ({
 
 /** Undefined unless it is a message or a reaction from a person, not a bot. */
 function inboundOf(payload: Json, delivery: DeliveryContext): Inbound | undefined {
-  const type = v.safeParse(v.object({ type: v.string() }), payload);
-  if (!type.success) return undefined;
-  return type.output.type === "message" ? inboundOfLegacy(payload, delivery) : inboundOfActivity(payload, delivery);
+  const { type } = fieldsOf(payload);
+  if (typeof type !== "string") return undefined;
+  return type === "message" ? inboundOfLegacy(payload, delivery) : inboundOfActivity(payload, delivery);
 }
 
 // The shape before ActivityStreams: the message as the chat API has it, beside its room.
@@ -170,19 +170,21 @@ function messageOf({ type, object, target }: Activity, from: From, delivery: Del
   if (type === "Activity" && !isShare(object.name, content)) return undefined;
   const { text, media } = renderText(content, delivery.baseUrl);
   if (text.trim() === "") return undefined;
-  const number = numberOf(object.id);
-  const replyData = replyDataOf(number);
-  return {
-    id: object.id,
-    ...(number !== undefined && { sequence: number }),
-    conversation: { channel: delivery.channel, id: target.id },
+  // Field by field: to spread objects that are there or not takes longer than all else here.
+  const inbound: { -readonly [Name in keyof Inbound]: Inbound[Name] } = {
     ...from,
+    id: object.id,
+    conversation: { channel: delivery.channel, id: target.id },
     // A delivery does not say how many people are in the room.
     group: true,
     text: `${quoteOf(object, delivery)}${text}`,
-    ...(media.length > 0 && { media }),
-    ...(replyData !== undefined && { replyData }),
   };
+  const number = numberOf(object.id);
+  if (number !== undefined) inbound.sequence = number;
+  const replyData = replyDataOf(number);
+  if (replyData !== undefined) inbound.replyData = replyData;
+  if (media.length > 0) inbound.media = media;
+  return inbound;
 }
 
 /**

@@ -54,12 +54,11 @@ const richObject = v.object({
 });
 type RichObject = v.InferOutput<typeof richObject>;
 
+const CONTENT = v.object({ message: v.string(), parameters: v.optional(v.unknown()) });
+
 /** Parses the content as JSON; text that is not JSON is the message itself. */
 export function contentOf(json: string): Content {
-  const parsed = v.safeParse(
-    v.object({ message: v.string(), parameters: v.optional(v.unknown()) }),
-    parseJson(Buffer.from(json)),
-  );
+  const parsed = v.safeParse(CONTENT, parseJson(Buffer.from(json)));
   if (!parsed.success) return { message: json, parameters: new Map() };
   return { message: parsed.output.message, parameters: richParameters(parsed.output.parameters) };
 }

@@ -59,8 +59,6 @@ export function createHttpServer(
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       noDelay: true,
-      // A request without a body has no events of its stream: nothing here waits for them.
-      optimizeEmptyRequests: true,
       shouldUpgradeCallback: isUpgrade,
     },
     each(serve),

@@ -244,8 +244,8 @@ export function cameWhole(incoming: IncomingMessage, body: Buffer): void {
   (incoming as Whole)[WHOLE] = body;
 }
 
-/** Undefined where the stream has to be read. Taken, or dropped by an answer that does not want it, it costs no events. */
-export function takeWhole(incoming: Whole): Buffer | undefined {
+/** Undefined where the stream has to be read. Taken, the body costs no event and no tick. */
+function takeWhole(incoming: Whole): Buffer | undefined {
   const body = incoming[WHOLE];
   if (body === undefined || incoming._dumpAndCloseReadable === undefined) return undefined;
   incoming[WHOLE] = undefined;
@@ -302,11 +302,10 @@ export async function streamBody(
   const declared = declaredBytes(incoming);
   if (declared > maxBytes && declared !== Infinity) throw new SvcError("TOO_LARGE");
   if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-  const whole = takeWhole(incoming);
   let length = 0;
   try {
     // Where it ends early the connection stays: the answer has to be read.
-    for await (const chunk of whole ? [whole] : incoming.iterator({ destroyOnReturn: false })) {
+    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
       const bytes = chunk as Buffer;
       // It has its answer already: the device was revoked, or the page signed out.
       if (outgoing.headersSent) throw new SvcError("UNAUTHORIZED");
