@@ -18,7 +18,7 @@ export class LinkedList<T> {
 
   /** Puts it at the end. `delete` takes the result. */
   add(item: T): Link<T> {
-    const link: Link<T> = { item, list: this, previous: this.#last, next: undefined };
+    const link = new Link(item, this, this.#last);
     if (this.#last) this.#last.next = link;
     else this.#first = link;
     this.#last = link;
@@ -54,10 +54,20 @@ export class LinkedList<T> {
   }
 }
 
-/** A place in a list; belongs to the list. */
-export interface Link<T> {
+/**
+ * A place in a list; belongs to the list. A class, because V8 makes object literals of one place in the code in the old space once
+ * many of them have survived a collection. From then on each keeps what it leads to until the next full collection, a request with
+ * its answer say (bench/README.md: 2.5 kB a request).
+ */
+export class Link<T> {
   readonly item: T;
   list: LinkedList<T> | undefined;
   previous: Link<T> | undefined;
-  next: Link<T> | undefined;
+  next: Link<T> | undefined = undefined;
+
+  constructor(item: T, list: LinkedList<T>, previous: Link<T> | undefined) {
+    this.item = item;
+    this.list = list;
+    this.previous = previous;
+  }
 }
