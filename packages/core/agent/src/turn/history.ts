@@ -20,8 +20,8 @@ export interface Conversation {
   readonly name: string;
   /** Where it stands on disk; undefined until its first turn is there. */
   place: SessionPlace | undefined;
-  /** Oldest first. */
-  readonly turns: KeptTurn[];
+  /** Oldest first; undefined until a model reads them. The built-in one never does. */
+  turns: KeptTurn[] | undefined;
   tokens: number;
   /** Of memory, for `turns`. */
   bytes: number;
@@ -32,16 +32,6 @@ interface KeptTurn {
   messages: readonly LanguageModelV4Message[] | string;
   readonly tokens: number;
   readonly bytes: number;
-}
-
-/** What a model is sent of earlier turns. */
-export function messagesOf({ turns }: Pick<Conversation, "turns">): LanguageModelV4Message[] {
-  const messages: LanguageModelV4Message[] = [];
-  for (const turn of turns) {
-    if (typeof turn.messages === "string") turn.messages = JSON.parse(turn.messages) as LanguageModelV4Message[];
-    for (const message of turn.messages) messages.push(message);
-  }
-  return messages;
 }
 
 interface AppendedTurn {
@@ -93,6 +83,16 @@ export class History {
     return empty(clientId, name, crypto.randomUUID());
   }
 
+  /** What a model is sent of earlier turns. */
+  messagesOf(conversation: Conversation): LanguageModelV4Message[] {
+    const messages: LanguageModelV4Message[] = [];
+    for (const turn of conversation.turns ?? this.#load(conversation)) {
+      if (typeof turn.messages === "string") turn.messages = JSON.parse(turn.messages) as LanguageModelV4Message[];
+      for (const message of turn.messages) messages.push(message);
+    }
+    return messages;
+  }
+
   /** What is remembered was cut to the size before. Turns that run end with what they have. */
   resize(maxTokens: number): void {
     if (maxTokens === this.#maxTokens) return;
@@ -110,7 +110,13 @@ export class History {
   append(conversation: Conversation, place: SessionPlace, { messages, text, tokens }: AppendedTurn): void {
     const before = conversation.bytes;
     conversation.place = place;
-    this.#add(conversation, { messages: text, tokens, bytes: bytesOf(messages) });
+    // Whoever reads them first finds this one on disk with the others.
+    if (conversation.turns === undefined) return;
+    this.#add(conversation, conversation.turns, { messages: text, tokens, bytes: bytesOf(messages) });
+    this.#grown(conversation, before);
+  }
+
+  #grown(conversation: Conversation, before: number): void {
     if (this.#cache.get(conversationKey(conversation.clientId, conversation.name)) !== conversation) return;
     this.#cachedBytes += conversation.bytes - before;
     this.#evict();
@@ -125,13 +131,13 @@ export class History {
     this.#cachedBytes -= cached.bytes;
   }
 
-  #add(conversation: Conversation, turn: KeptTurn): void {
-    conversation.turns.push(turn);
+  #add(conversation: Conversation, turns: KeptTurn[], turn: KeptTurn): void {
+    turns.push(turn);
     conversation.tokens += turn.tokens;
     conversation.bytes += turn.bytes;
-    while (conversation.tokens > this.#maxTokens && conversation.turns.length > 0) {
+    while (conversation.tokens > this.#maxTokens && turns.length > 0) {
       // Moves nothing, where `splice` moves all that stays.
-      const oldest = conversation.turns.shift()!;
+      const oldest = turns.shift()!;
       conversation.tokens -= oldest.tokens;
       conversation.bytes -= oldest.bytes;
     }
@@ -152,17 +158,25 @@ export class History {
       return empty(clientId, name, isFree ? wanted : crypto.randomUUID());
     }
     const conversation = empty(clientId, name, sessions.idOf(place) ?? crypto.randomUUID());
-    for (const turn of sessions.recentTurns(place, this.#maxTokens)) {
-      const messages = forModel(turn);
-      this.#add(conversation, { messages, tokens: turn.tokens, bytes: bytesOf(messages) });
-    }
     conversation.place = place;
     return conversation;
+  }
+
+  #load(conversation: Conversation): KeptTurn[] {
+    const turns: KeptTurn[] = (conversation.turns = []);
+    const { place, bytes: before } = conversation;
+    if (place === undefined) return turns;
+    for (const turn of this.#store.sessions.recentTurns(place, this.#maxTokens)) {
+      const messages = forModel(turn);
+      this.#add(conversation, turns, { messages, tokens: turn.tokens, bytes: bytesOf(messages) });
+    }
+    this.#grown(conversation, before);
+    return turns;
   }
 }
 
 function empty(clientId: ClientId, name: string, id: string): Conversation {
-  return { id, clientId, name, place: undefined, turns: [], tokens: 0, bytes: 0 };
+  return { id, clientId, name, place: undefined, turns: undefined, tokens: 0, bytes: 0 };
 }
 
 /** An upper bound of the memory that plain data takes: V8 keeps a character in one byte or in two. */
@@ -379,7 +393,7 @@ function objectOr(input: string): object {
 export function questionWith(
   text: string,
   files: readonly SentFile[],
-  transcripts: ReadonlyMap<string, string> = new Map(),
+  transcripts: ReadonlyMap<string, string> = NO_TRANSCRIPTS,
 ): LanguageModelV4Message {
   if (files.length === 0) return userMessage(text);
   const lines = files.flatMap(({ id, type, path }) => [
@@ -390,6 +404,8 @@ export function questionWith(
   const about = { type: "text" as const, text: (isBlank ? "" : "\n") + lines.join("\n") };
   return { role: "user", content: isBlank ? [about] : [{ type: "text", text }, about] };
 }
+
+const NO_TRANSCRIPTS: ReadonlyMap<string, string> = new Map();
 
 /** The words of the person alone. */
 export function wordsIn({ content }: LanguageModelV4Message, files: readonly SentFile[] = []): string {
