@@ -26,6 +26,18 @@ export class LinkedList<T> {
     return link;
   }
 
+  /** Puts one that is in the list at the end. */
+  moveToEnd(link: Link<T>): void {
+    if (link.list !== this || link === this.#last) return;
+    if (link.previous) link.previous.next = link.next;
+    else this.#first = link.next;
+    link.next!.previous = link.previous;
+    link.previous = this.#last;
+    link.next = undefined;
+    this.#last!.next = link;
+    this.#last = link;
+  }
+
   /** Takes the first one out. */
   shift(): T | undefined {
     const link = this.#first;

@@ -13,6 +13,7 @@ import type { ClientId, Json } from "@svc/contract";
 import type { SentFile, SessionPlace, Store, StoredTurn } from "@svc/store";
 import { redactJson } from "@svc/config";
 import { mediaKindOf, jsonAs } from "@svc/kit";
+import { type Link, LinkedList } from "@svc/runtime";
 
 export interface Conversation {
   readonly id: string;
@@ -52,8 +53,9 @@ export class History {
   readonly #store: Store;
   #maxTokens: number;
   readonly #limits: CacheLimits;
-  /** Least recently used first. */
-  readonly #cache = new Map<string, Conversation>();
+  readonly #cache = new Map<string, Link<Conversation>>();
+  /** Least recently used first. Each turn moves one: in a Map that is a new entry, and a new table every few turns. */
+  readonly #used = new LinkedList<Conversation>();
   #cachedBytes = 0;
 
   constructor(store: Store, maxTokens: number, limits: CacheLimits = CACHE_LIMITS) {
@@ -67,12 +69,11 @@ export class History {
     const key = conversationKey(clientId, name);
     const cached = this.#cache.get(key);
     if (cached) {
-      this.#cache.delete(key);
-      this.#cache.set(key, cached);
-      return cached;
+      this.#used.moveToEnd(cached);
+      return cached.item;
     }
     const conversation = this.#read(clientId, name, id);
-    this.#cache.set(key, conversation);
+    this.#cache.set(key, this.#used.add(conversation));
     this.#cachedBytes += conversation.bytes;
     this.#evict();
     return conversation;
@@ -103,6 +104,7 @@ export class History {
   /** All of it is read again when it is needed. */
   clear(): void {
     this.#cache.clear();
+    while (this.#used.size > 0) this.#used.shift();
     this.#cachedBytes = 0;
   }
 
@@ -117,7 +119,7 @@ export class History {
   }
 
   #grown(conversation: Conversation, before: number): void {
-    if (this.#cache.get(conversationKey(conversation.clientId, conversation.name)) !== conversation) return;
+    if (this.#cache.get(conversationKey(conversation.clientId, conversation.name))?.item !== conversation) return;
     this.#cachedBytes += conversation.bytes - before;
     this.#evict();
   }
@@ -128,7 +130,8 @@ export class History {
     const cached = this.#cache.get(key);
     if (!cached) return;
     this.#cache.delete(key);
-    this.#cachedBytes -= cached.bytes;
+    this.#used.delete(cached);
+    this.#cachedBytes -= cached.item.bytes;
   }
 
   #add(conversation: Conversation, turns: KeptTurn[], turn: KeptTurn): void {
@@ -146,7 +149,7 @@ export class History {
   /** One whose turn runs may go too: the turn holds it, and its end finds it on disk. So may the only one, if it is too large. */
   #evict(): void {
     while (this.#cache.size > this.#limits.conversations || this.#cachedBytes > this.#limits.bytes) {
-      this.forget(this.#cache.values().next().value!);
+      this.forget(this.#used.first!);
     }
   }
 
