@@ -111,7 +111,7 @@ export class TurnExecutor {
     const spent = () => spending.toRecordPart(profile, meter);
     const steps = new StepCheckpoints({ store, turnId, spent, toolOf: toolsOf(profile) });
     const ended = { request, files, conversation, progress, profile, steps };
-    const checkpoints = new AnswerCheckpoints({ store, clock, turnId, partial: () => progress.partial });
+    let checkpoints: AnswerCheckpoints | undefined;
     const sessionId = conversation.name;
     const of = { turnId, sessionId, conversationId: conversation.id, owner: turn.owner };
     const emit: EmitTurnEvent = (fields) => {
@@ -128,7 +128,9 @@ export class TurnExecutor {
     let ok = false;
     try {
       const onPartial = (): void => {
-        if (turn.storing !== undefined) checkpoints.changed();
+        if (turn.storing === undefined) return;
+        checkpoints ??= new AnswerCheckpoints({ store, clock, turnId, partial: () => progress.partial });
+        checkpoints.changed();
       };
       if (files.length > 0) await this.#transcribe(turn, progress);
       const response = await this.#answer(ended, { turn, emit, onPartial });
@@ -144,7 +146,7 @@ export class TurnExecutor {
       await turns.keepFailed(ended, failure);
       throw failure;
     } finally {
-      checkpoints.end();
+      checkpoints?.end();
       const durationMs = clock.monotonic() - startedAt;
       // The event that the message is stored comes before the event that the turn has ended.
       await turn.storing?.catch(() => {});
