@@ -82,7 +82,14 @@ class RunningAgent implements Agent {
     const reporting = { log, tracer, redaction, publish, isListened };
     const models = this.#models;
     this.#lender = { models, budget, limitedClient, spending, clock, redaction, profileOf, ask };
-    this.#executor = new TurnExecutor({ ...this.#lender, store, turns, ...reporting, attachments });
+    this.#executor = new TurnExecutor({
+      ...this.#lender,
+      store,
+      turns,
+      history: this.#history,
+      ...reporting,
+      attachments,
+    });
     this.#messages = new SentMessages({
       store,
       log,

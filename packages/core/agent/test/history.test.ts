@@ -6,12 +6,21 @@ import { fakeClock } from "@svc/testkit/fake-clock";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { History, messagesOf, userMessage } from "../src/turn/history.ts";
+import { History, userMessage } from "../src/turn/history.ts";
 
 const client = "c" as ClientId;
 
-async function say(store: Store, history: History, name: string, words: string, tokens: number): Promise<void> {
+/** `isRead`: its model is told the earlier turns, as each but the built-in one is. */
+async function say(
+  store: Store,
+  history: History,
+  name: string,
+  words: string,
+  tokens: number,
+  isRead = true,
+): Promise<void> {
   const conversation = history.open(client, name);
+  if (isRead) history.messagesOf(conversation);
   const messages = [userMessage(words)];
   const place = await store.write(() =>
     store.sessions.append(conversation, conversation.place, {
@@ -35,9 +44,14 @@ describe("history", () => {
   test("whatever is cached or not, a conversation is its newest turns that fit", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ name: fc.constantFrom("a", "b", "c", "d"), tokens: fc.integer({ min: 1, max: 60 }) }), {
-          maxLength: 40,
-        }),
+        fc.array(
+          fc.record({
+            name: fc.constantFrom("a", "b", "c", "d"),
+            tokens: fc.integer({ min: 1, max: 60 }),
+            isRead: fc.boolean(),
+          }),
+          { maxLength: 40 },
+        ),
         fc.integer({ min: 1, max: 4 }),
         fc.integer({ min: 1, max: 3_000 }),
         async (turns, conversations, bytes) => {
@@ -45,7 +59,7 @@ describe("history", () => {
           const history = new History(store, 100, { conversations, bytes });
           const said: Record<string, { words: string; tokens: number }[]> = {};
           for (const [index, turn] of turns.entries()) {
-            await say(store, history, turn.name, `${turn.name}${index}`, turn.tokens);
+            await say(store, history, turn.name, `${turn.name}${index}`, turn.tokens, turn.isRead);
             (said[turn.name] ??= []).push({ words: `${turn.name}${index}`, tokens: turn.tokens });
           }
           for (const [name, all] of Object.entries(said)) {
@@ -56,7 +70,7 @@ describe("history", () => {
               if (left < 0) break;
               fitting.unshift(words);
             }
-            expect(wordsOf(messagesOf(history.open(client, name)))).toEqual(fitting);
+            expect(wordsOf(history.messagesOf(history.open(client, name)))).toEqual(fitting);
           }
           store.close();
         },
@@ -80,7 +94,7 @@ describe("history", () => {
     expect(history.open(client, "a")).toBe(a);
     await say(store, history, "c", words("c"), 1);
     const b = history.open(client, "b");
-    expect(wordsOf(messagesOf(b))).toEqual([words("b")]);
+    expect(wordsOf(history.messagesOf(b))).toEqual([words("b")]);
     expect(history.open(client, "a")).not.toBe(a);
     store.close();
   });
@@ -100,7 +114,7 @@ describe("history", () => {
     const { store, history } = opened(100, 1_000);
     await say(store, history, "a", "x".repeat(2_000), 1);
     const first = history.open(client, "a");
-    expect(wordsOf(messagesOf(first))).toEqual(["x".repeat(2_000)]);
+    expect(wordsOf(history.messagesOf(first))).toEqual(["x".repeat(2_000)]);
     expect(history.open(client, "a")).not.toBe(first);
     store.close();
   });

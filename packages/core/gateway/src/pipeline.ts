@@ -398,7 +398,7 @@ export class RunningTurns {
    */
   async track<T>(turn: (signal: AbortSignal) => Promise<T>, deviceId?: string): Promise<T> {
     const controller = new AbortController();
-    const link = this.#running.add({ controller, deviceId });
+    const link = this.#running.add(new Running(controller, deviceId));
     try {
       return await turn(controller.signal);
     } finally {
@@ -424,10 +424,16 @@ export class RunningTurns {
   }
 }
 
-interface Running {
+/** A class, as a link of a list is (`LinkedList`): an object literal would keep its turn in memory. */
+class Running {
   readonly controller: AbortController;
   /** The device that sent the message, if one did. */
   readonly deviceId: string | undefined;
+
+  constructor(controller: AbortController, deviceId: string | undefined) {
+    this.controller = controller;
+    this.deviceId = deviceId;
+  }
 }
 
 // Repeated requests, found by the sender's idempotency key and by the id of a signed request.

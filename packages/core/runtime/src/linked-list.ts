@@ -18,12 +18,24 @@ export class LinkedList<T> {
 
   /** Puts it at the end. `delete` takes the result. */
   add(item: T): Link<T> {
-    const link: Link<T> = { item, list: this, previous: this.#last, next: undefined };
+    const link = new Link(item, this, this.#last);
     if (this.#last) this.#last.next = link;
     else this.#first = link;
     this.#last = link;
     this.#size += 1;
     return link;
+  }
+
+  /** Puts one that is in the list at the end. */
+  moveToEnd(link: Link<T>): void {
+    if (link.list !== this || link === this.#last) return;
+    if (link.previous) link.previous.next = link.next;
+    else this.#first = link.next;
+    link.next!.previous = link.previous;
+    link.previous = this.#last;
+    link.next = undefined;
+    this.#last!.next = link;
+    this.#last = link;
   }
 
   /** Takes the first one out. */
@@ -54,10 +66,20 @@ export class LinkedList<T> {
   }
 }
 
-/** A place in a list; belongs to the list. */
-export interface Link<T> {
+/**
+ * A place in a list; belongs to the list. A class, because V8 makes object literals of one place in the code in the old space once
+ * many of them have survived a collection. From then on each keeps what it leads to until the next full collection, a request with
+ * its answer say (bench/README.md: 2.5 kB a request).
+ */
+export class Link<T> {
   readonly item: T;
   list: LinkedList<T> | undefined;
   previous: Link<T> | undefined;
-  next: Link<T> | undefined;
+  next: Link<T> | undefined = undefined;
+
+  constructor(item: T, list: LinkedList<T>, previous: Link<T> | undefined) {
+    this.item = item;
+    this.list = list;
+    this.previous = previous;
+  }
 }

@@ -42,9 +42,11 @@ export function createLogger(options: LoggerOptions): RuntimeLogger {
       (level: LogLevel, rank: number): Logger["info"] =>
       (message, fields) => {
         if (rank < least) return;
-        const time = timeOf(options.clock.now());
-        const said = redacted(message, { ...bound, ...scopeFields(), ...fields }, redactor.redact);
-        output.write({ time, level, ...said });
+        const entry = { time: timeOf(options.clock.now()), level, message, fields: pairsOf(bound, fields) };
+        const line = plainLine(entry);
+        // Nearly every line is plain and has no secret in it: it is made and looked through once.
+        if (line !== undefined && redactor.redact(line) === line) output.write(entry, line);
+        else output.write({ ...entry, ...redacted(message, entry.fields, redactor.redact) });
       };
     return Object.freeze({
       debug: at("debug", 0),
@@ -86,14 +88,25 @@ function isoTime(): (atMs: number) => string {
   };
 }
 
-/** Whose line it is that is written now. `trace` is the id under which a tracing backend shows it. */
-function scopeFields(): LogFields {
+/** Fields of the logger, then whose line it is that is written now, then those of the line. The later ones hold. */
+function pairsOf(bound: LogFields, fields: LogFields = NO_FIELDS): LogPair[] {
+  const pairs: LogPair[] = [];
   const { request, turn, traceparent } = currentScope();
-  return {
-    ...(request !== undefined && { request }),
-    ...(turn !== undefined && { turn }),
-    ...(traceparent !== undefined && { trace: traceparent.slice(TRACE_AT, TRACE_AT + TRACE_LENGTH) }),
-  };
+  for (const name in bound) put(pairs, name, bound[name]);
+  if (request !== undefined) put(pairs, "request", request);
+  if (turn !== undefined) put(pairs, "turn", turn);
+  // The id under which a tracing backend shows it.
+  if (traceparent !== undefined) put(pairs, "trace", traceparent.slice(TRACE_AT, TRACE_AT + TRACE_LENGTH));
+  for (const name in fields) put(pairs, name, fields[name]);
+  return pairs;
+}
+
+const NO_FIELDS: LogFields = {};
+
+function put(pairs: LogPair[], name: string, value: LogFields[string]): void {
+  const at = pairs.findIndex(([other]) => other === name);
+  if (at >= 0) pairs.splice(at, 1, ...(value === undefined ? [] : [[name, value] as const]));
+  else if (value !== undefined) pairs.push([name, value]);
 }
 
 /** In a `traceparent`, after its version. */
@@ -103,18 +116,11 @@ const TRACE_LENGTH = 32;
 /** Names and values both: a secret used as a name, or a number that is one, is as readable as any other. */
 function redacted(
   message: string,
-  fields: LogFields,
+  pairs: readonly LogPair[],
   redact: (text: string) => string,
 ): Pick<LogEntry, "message" | "fields"> {
-  const pairs: LogPair[] = [];
-  // Nearly every line has no secret in it, and is looked through once, not by a dozen of its parts.
   let whole = message;
-  for (const name in fields) {
-    const value = fields[name];
-    if (value === undefined) continue;
-    pairs.push([name, value]);
-    whole += `\n${name}\n${value}`;
-  }
+  for (const [name, value] of pairs) whole += `\n${name}\n${value}`;
   if (redact(whole) === whole) return { message, fields: pairs };
   return { message: redact(message), fields: pairs.map(([name, value]) => [redact(name), cleanValue(value, redact)]) };
 }
@@ -141,6 +147,23 @@ export interface LogEntry {
 }
 
 const OWN_NAMES: ReadonlySet<string> = new Set(["time", "level", "message", "__proto__"]);
+
+/** `jsonLine` of an entry in which JSON has nothing to escape; undefined for any other. */
+function plainLine({ time, level, message, fields }: LogEntry): string | undefined {
+  if (!PLAIN.test(message)) return undefined;
+  let line = `{"time":"${time}","level":"${level}","message":"${message}"`;
+  for (const [name, value] of fields) {
+    if (!PLAIN_NAME.test(name) || OWN_NAMES.has(name) || (typeof value === "string" && !PLAIN.test(value)))
+      return undefined;
+    line += typeof value === "string" ? `,"${name}":"${value}"` : `,"${name}":${JSON.stringify(value)}`;
+  }
+  return `${line}}`;
+}
+
+/** Printable ASCII without the quote and the backslash. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+/** An object keeps these names in their order. */
+const PLAIN_NAME = /^[A-Za-z][\w.-]*$/;
 
 export function jsonLine({ time, level, message, fields }: LogEntry): string {
   const line: Record<string, string | number | boolean> = { time, level, message };
@@ -247,9 +270,10 @@ class LogOutput {
     this.#file = file;
   };
 
-  write(entry: LogEntry): void {
+  /** `line`: the same as JSON, where it is there already. */
+  write(entry: LogEntry, line?: string): void {
     this.#time = entry.time;
-    const json = this.#json || this.#file !== undefined ? jsonLine(entry) : "";
+    const json = this.#json || this.#file !== undefined ? (line ?? jsonLine(entry)) : "";
     this.#said = joined(this.#said, this.#json ? json : readableLine(entry));
     if (!this.#json && this.#file !== undefined) this.#filed = joined(this.#filed, json);
     if (this.#later === undefined || !CAN_WAIT.has(entry.level) || this.#said.length > MOST_WAITING) this.#flush();

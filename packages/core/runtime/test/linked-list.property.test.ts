@@ -6,7 +6,7 @@ import { type Link, LinkedList } from "../src/index.ts";
 const step = fc.oneof(
   fc.constant({ do: "add" as const }),
   fc.constant({ do: "shift" as const }),
-  fc.record({ do: fc.constant("delete" as const), which: fc.nat({ max: 30 }) }),
+  fc.record({ do: fc.constantFrom("delete" as const, "move" as const), which: fc.nat({ max: 30 }) }),
 );
 
 test("behaves like an array, whoever leaves whenever", () => {
@@ -18,13 +18,16 @@ test("behaves like an array, whoever leaves whenever", () => {
       const told: unknown[] = [];
       const right: unknown[] = [];
       for (const action of steps) {
-        const link = action.do === "delete" ? links[action.which] : undefined;
+        const link = "which" in action ? links[action.which] : undefined;
         if (action.do === "add") {
           expected.push(links.length);
           links.push(list.add(links.length));
         } else if (action.do === "shift") {
           told.push(list.shift());
           right.push(expected.shift());
+        } else if (link && action.do === "move") {
+          list.moveToEnd(link);
+          if (expected.includes(link.item)) expected = [...expected.filter((item) => item !== link.item), link.item];
         } else if (link) {
           told.push(list.delete(link));
           right.push(expected.includes(link.item));

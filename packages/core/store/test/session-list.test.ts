@@ -272,3 +272,18 @@ test.each([
   expect(shortened(text, most)).toBe(short);
   expect(shortened(text, most).length).toBeLessThanOrEqual(most);
 });
+
+test("a line has one space between its words, whatever stood there", () => {
+  const piece = fc.constantFrom("a", "b~", " ", "  ", "\n", "\t", "\0", "\u001f", "\u007f", "\u0085", "é", "\u2003");
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+      const text = pieces.join("");
+      expect(shortened(text, 400)).toBe(
+        text
+          .split(/[\s\p{Cc}]+/u)
+          .filter(Boolean)
+          .join(" "),
+      );
+    }),
+  );
+});

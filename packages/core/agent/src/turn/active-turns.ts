@@ -295,11 +295,22 @@ const MAX_WAITING = 10_000;
 /** Jobs that have released their permits: each holds its conversation in memory. */
 const MAX_RELEASED = 1_000;
 
-interface Job extends QueuedItem {
+/** A class, as a link of a list is (`LinkedList`): an object literal would keep its turn in memory. */
+class Job implements QueuedItem {
+  readonly n: number;
+  readonly conversationKey: string;
+  readonly channel = "";
+  readonly isAlone: boolean;
   /** Set when it begins. */
-  run: Run | undefined;
+  run: Run | undefined = undefined;
   /** Called when it begins, if it had to wait. */
-  start: (() => void) | undefined;
+  start: (() => void) | undefined = undefined;
+
+  constructor(n: number, conversationKey: string, isAlone: boolean) {
+    this.n = n;
+    this.conversationKey = conversationKey;
+    this.isAlone = isAlone;
+  }
 }
 
 export class TurnQueue {
@@ -341,7 +352,7 @@ export class TurnQueue {
 
   /** Runs `work` when its conversation is free, without a permit: it must not wait for other conversations, nor be refused. */
   async alone<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const job: Job = { ...this.#job(key), isAlone: true };
+    const job = this.#job(key, true);
     this.#queue.add(job);
     if (!job.run) await new Promise<void>((start) => (job.start = start));
     try {
@@ -364,8 +375,8 @@ export class TurnQueue {
     return this.#waiting;
   }
 
-  #job(key: string): Job {
-    return { n: (this.#arrived += 1), conversationKey: key, channel: "", run: undefined, start: undefined };
+  #job(key: string, isAlone = false): Job {
+    return new Job((this.#arrived += 1), key, isAlone);
   }
 
   async #wait(job: Job, signal: AbortSignal | undefined): Promise<void> {

@@ -6,7 +6,7 @@ import type { Attachments } from "../attachments.ts";
 import {
   type Conversation,
   assistantMessage,
-  messagesOf,
+  type History,
   questionWith,
   redactText,
   textOf,
@@ -35,6 +35,7 @@ export interface TurnExecutorDeps {
   readonly limitedClient: LimitedClient;
   readonly spending: Spending;
   readonly turns: TurnStore;
+  readonly history: History;
   readonly redaction: Redaction;
   readonly attachments: Attachments | undefined;
   /** Called with every event of every turn. */
@@ -110,7 +111,7 @@ export class TurnExecutor {
     const spent = () => spending.toRecordPart(profile, meter);
     const steps = new StepCheckpoints({ store, turnId, spent, toolOf: toolsOf(profile) });
     const ended = { request, files, conversation, progress, profile, steps };
-    const checkpoints = new AnswerCheckpoints({ store, clock, turnId, partial: () => progress.partial });
+    let checkpoints: AnswerCheckpoints | undefined;
     const sessionId = conversation.name;
     const of = { turnId, sessionId, conversationId: conversation.id, owner: turn.owner };
     const emit: EmitTurnEvent = (fields) => {
@@ -127,7 +128,9 @@ export class TurnExecutor {
     let ok = false;
     try {
       const onPartial = (): void => {
-        if (turn.storing !== undefined) checkpoints.changed();
+        if (turn.storing === undefined) return;
+        checkpoints ??= new AnswerCheckpoints({ store, clock, turnId, partial: () => progress.partial });
+        checkpoints.changed();
       };
       if (files.length > 0) await this.#transcribe(turn, progress);
       const response = await this.#answer(ended, { turn, emit, onPartial });
@@ -143,7 +146,7 @@ export class TurnExecutor {
       await turns.keepFailed(ended, failure);
       throw failure;
     } finally {
-      checkpoints.end();
+      checkpoints?.end();
       const durationMs = clock.monotonic() - startedAt;
       // The event that the message is stored comes before the event that the turn has ended.
       await turn.storing?.catch(() => {});
@@ -155,7 +158,7 @@ export class TurnExecutor {
     { conversation, progress, profile, steps }: EndedTurn,
     { turn, emit, onPartial }: Pick<TurnLoopDeps, "turn" | "emit" | "onPartial">,
   ): Promise<string> {
-    const { store, clock, log, tracer, models, redaction, budget, profileOf, isListened } = this.#deps;
+    const { store, clock, log, tracer, models, history, redaction, budget, profileOf, isListened } = this.#deps;
     const { name, model } = profile;
     const { granted = [], ask = this.#deps.ask } = turn.request;
     const tools = withNeeded(turn.request.tools, profile);
@@ -169,7 +172,7 @@ export class TurnExecutor {
       ask,
       grants: granted.length > 0 ? new Grants(granted, store.toolCalls.of(progress.id)) : undefined,
       promptContext: (profileOf(name) ?? profile).promptContext?.() ?? "",
-      history: () => messagesOf(conversation),
+      history: () => history.messagesOf(conversation),
       progress,
       steps,
       store,
@@ -352,7 +355,8 @@ class TurnLoop {
   /** Resolves with the answer; throws TURN_*, MODEL_*, COST_LIMIT, STORE_*. `progress` tells what happened until then. */
   async run(): Promise<string> {
     const { progress, settings, redaction, turn, steps } = this.#deps;
-    for (let step = await this.#resume(); step < settings.maxSteps; step += 1) {
+    let step = steps !== undefined && turn.request.resumable === true ? await this.#resume(steps) : 0;
+    for (; step < settings.maxSteps; step += 1) {
       const answer = withUniqueCallIds(await this.#model.ask(step), progress.messages, steps?.usedCallIds);
       const content = redactText(answer.content, redaction.redact);
       const calls = toolCallsOf(content);
@@ -370,9 +374,8 @@ class TurnLoop {
   }
 
   /** Goes on where an earlier attempt was cut off. Resolves with the number of steps it had made. */
-  async #resume(): Promise<number> {
-    const { steps, progress, turn } = this.#deps;
-    if (!steps || !turn.request.resumable) return 0;
+  async #resume(steps: StepCheckpoints): Promise<number> {
+    const { progress } = this.#deps;
     const { done, calls } = steps.resume(progress);
     for (const call of calls) {
       const result = steps.resultOf(call);

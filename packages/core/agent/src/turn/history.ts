@@ -13,6 +13,7 @@ import type { ClientId, Json } from "@svc/contract";
 import type { SentFile, SessionPlace, Store, StoredTurn } from "@svc/store";
 import { redactJson } from "@svc/config";
 import { mediaKindOf, jsonAs } from "@svc/kit";
+import { type Link, LinkedList } from "@svc/runtime";
 
 export interface Conversation {
   readonly id: string;
@@ -20,8 +21,8 @@ export interface Conversation {
   readonly name: string;
   /** Where it stands on disk; undefined until its first turn is there. */
   place: SessionPlace | undefined;
-  /** Oldest first. */
-  readonly turns: KeptTurn[];
+  /** Oldest first; undefined until a model reads them. The built-in one never does. */
+  turns: KeptTurn[] | undefined;
   tokens: number;
   /** Of memory, for `turns`. */
   bytes: number;
@@ -32,16 +33,6 @@ interface KeptTurn {
   messages: readonly LanguageModelV4Message[] | string;
   readonly tokens: number;
   readonly bytes: number;
-}
-
-/** What a model is sent of earlier turns. */
-export function messagesOf({ turns }: Pick<Conversation, "turns">): LanguageModelV4Message[] {
-  const messages: LanguageModelV4Message[] = [];
-  for (const turn of turns) {
-    if (typeof turn.messages === "string") turn.messages = JSON.parse(turn.messages) as LanguageModelV4Message[];
-    for (const message of turn.messages) messages.push(message);
-  }
-  return messages;
 }
 
 interface AppendedTurn {
@@ -62,8 +53,9 @@ export class History {
   readonly #store: Store;
   #maxTokens: number;
   readonly #limits: CacheLimits;
-  /** Least recently used first. */
-  readonly #cache = new Map<string, Conversation>();
+  readonly #cache = new Map<string, Link<Conversation>>();
+  /** Least recently used first. Each turn moves one: in a Map that is a new entry, and a new table every few turns. */
+  readonly #used = new LinkedList<Conversation>();
   #cachedBytes = 0;
 
   constructor(store: Store, maxTokens: number, limits: CacheLimits = CACHE_LIMITS) {
@@ -77,12 +69,11 @@ export class History {
     const key = conversationKey(clientId, name);
     const cached = this.#cache.get(key);
     if (cached) {
-      this.#cache.delete(key);
-      this.#cache.set(key, cached);
-      return cached;
+      this.#used.moveToEnd(cached);
+      return cached.item;
     }
     const conversation = this.#read(clientId, name, id);
-    this.#cache.set(key, conversation);
+    this.#cache.set(key, this.#used.add(conversation));
     this.#cachedBytes += conversation.bytes;
     this.#evict();
     return conversation;
@@ -91,6 +82,16 @@ export class History {
   /** A conversation nobody named: it starts empty and leaves memory with its only turn. */
   fresh(clientId: ClientId, name: string): Conversation {
     return empty(clientId, name, crypto.randomUUID());
+  }
+
+  /** What a model is sent of earlier turns. */
+  messagesOf(conversation: Conversation): LanguageModelV4Message[] {
+    const messages: LanguageModelV4Message[] = [];
+    for (const turn of conversation.turns ?? this.#load(conversation)) {
+      if (typeof turn.messages === "string") turn.messages = JSON.parse(turn.messages) as LanguageModelV4Message[];
+      for (const message of turn.messages) messages.push(message);
+    }
+    return messages;
   }
 
   /** What is remembered was cut to the size before. Turns that run end with what they have. */
@@ -103,6 +104,7 @@ export class History {
   /** All of it is read again when it is needed. */
   clear(): void {
     this.#cache.clear();
+    while (this.#used.size > 0) this.#used.shift();
     this.#cachedBytes = 0;
   }
 
@@ -110,8 +112,14 @@ export class History {
   append(conversation: Conversation, place: SessionPlace, { messages, text, tokens }: AppendedTurn): void {
     const before = conversation.bytes;
     conversation.place = place;
-    this.#add(conversation, { messages: text, tokens, bytes: bytesOf(messages) });
-    if (this.#cache.get(conversationKey(conversation.clientId, conversation.name)) !== conversation) return;
+    // Whoever reads them first finds this one on disk with the others.
+    if (conversation.turns === undefined) return;
+    this.#add(conversation, conversation.turns, { messages: text, tokens, bytes: bytesOf(messages) });
+    this.#grown(conversation, before);
+  }
+
+  #grown(conversation: Conversation, before: number): void {
+    if (this.#cache.get(conversationKey(conversation.clientId, conversation.name))?.item !== conversation) return;
     this.#cachedBytes += conversation.bytes - before;
     this.#evict();
   }
@@ -122,16 +130,17 @@ export class History {
     const cached = this.#cache.get(key);
     if (!cached) return;
     this.#cache.delete(key);
-    this.#cachedBytes -= cached.bytes;
+    this.#used.delete(cached);
+    this.#cachedBytes -= cached.item.bytes;
   }
 
-  #add(conversation: Conversation, turn: KeptTurn): void {
-    conversation.turns.push(turn);
+  #add(conversation: Conversation, turns: KeptTurn[], turn: KeptTurn): void {
+    turns.push(turn);
     conversation.tokens += turn.tokens;
     conversation.bytes += turn.bytes;
-    while (conversation.tokens > this.#maxTokens && conversation.turns.length > 0) {
+    while (conversation.tokens > this.#maxTokens && turns.length > 0) {
       // Moves nothing, where `splice` moves all that stays.
-      const oldest = conversation.turns.shift()!;
+      const oldest = turns.shift()!;
       conversation.tokens -= oldest.tokens;
       conversation.bytes -= oldest.bytes;
     }
@@ -140,7 +149,7 @@ export class History {
   /** One whose turn runs may go too: the turn holds it, and its end finds it on disk. So may the only one, if it is too large. */
   #evict(): void {
     while (this.#cache.size > this.#limits.conversations || this.#cachedBytes > this.#limits.bytes) {
-      this.forget(this.#cache.values().next().value!);
+      this.forget(this.#used.first!);
     }
   }
 
@@ -152,17 +161,25 @@ export class History {
       return empty(clientId, name, isFree ? wanted : crypto.randomUUID());
     }
     const conversation = empty(clientId, name, sessions.idOf(place) ?? crypto.randomUUID());
-    for (const turn of sessions.recentTurns(place, this.#maxTokens)) {
-      const messages = forModel(turn);
-      this.#add(conversation, { messages, tokens: turn.tokens, bytes: bytesOf(messages) });
-    }
     conversation.place = place;
     return conversation;
+  }
+
+  #load(conversation: Conversation): KeptTurn[] {
+    const turns: KeptTurn[] = (conversation.turns = []);
+    const { place, bytes: before } = conversation;
+    if (place === undefined) return turns;
+    for (const turn of this.#store.sessions.recentTurns(place, this.#maxTokens)) {
+      const messages = forModel(turn);
+      this.#add(conversation, turns, { messages, tokens: turn.tokens, bytes: bytesOf(messages) });
+    }
+    this.#grown(conversation, before);
+    return turns;
   }
 }
 
 function empty(clientId: ClientId, name: string, id: string): Conversation {
-  return { id, clientId, name, place: undefined, turns: [], tokens: 0, bytes: 0 };
+  return { id, clientId, name, place: undefined, turns: undefined, tokens: 0, bytes: 0 };
 }
 
 /** An upper bound of the memory that plain data takes: V8 keeps a character in one byte or in two. */
@@ -379,7 +396,7 @@ function objectOr(input: string): object {
 export function questionWith(
   text: string,
   files: readonly SentFile[],
-  transcripts: ReadonlyMap<string, string> = new Map(),
+  transcripts: ReadonlyMap<string, string> = NO_TRANSCRIPTS,
 ): LanguageModelV4Message {
   if (files.length === 0) return userMessage(text);
   const lines = files.flatMap(({ id, type, path }) => [
@@ -390,6 +407,8 @@ export function questionWith(
   const about = { type: "text" as const, text: (isBlank ? "" : "\n") + lines.join("\n") };
   return { role: "user", content: isBlank ? [about] : [{ type: "text", text }, about] };
 }
+
+const NO_TRANSCRIPTS: ReadonlyMap<string, string> = new Map();
 
 /** The words of the person alone. */
 export function wordsIn({ content }: LanguageModelV4Message, files: readonly SentFile[] = []): string {

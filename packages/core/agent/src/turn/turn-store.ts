@@ -280,6 +280,7 @@ const REPLACEABLE = 100;
  */
 export class SentMessages {
   readonly #deps: SentMessagesDeps;
+  #nextLoopTurn: Promise<void> | undefined;
 
   constructor(deps: SentMessagesDeps) {
     this.#deps = deps;
@@ -294,7 +295,7 @@ export class SentMessages {
     try {
       const placed = turn.hasFiles ? await this.#place(turn) : [];
       // A turn that has come to its end meanwhile keeps its message with it.
-      await new Promise<void>((resolve) => void setImmediate(resolve));
+      await this.#loopTurn();
       await (turn.progress?.ending ?? this.#write(turn, conversation, placed));
       if (placed.length > 0) void this.#deps.attachments?.sent(placed);
     } catch (error) {
@@ -306,6 +307,16 @@ export class SentMessages {
     if (waits) publish?.({ type: "turn-store", turnId, sessionId: name, conversationId: sessionId, owner });
     request.onStored?.({ turnId, conversationId: sessionId, sessionId: name, waits });
     for (const event of turn.release()) executor.emit(turn, event);
+  }
+
+  /** The rest of this turn of the event loop: one promise for all messages that come in it. */
+  #loopTurn(): Promise<void> {
+    return (this.#nextLoopTurn ??= new Promise<void>((resolve) => {
+      setImmediate(() => {
+        this.#nextLoopTurn = undefined;
+        resolve();
+      });
+    }));
   }
 
   /** Its files are in the workspace, and on disk, before its message is. Resolves with those that are new. */

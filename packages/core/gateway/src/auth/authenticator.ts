@@ -390,11 +390,16 @@ interface Opener {
   readonly signIn?: Principal["signIn"];
 }
 
-interface Open {
+class Open {
   readonly signIn: PageSignIn | undefined;
   readonly close: (why: EndReason) => void;
   /** It has ended. */
-  forget: () => void;
+  forget: () => void = forget;
+
+  constructor(signIn: PageSignIn | undefined, close: (why: EndReason) => void) {
+    this.signIn = signIn;
+    this.close = close;
+  }
 }
 
 export class DeviceConnections {
@@ -414,7 +419,7 @@ export class DeviceConnections {
     let list = this.#open.get(id);
     if (list === undefined) this.#open.set(id, (list = new LinkedList()));
     const opened = list;
-    const open: Open = { signIn, close, forget };
+    const open = new Open(signIn, close);
     const link = opened.add(open);
     return (open.forget = () => void opened.delete(link));
   }

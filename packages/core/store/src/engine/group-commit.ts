@@ -23,11 +23,24 @@ export interface CommitHooks {
   readonly traceparent?: (() => string | undefined) | undefined;
 }
 
-interface Job {
+/** A class, as a link of a list is (`LinkedList`): an object literal would keep its turn in memory. */
+class Job {
   readonly change: () => unknown;
   readonly traceparent: string | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
+
+  constructor(
+    change: () => unknown,
+    traceparent?: string,
+    resolve: (value: unknown) => void = () => {},
+    reject: (error: Error) => void = () => {},
+  ) {
+    this.change = change;
+    this.traceparent = traceparent;
+    this.resolve = resolve;
+    this.reject = reject;
+  }
 }
 
 export class GroupCommit {
@@ -65,7 +78,7 @@ export class GroupCommit {
   write<T>(change: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const traceparent = this.#hooks.traceparent?.();
-      this.#queue.push({ change, traceparent, resolve: resolve as (value: unknown) => void, reject });
+      this.#queue.push(new Job(change, traceparent, resolve as (value: unknown) => void, reject));
       if (this.#scheduled) return;
       this.#scheduled = true;
       setImmediate(this.#flush);
@@ -74,7 +87,7 @@ export class GroupCommit {
 
   /** Runs `change` in a transaction of its own before it returns. For what a reader has to find. Throws what failed. */
   runNow(change: () => void): void {
-    this.#transaction([{ change, traceparent: undefined, resolve: () => {}, reject: () => {} }]);
+    this.#transaction([new Job(change)]);
   }
 
   /** Commits what is queued now. For shutdown. */

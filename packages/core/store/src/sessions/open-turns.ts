@@ -47,7 +47,8 @@ export class OpenTurnStore {
   /** Inside the transaction that ends the turn. */
   remove(turnId: string): void {
     const rows = this.#known();
-    const n = rows.get(turnId);
+    // Most turns end before their message was written by itself.
+    const n = rows.size > 0 ? rows.get(turnId) : undefined;
     if (n === undefined) return;
     this.#delete.run(n);
     this.#deletePartial.run(turnId);

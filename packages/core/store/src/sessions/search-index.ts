@@ -323,6 +323,7 @@ export function previewOf(spoken: readonly SpokenText[]): string {
 
 /** One line of at most `most` characters, cut between words where it can be. */
 export function shortened(text: string, most: number): string {
+  if (text.length <= most && PLAIN_LINE.test(text)) return text;
   // Of a long text only as much is looked at as can be shown.
   const line = text
     .slice(0, most * 4)
@@ -334,6 +335,9 @@ export function shortened(text: string, most: number): string {
   const atWord = cut.slice(0, Math.max(cut.lastIndexOf(" "), 0));
   return `${wellFormed(atWord.length > most / 2 ? atWord : cut)}…`;
 }
+
+/** Words with one space between them, as nearly every short message is: half a microsecond in place of two. */
+const PLAIN_LINE = /^[^\s\p{Cc}]+(?: [^\s\p{Cc}]+)*$/u;
 
 /** Without half a character at its end. */
 const wellFormed = (text: string): string => text.replace(/[\uD800-\uDBFF]$/, "").trimEnd();
