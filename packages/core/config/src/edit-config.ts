@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { SvcError } from "@svc/contract";
 import { type Path, type Table, copyValue, emptyTable, isTable, keyText, valueAt } from "./table.ts";
+import { readPlaces } from "./toml-places.ts";
 import { type ConfigValue, parseToml, tomlKey, tomlValue } from "./toml.ts";
 
 export interface ConfigChange {
@@ -57,7 +58,6 @@ export async function removeConfigItems(
 ): Promise<string> {
   const expected = await tableOf(text);
   const items = itemsOf(expected, list);
-  const { readPlaces } = await import("./toml-places.ts");
   const places = readPlaces(text);
   let edited = text;
   // From the end, so that the places of those before stay right.
@@ -94,7 +94,7 @@ function itemsOf(table: Table, list: Path): unknown[] {
 
 /** What a config's text says. Throws CONFIG_INVALID. */
 async function tableOf(text: string): Promise<Table> {
-  const parsed = await parseToml(text);
+  const parsed = parseToml(text);
   if ("table" in parsed) return parsed.table;
   const { line, column, message } = parsed.fault;
   const place = line === undefined ? "" : `line ${line}, column ${column}: `;
@@ -117,7 +117,7 @@ function forItem(table: Table, change: ConfigChange): ConfigChange {
 }
 
 async function changed(text: string, { path, value }: ConfigChange): Promise<string> {
-  const [{ readPlaces }, { insertionOf }] = await Promise.all([import("./toml-places.ts"), import("./toml-edits.ts")]);
+  const { insertionOf } = await import("./toml-edits.ts");
   try {
     const range = readPlaces(text).rangeOf(path);
     const written = text.includes("\r\n") ? tomlValue(value).replaceAll("\n", "\r\n") : tomlValue(value);
@@ -125,7 +125,6 @@ async function changed(text: string, { path, value }: ConfigChange): Promise<str
     const insertion = insertionOf(text, path, written);
     if (insertion) return text.slice(0, insertion.at) + insertion.text + text.slice(insertion.at);
   } catch (cause) {
-    // The two parsers differ at the edges of TOML.
     throw unchangeable(keyText(path), cause);
   }
   throw unchangeable(keyText(path));
@@ -174,7 +173,6 @@ async function set(text: string, change: ConfigChange): Promise<string> {
     if (edited !== undefined && isDeepStrictEqual(valueAt(await tableOf(edited), path), copyValue(value)))
       return edited;
   }
-  const { readPlaces } = await import("./toml-places.ts");
   // A table with a header, or a list of such: it makes room first.
   if (before !== undefined && typeof before === "object" && !readPlaces(text).rangeOf(path)) {
     const rest = await removed(text, path);
@@ -262,12 +260,11 @@ function withoutEmpty(table: Table, path: Path): Table {
 /** The same error with the line that is in the way. */
 async function placed(text: string, path: Path, error: unknown): Promise<never> {
   if (!(error instanceof SvcError) || error.code !== "CONFIG_UNWRITABLE") throw error;
-  const { readPlaces } = await import("./toml-places.ts");
   let line: number | undefined;
   try {
     line = readPlaces(text).placeOf(path, "value")?.line;
   } catch {
-    // The two parsers differ at the edges of TOML.
+    // Not TOML: the error goes without a line.
   }
   const at = line === undefined ? "" : ` See line ${line}.`;
   throw new SvcError(error.code, `${error.message}${at}`, {
