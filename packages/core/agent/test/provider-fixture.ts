@@ -34,7 +34,7 @@ export async function against(
 
 export interface RawServer extends AsyncDisposable {
   readonly url: string;
-  /** Somebody takes it for a proxy, and asks for a tunnel. */
+  /** A client takes the server for a proxy and asks for a tunnel. */
   onConnect(take: (request: IncomingMessage, socket: Duplex) => void): void;
 }
 

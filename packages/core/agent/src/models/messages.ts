@@ -518,7 +518,7 @@ class MessagesStream implements StreamedAnswer {
     if (untold) this.#take(untold);
   }
 
-  /** Without its `finish` part an answer has broken off; whoever reads it knows. */
+  /** An answer without its `finish` part has broken off: the turn checks that. */
   end(): void {
     this.tell();
   }

@@ -36,7 +36,7 @@ const IDLE_MS = 4_000;
 const CONNECT_MS = 10_000;
 /** Without a byte. The limit of the turn is seldom longer. */
 const SILENCE_MS = 300_000;
-const TIMES = {
+const CLIENT_OPTIONS = {
   allowH2: false,
   connect: { timeout: CONNECT_MS, allowH2: false },
   headersTimeout: SILENCE_MS,
@@ -101,7 +101,7 @@ export class ProviderConnection {
     for (const [name, value] of Object.entries(this.#headers)) validateHeaderValue(name, value);
     // As the runtime's own fetch reads the variables: only where the operator asks for it.
     const usesProxy = process.env["NODE_USE_ENV_PROXY"] === "1";
-    return usesProxy ? new EnvHttpProxyAgent(TIMES) : new Client(this.#baseUrl.origin, TIMES);
+    return usesProxy ? new EnvHttpProxyAgent(CLIENT_OPTIONS) : new Client(this.#baseUrl.origin, CLIENT_OPTIONS);
   }
 
   #networkError(path: string, cause: unknown, statusCode: number | undefined): APICallError {
@@ -119,7 +119,7 @@ export class ProviderConnection {
 /** `error`: undefined where the whole body was read. `isNetwork`: the connection or the protocol failed. */
 type OnOver = (error: unknown, isNetwork: boolean, status: number | undefined) => void;
 
-/** One request and its reply. The dispatcher calls it in the scope of whoever opened the connection. */
+/** One request and its reply. The dispatcher calls it in the scope of the call that opened the connection. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal | undefined;
   readonly #read: ReplyReader;
