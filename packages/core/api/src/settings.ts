@@ -1,5 +1,5 @@
 /** The config file as the page edits it, its versions, and tests of models and channels. */
-import { integer, type Json } from "@svc/contract";
+import { integer, type Json, type NodeType } from "@svc/contract";
 import * as v from "valibot";
 import { anyJson, name, time, undescribed, type Output } from "./schema.ts";
 
@@ -89,17 +89,7 @@ export type SettingsVersionDiff = Output<typeof SettingsVersionDiff>;
 /** A key as a form shows it. */
 export type SettingsField = {
   readonly name: string;
-  readonly type:
-    | "string"
-    | "integer"
-    | "number"
-    | "boolean"
-    | "choice"
-    | "list"
-    | "object"
-    | "record"
-    | "union"
-    | "any";
+  readonly type: NodeType;
   readonly required: boolean;
   readonly default?: Json;
   readonly description?: string;

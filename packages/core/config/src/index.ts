@@ -33,7 +33,7 @@ export {
   type ReportContext,
 } from "./problem.ts";
 export { MASK } from "./redacted.ts";
-export { allowedValues, expectation, type NodeType, readText, type SchemaNode } from "./schema-node.ts";
+export { allowedValues, expectation, readText, type SchemaNode } from "./schema-node.ts";
 export { LEAST_CHOSEN_CHARS } from "./secret-values.ts";
 export {
   isSealed,

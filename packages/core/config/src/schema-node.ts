@@ -1,18 +1,6 @@
 /** Reads a valibot schema once into plain nodes. Everything that needs to know the keys of the config asks these. */
-import type { Json, Marks } from "@svc/contract";
+import type { Json, Marks, NodeType } from "@svc/contract";
 import type { GenericSchema } from "valibot";
-
-export type NodeType =
-  | "string"
-  | "integer"
-  | "number"
-  | "boolean"
-  | "choice"
-  | "list"
-  | "object"
-  | "record"
-  | "union"
-  | "any";
 
 export interface SchemaNode {
   readonly type: NodeType;

@@ -1,6 +1,19 @@
 /** Schema pieces for config sections. Pure valibot; what they mark is read back by the one schema walk of `@svc/config`. */
 import * as v from "valibot";
 
+/** What a key of the config holds: for its checks and for the forms that show it. */
+export type NodeType =
+  | "string"
+  | "integer"
+  | "number"
+  | "boolean"
+  | "choice"
+  | "list"
+  | "object"
+  | "record"
+  | "union"
+  | "any";
+
 /** Marks on a schema, kept as valibot metadata. */
 export interface Marks {
   /** The value is a secret: shown as dots, encrypted at rest, redacted from logs. */

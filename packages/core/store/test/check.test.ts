@@ -65,7 +65,7 @@ describe("a check", () => {
     ["DELETE FROM turns WHERE n = 3", "1 turns follow one"],
     ["UPDATE turns SET previous = 8 WHERE n = 3", "1 turns follow one"],
     ["UPDATE turns SET previous = 3 WHERE n = 3", "1 turns follow one"],
-    ["DROP TABLE vault", "Deps of its schema are missing: table vault"],
+    ["DROP TABLE vault", "Parts of its schema are missing: table vault"],
     ["CREATE TRIGGER t AFTER INSERT ON turns BEGIN DELETE FROM devices; END", "triggers or views"],
     ["CREATE VIEW v AS SELECT 1", "triggers or views"],
   ])("finds what %s did", async (sql, problem) => {

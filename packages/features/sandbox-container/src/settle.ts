@@ -1,4 +1,4 @@
-/** Which engine it is, with which image, and what it needs here: by trying one command. */
+/** Chooses the engine, its image and the workarounds that this machine needs, by trying one command. */
 import { type Confinement, SvcError } from "@svc/contract";
 import { ask, type Engine, type EngineName, ENGINES, type Environment, findEngine } from "./engine.ts";
 import { stricterProfile } from "./seccomp-profile.ts";
@@ -6,12 +6,12 @@ import { PLAIN, nextTry, type Workarounds } from "./workarounds.ts";
 
 export interface Settled {
   readonly engine: Engine;
-  /** Its id: what a name means may change. */
+  /** The image's id: later its name may mean another image. */
   readonly image: string;
-  /** The engine's root is an ordinary user. */
+  /** The engine runs as an ordinary user: root in the container is that user outside. */
   readonly isRootless: boolean;
   readonly workarounds: Workarounds;
-  /** Of system calls, as JSON. Default: the engine's own. */
+  /** The seccomp profile, as JSON. Undefined: the engine's own. */
   readonly profile: string | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface Settling {
   readonly image: string;
   readonly environment: Environment;
   readonly signal: AbortSignal;
-  /** Runs a command that does nothing. undefined: it ran; else what the engine said. */
+  /** Runs a command that does nothing. Undefined: it ran. Otherwise what the engine printed. */
   tryOut(settled: Settled): Promise<string | undefined>;
 }
 
@@ -38,14 +38,14 @@ export async function settle(settling: Settling): Promise<Settled> {
 
 export const unavailable = (message: string): SvcError => new SvcError("SANDBOX_UNAVAILABLE", message);
 
-/** Whom commands run as, where that can be done. */
+/** Refuses a user that this process can't run commands as. Throws SANDBOX_UNAVAILABLE. */
 export function refuseOthers({ user }: Confinement): void {
   const uid = process.getuid?.();
   if (uid === undefined) throw unavailable("The container backend is not for this system.");
   if (user && uid !== 0 && user.uid !== uid) throw unavailable("Only root can run commands as another user.");
 }
 
-/** A sentence's part: why not. */
+/** A text is the reason why this engine can't be used, as part of a sentence. */
 async function settleOn(engine: Engine, { image: wanted, signal, tryOut }: Settling): Promise<Settled | string> {
   const { name } = engine;
   const inspected = await ask(engine, ["image", "inspect", "--format={{.Id}}", wanted], signal);

@@ -116,7 +116,7 @@ function schemaProblems(db: DatabaseSync, schema: number): string[] {
   const have = schemaObjects(db);
   const missing = expectedObjects(schema).filter((name) => !have.includes(name));
   return [
-    ...(missing.length > 0 ? [`Deps of its schema are missing: ${missing.join(", ")}.`] : []),
+    ...(missing.length > 0 ? [`Parts of its schema are missing: ${missing.join(", ")}.`] : []),
     ...(hasForeign(have) ? [FOREIGN] : []),
   ];
 }
