@@ -28,7 +28,7 @@ export async function parseConfig(
   file: string,
   { text, mode }: Pick<ConfigFile, "text"> & Partial<ConfigFile>,
 ): Promise<ParsedConfig> {
-  const parsed = parseToml(text);
+  const parsed = await parseToml(text);
   if ("table" in parsed) return { file, text, mode, table: parsed.table };
   throw new ConfigError(file, [{ code: "CONFIG_INVALID", file, key: "", ...parsed.fault }]);
 }

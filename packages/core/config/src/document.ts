@@ -35,7 +35,7 @@ export async function checkDocument<Schema extends GenericSchema>(
   schema: Schema,
   rules: (table: Table) => readonly Finding[],
 ): Promise<CheckedDocument<InferOutput<Schema>>> {
-  const parsed = parseToml(text);
+  const parsed = await parseToml(text);
   if ("fault" in parsed) {
     const problems = [{ code, file, key: "", ...parsed.fault }];
     return { value: undefined, table: undefined, problems, place: async () => [] };

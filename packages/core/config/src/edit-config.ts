@@ -2,7 +2,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { SvcError } from "@svc/contract";
 import { type Path, type Table, copyValue, emptyTable, isTable, keyText, valueAt } from "./table.ts";
-import { readPlaces } from "./toml-places.ts";
 import { type ConfigValue, parseToml, tomlKey, tomlValue } from "./toml.ts";
 
 export interface ConfigChange {
@@ -58,6 +57,7 @@ export async function removeConfigItems(
 ): Promise<string> {
   const expected = await tableOf(text);
   const items = itemsOf(expected, list);
+  const { readPlaces } = await import("./toml-places.ts");
   const places = readPlaces(text);
   let edited = text;
   // From the end, so that the places of those before stay right.
@@ -94,7 +94,7 @@ function itemsOf(table: Table, list: Path): unknown[] {
 
 /** What a config's text says. Throws CONFIG_INVALID. */
 async function tableOf(text: string): Promise<Table> {
-  const parsed = parseToml(text);
+  const parsed = await parseToml(text);
   if ("table" in parsed) return parsed.table;
   const { line, column, message } = parsed.fault;
   const place = line === undefined ? "" : `line ${line}, column ${column}: `;
@@ -117,7 +117,7 @@ function forItem(table: Table, change: ConfigChange): ConfigChange {
 }
 
 async function changed(text: string, { path, value }: ConfigChange): Promise<string> {
-  const { insertionOf } = await import("./toml-edits.ts");
+  const [{ readPlaces }, { insertionOf }] = await Promise.all([import("./toml-places.ts"), import("./toml-edits.ts")]);
   try {
     const range = readPlaces(text).rangeOf(path);
     const written = text.includes("\r\n") ? tomlValue(value).replaceAll("\n", "\r\n") : tomlValue(value);
@@ -125,6 +125,7 @@ async function changed(text: string, { path, value }: ConfigChange): Promise<str
     const insertion = insertionOf(text, path, written);
     if (insertion) return text.slice(0, insertion.at) + insertion.text + text.slice(insertion.at);
   } catch (cause) {
+    // The two parsers differ at the edges of TOML.
     throw unchangeable(keyText(path), cause);
   }
   throw unchangeable(keyText(path));
@@ -173,6 +174,7 @@ async function set(text: string, change: ConfigChange): Promise<string> {
     if (edited !== undefined && isDeepStrictEqual(valueAt(await tableOf(edited), path), copyValue(value)))
       return edited;
   }
+  const { readPlaces } = await import("./toml-places.ts");
   // A table with a header, or a list of such: it makes room first.
   if (before !== undefined && typeof before === "object" && !readPlaces(text).rangeOf(path)) {
     const rest = await removed(text, path);
@@ -260,11 +262,12 @@ function withoutEmpty(table: Table, path: Path): Table {
 /** The same error with the line that is in the way. */
 async function placed(text: string, path: Path, error: unknown): Promise<never> {
   if (!(error instanceof SvcError) || error.code !== "CONFIG_UNWRITABLE") throw error;
+  const { readPlaces } = await import("./toml-places.ts");
   let line: number | undefined;
   try {
     line = readPlaces(text).placeOf(path, "value")?.line;
   } catch {
-    // Not TOML: the error goes without a line.
+    // The two parsers differ at the edges of TOML.
   }
   const at = line === undefined ? "" : ` See line ${line}.`;
   throw new SvcError(error.code, `${error.message}${at}`, {

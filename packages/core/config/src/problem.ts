@@ -1,7 +1,7 @@
 /** What is wrong with a configuration: found by the checks as findings, told as problems, with their place in the file and a guess at what was meant. */
 import { MASK } from "./redacted.ts";
 import { type Path, keyText, valueAt } from "./table.ts";
-import { type Places, readPlaces } from "./toml-places.ts";
+import type { Places } from "./toml-places.ts";
 import { type CatalogueEntry, type ErrorCode, SvcError, buildCommand } from "@svc/contract";
 import { basename } from "node:path";
 
@@ -14,16 +14,16 @@ export interface ReportContext {
 }
 
 export async function report(findings: readonly Finding[], context: ReportContext): Promise<Problem[]> {
-  const places = placesOf(context.text);
+  const places = await placesOf(context.text);
   const problems = await Promise.all(findings.map((finding) => problemOf(finding, context, places)));
   return problems.sort((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity) || (a.column ?? 0) - (b.column ?? 0));
 }
 
-function placesOf(text: string): Places | undefined {
+async function placesOf(text: string): Promise<Places | undefined> {
   try {
-    return readPlaces(text);
+    return (await import("./toml-places.ts")).readPlaces(text);
   } catch {
-    // Not TOML: a problem without its line is still reported.
+    // The two parsers differ at the edges of TOML; a problem without its line is still a problem told.
     return undefined;
   }
 }

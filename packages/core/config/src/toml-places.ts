@@ -1,4 +1,4 @@
-/** The one reader of TOML: values, and where they and their keys stand in the text. */
+/** Where keys and values stand in the file. Loaded only when there is something to complain about, or to change. */
 import { type AST, ParseError, parseTOML } from "toml-eslint-parser";
 import { checkDepth, emptyTable, type Path, type Table } from "./table.ts";
 
@@ -33,10 +33,14 @@ export function readPlaces(text: string): Places {
   };
 }
 
-/** What a ParseError says, and where. */
-export function faultIn(error: unknown): (Place & { readonly cause: string }) | undefined {
-  if (!(error instanceof ParseError)) return undefined;
-  return { line: error.lineNumber, column: error.column + 1, cause: error.message };
+export function syntaxFault(text: string): (Place & { cause: string }) | undefined {
+  try {
+    readPlaces(text);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ParseError)) return undefined;
+    return { line: error.lineNumber, column: error.column + 1, cause: error.message };
+  }
 }
 
 /** Each place is kept by its whole path: `a.a.a…` of some kilobytes would take all memory, so the depth is checked. */
@@ -96,8 +100,6 @@ class Reading {
       for (const pair of node.body) this.pair(pair, path, table);
       return table;
     }
-    // A number would round it, and pass for another.
-    if (node.kind === "integer" && !Number.isSafeInteger(node.value)) return node.bigint;
     return node.value;
   }
 

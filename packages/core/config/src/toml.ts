@@ -2,55 +2,79 @@
  * TOML to plain data, and values and keys as TOML writes them. A text that does not parse is told by place and cause, without a
  * character of it.
  */
-import type { Table } from "./table.ts";
-import { type Place, faultIn, readPlaces } from "./toml-places.ts";
+import { parse } from "@iarna/toml";
+import { type Table, copyValue } from "./table.ts";
 
-export interface SyntaxFault extends Partial<Place> {
+export interface SyntaxFault {
+  /** From 1. */
+  readonly line?: number;
+  readonly column?: number;
   readonly message: string;
 }
 
-export function parseToml(text: string): { table: Table } | { fault: SyntaxFault } {
+/**
+ * The parser takes up what an object inherits when a table is named so: `[constructor]` would write into `Object`. The
+ * rare text that has such a word, or an escape that may spell one, is read by the other parser.
+ */
+const INHERITED = new RegExp(
+  Object.getOwnPropertyNames(Object.prototype)
+    .filter((name) => name !== "__proto__")
+    .concat(String.raw`\\[uU]`)
+    .join("|"),
+);
+
+export async function parseToml(text: string): Promise<{ table: Table } | { fault: SyntaxFault }> {
+  // To the parser a comment that ends with CRLF has a control character in it.
+  const unix = text.replaceAll("\r\n", "\n");
   try {
-    return { table: readPlaces(text).table };
+    if (INHERITED.test(unix)) return { table: (await import("./toml-places.ts")).readPlaces(unix).table };
+    return { table: copyValue(parse(unix)) as Table };
   } catch (error) {
-    if (error instanceof RangeError) return { fault: { message: "tables or lists are nested too deeply" } };
-    const found = faultIn(error);
-    if (!found) return { fault: { message: "this is not TOML" } };
-    const { cause, ...place } = found;
-    return { fault: { ...(OPEN.test(cause) ? endBefore(place, cause, text) : place), message: causeOf(cause) } };
+    return { fault: await faultOf(error, text) };
   }
 }
 
-/** The parser sees that a line is not complete when it comes to the next one. */
-const OPEN = /^(Unterminated table-key|The key, equals sign)/;
-
-/** Behind the line that is not complete; of a table's name its last character. */
-function endBefore({ line, column }: Place, cause: string, text: string): Place {
-  const before = column === 1 ? text.split(/\r?\n/, line - 1)[line - 2] : undefined;
-  const end = before === undefined ? { line, column } : { line: line - 1, column: before.length + 1 };
-  return cause.startsWith("Unterminated") ? { ...end, column: Math.max(1, end.column - 1) } : end;
+/** Both parsers say where they gave up; the earlier place is the nearer to the mistake. */
+async function faultOf(error: unknown, text: string): Promise<SyntaxFault> {
+  if (error instanceof RangeError) return { message: "tables or lists are nested too deeply" };
+  const { line, col, message } = error as { line?: number; col?: number; message: string };
+  const { syntaxFault } = await import("./toml-places.ts");
+  const other = syntaxFault(text);
+  if (line === undefined) return { ...(other && placeOf(other)), message: causeOf(other?.cause ?? message) };
+  const own = { line: line + 1, column: Math.max(1, col ?? 1) };
+  const earlier = other && (other.line - own.line || other.column - own.column) < 0 ? placeOf(other) : own;
+  return { ...earlier, message: causeOf(message) };
 }
 
-/** Our sentence for what the parser said. Its own may quote a character of the file. */
+const placeOf = ({ line, column }: { line: number; column: number }) => ({ line, column });
+
+/** Our sentence for what a parser said. Its own is never passed on: it goes on with lines of the file. */
 function causeOf(said: string): string {
   const known = CAUSES.find(([pattern]) => pattern.test(said));
   return known ? known[1] : "this is not TOML";
 }
 
 const CAUSES: readonly (readonly [RegExp, string])[] = [
-  [/^Defining a key/, "this key or table is there already"],
-  [/^(Unterminated string|Three or more quotes)/, "a text is not closed by its quote"],
-  [/^Unterminated table-key/, "a table's name ends with ]"],
+  [/^(Can't redefine|Can't extend|Defining a key)/, "this key or table is there already"],
+  [/^Unterminated (multi-line )?string/, "a text is not closed by its quote"],
   [/^Unterminated/, "a list or table is not closed by its bracket"],
-  [/^(Unspecified values|Expected equal)/, 'a key needs "=" and a value'],
-  [/^(Empty bare|Consecutive dots|Keys cannot)/, "a key is missing here"],
-  [/^(No newlines|Trailing comma)/, "a table in braces stands on one line, without a comma at its end"],
-  [/^Must be a newline/, "only a comment may follow on this line"],
+  [/^Unexpected character, expecting string/, "a value belongs here: text in quotes, a number, true, false or a list"],
+  [/^(Unspecified values|Key without value|Key ended without value)/, 'a key needs "=" and a value'],
+  [/^(Invalid character, expected "="|Expected equal)/, '"=" belongs after the key'],
+  [/^Unexpected character, expected only whitespace/, "only a comment may follow on this line"],
+  [/^Invalid character, expected whitespace, comma/, "items of a list or table are parted by commas"],
   [/^Expected comma/, "items of a list or table are parted by commas"],
-  [/escape sequence/, "an escape in a text is wrong; 'single quotes' take \\ as it is"],
-  [/^(Control characters|Invalid code point)/, "a control character stands here"],
-  [/(date|time|Leading zeros|Underscores)/, "this is no number or date; text belongs in quotes"],
-  [/^(The key, equals sign|Unexpected)/, "a value belongs here: text in quotes, a number, true, false or a list"],
+  [/^Unexpected character, expected whitespace, \. or \]/, "a table's name ends with ]"],
+  [/^Invalid boolean/, "a value belongs here: true, false, or text in quotes"],
+  [
+    /(Unknown escape|escape sequence|unicode|code point)/i,
+    "an escape in a text is wrong; 'single quotes' take \\ as it is",
+  ],
+  [/^Control characters/, "a control character stands here"],
+  [
+    /(date|time|year|Hours|Days|Months|digit|number|Leading zeros)/i,
+    "this is no number or date; text belongs in quotes",
+  ],
 ];
 
 // Writing.

@@ -157,7 +157,7 @@ describe("properties", () => {
     .map(([lines, eol, ends]) => lines.join("\n").replaceAll("\n", eol) + (ends ? eol : ""));
 
   const tableOf = async (toml: string): Promise<Table | undefined> => {
-    const parsed = parseToml(toml);
+    const parsed = await parseToml(toml);
     return "table" in parsed ? parsed.table : undefined;
   };
 

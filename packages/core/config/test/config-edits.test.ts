@@ -170,7 +170,7 @@ test("10 000 random edits keep every line they are not about, in order; or are r
 });
 
 const tableOf = async (text: string): Promise<Table | undefined> => {
-  const parsed = parseToml(text);
+  const parsed = await parseToml(text);
   return "table" in parsed ? parsed.table : undefined;
 };
 

@@ -315,7 +315,7 @@ test(
         async (choices, random, pick, near) => {
           const chunks = chunksOf(choices);
           const before = chunks.map(({ text }) => text).join("");
-          const parsed = parseToml(before);
+          const parsed = await parseToml(before);
           fc.pre("table" in parsed && (await loads(before)));
           files += 1;
           // Some are about what is there: chance alone would meet it seldom.
@@ -352,7 +352,7 @@ test(
             0,
           );
           expect(rest.length).toBeLessThanOrEqual(changed + written + 8 * edits.length);
-          const said = parseToml(after);
+          const said = await parseToml(after);
           const expected = edited(parsed.table, edits);
           const isSame =
             expected === undefined || ("table" in said && isDeepStrictEqual(withoutEmpty(said.table), expected));

@@ -94,7 +94,7 @@ describe("retired-words", () => {
 
   test.each([
     ['[[retired]]\nwords = ["x"]\nin = ["docs"]', "use"],
-    ["words =", "Unspecified values"],
+    ["words =", "Key without value"],
   ])("a malformed list can't be used: %j", (list, message) => {
     expect(() => found("", "docs/a.md", list)).toThrow(message);
   });

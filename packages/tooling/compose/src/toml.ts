@@ -1,7 +1,7 @@
 /** Reads a TOML file that people write: profiles and the list of planned features. */
 import { readFileSync } from "node:fs";
 import { SvcError } from "@svc/contract";
-import { ParseError, getStaticTOMLValue, parseTOML } from "toml-eslint-parser";
+import toml from "@iarna/toml";
 import * as v from "valibot";
 import { problemsOf } from "./problems.ts";
 
@@ -9,11 +9,11 @@ import { problemsOf } from "./problems.ts";
 export function readToml<Schema extends v.GenericSchema>(file: string, schema: Schema): v.InferOutput<Schema> {
   let value: unknown;
   try {
-    value = getStaticTOMLValue(parseTOML(readFileSync(file, "utf8")));
+    value = toml.parse(readFileSync(file, "utf8"));
   } catch (error) {
-    const line = error instanceof ParseError ? error.lineNumber : undefined;
+    const line = (error as { line?: number }).line;
     const what = line === undefined ? "can't be read" : "is not valid TOML";
-    throw new SvcError("PROFILE_INVALID", `${file}${line === undefined ? "" : `:${line}`} ${what}.`, {
+    throw new SvcError("PROFILE_INVALID", `${file}${line === undefined ? "" : `:${line + 1}`} ${what}.`, {
       hint: "Correct the file.",
       cause: error,
     });

@@ -1,7 +1,7 @@
 /** Existing ids, sections and tools, which a new package must not claim, and planned ones. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { getStaticTOMLValue, parseTOML } from "toml-eslint-parser";
+import toml from "@iarna/toml";
 import { coreSections } from "@svc/config";
 
 export interface Fixture {
@@ -49,7 +49,7 @@ export function readFixture(root: string): Fixture {
       .sort()
       .map((file) => [`profiles/${file}`, read(root, `profiles/${file}`)]),
   );
-  const tables = getStaticTOMLValue(parseTOML(profiles.get(PLANNED_FILE) ?? "")) as unknown as Record<string, Planned>;
+  const tables = toml.parse(profiles.get(PLANNED_FILE) ?? "") as unknown as Record<string, Planned>;
   return { root, features, sections, tools, planned: new Map(Object.entries(tables)), profiles };
 }
 

@@ -11,7 +11,7 @@ import { ConfigError, report } from "../problem.ts";
 import { hasPlainSecret, secretPlaces, settleSecrets } from "../secret-values.ts";
 import { type Section, sectionTables, sectionsOf, walkSection } from "../sections.ts";
 import { type Path, type Table, copyValue, keyText } from "../table.ts";
-import { type Places, readPlaces } from "../toml-places.ts";
+import type { Places } from "../toml-places.ts";
 import { tomlText } from "../toml.ts";
 import { assertWritable, withChangeLock, writeConfigFile } from "../write-config.ts";
 import type { Home } from "../home.ts";
@@ -61,7 +61,7 @@ export async function rewriteSecrets(
   { source: { text }, table, sections }: SecretFile,
   change: (stored: string) => string | undefined,
 ): Promise<Rewritten> {
-  const places = placesOf(text);
+  const places = await placesOf(text);
   const edits: { start: number; end: number; value: string; path: Path }[] = [];
   for (const { path, value: stored } of secretPlaces(table, sections)) {
     const range = places.rangeOf(path);
@@ -79,10 +79,12 @@ export async function rewriteSecrets(
   return { text: rewritten + text.slice(done), keys: edits.map(({ path }) => keyText(path)) };
 }
 
-function placesOf(text: string): Places {
+async function placesOf(text: string): Promise<Places> {
+  const { readPlaces } = await import("../toml-places.ts");
   try {
     return readPlaces(text);
   } catch (cause) {
+    // The two parsers differ at the edges of TOML.
     throw unchangeable(undefined, cause);
   }
 }

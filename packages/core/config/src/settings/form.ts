@@ -39,7 +39,7 @@ export interface StateOptions extends Omit<LoadConfigOptions, "text" | "file"> {
 export async function configState(options: StateOptions): Promise<ConfigState> {
   const { file, source, revision, env, features } = options;
   const sections = sectionsOf(features);
-  const parsed = parseToml(source.text);
+  const parsed = await parseToml(source.text);
   const table = "table" in parsed ? parsed.table : (Object.create(null) as Table);
   const overlaid = copyValue(table) as Table;
   const { origins } = overlayEnvironment(overlaid, env, sections, sectionTables(sections, []));

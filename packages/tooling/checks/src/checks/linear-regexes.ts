@@ -48,6 +48,11 @@ const MADE: readonly Made[] = [
     because: "PART is judged where it is written",
   },
   {
+    file: "packages/core/config/src/toml.ts",
+    made: 'Object.getOwnPropertyNames(Object.prototype) .filter((name) => name !== "__proto__") .concat(String.raw`\\\\[uU]`) .join("|")',
+    like: "/constructor|toString|\\\\[uU]/",
+  },
+  {
     file: "packages/core/config/src/secrets/redact.ts",
     made: 'forms.map((form) => RegExp.escape(form)).join("|"), "g"',
     like: "/secret|token/g",

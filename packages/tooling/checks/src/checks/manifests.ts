@@ -1,7 +1,7 @@
 /** The composer builds from manifests alone, so a manifest that is wrong is a binary that is wrong. */
+import toml from "@iarna/toml";
 import { FEATURE_KINDS } from "@svc/contract";
 import * as v from "valibot";
-import { getStaticTOMLValue, parseTOML } from "toml-eslint-parser";
 import type { Check, Finding } from "../check.ts";
 import { lineWith, type PackageFile, packagesOf } from "../package-files.ts";
 import type { Workspace } from "../workspace.ts";
@@ -118,7 +118,7 @@ function profilesOf(workspace: Workspace): Profiles {
   const planned = new Set<string>();
   for (const [file, source] of workspace.files) {
     if (!/^profiles\/[^/]+\.toml$/.test(file)) continue;
-    const content = getStaticTOMLValue(parseTOML(source)) as Readonly<Record<string, unknown>>;
+    const content = toml.parse(source);
     if (file === PLANNED) for (const id of Object.keys(content)) planned.add(id);
     else for (const id of Array.isArray(content["features"]) ? content["features"] : []) features.add(String(id));
   }
