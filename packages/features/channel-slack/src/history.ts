@@ -18,10 +18,14 @@ export interface CatchUpDeps {
 
 /** Of one time that we listen. */
 export interface CatchUp {
+  /** Fires when a connection has ended: what was looked through has to be looked through once more. */
+  readonly gap: AbortSignal;
   /** Of one conversation, once. A fault of the platform's is no reason not to hear what comes now: it is left to `all`. */
   conversation(id: string, signal: AbortSignal): Promise<void>;
   /** Of all. Resolves with whether nothing is left to look for. */
   all(signal: AbortSignal): Promise<boolean>;
+  /** A connection has ended: nobody may have been told what was written until there is another. */
+  again(): void;
 }
 
 /** Threads of one conversation that are looked through. */
@@ -31,12 +35,16 @@ const RETRY_MS = 5_000;
 /** Fifty a minute are allowed. */
 const PAUSE_MS = 1_200;
 
-/** `since`: a timestamp of the platform's. */
-export function catchUpOf(deps: CatchUpDeps, since: string): CatchUp {
+/** `begin`: a timestamp of the platform's. What was looked through before a connection ended is looked through from shortly before that. */
+export function catchUpOf(deps: CatchUpDeps, begin: string): CatchUp {
   const { api, reading, threads, keep, context } = deps;
   const begun = new Map<string, Promise<boolean>>();
+  const looked = new Set<string>();
+  let recently = begin;
+  let gap = new AbortController();
 
   async function look({ id, kind }: KnownConversation, signal: AbortSignal): Promise<void> {
+    const since = looked.has(id) ? recently : begin;
     const found = [await historyOf(api, id, since, signal)];
     for (const thread of kind === "im" ? [] : threads.in(id).slice(0, MOST_THREADS)) {
       const replies = await repliesOf(api, id, thread, since, signal).catch(unlessGone);
@@ -48,6 +56,7 @@ export function catchUpOf(deps: CatchUpDeps, since: string): CatchUp {
       inOrder.flatMap((message) => read(message, { id, kind }) ?? []),
       signal,
     );
+    looked.add(id);
     if (found.some(({ isCut }) => isCut))
       context.log.warn("more was written while away than is looked at", { channel: id });
   }
@@ -66,8 +75,8 @@ export function catchUpOf(deps: CatchUpDeps, since: string): CatchUp {
   const once = (conversation: KnownConversation, tries: number, signal: AbortSignal): Promise<boolean> => {
     const known = begun.get(conversation.id);
     if (known !== undefined) return known;
-    const work = tried(context, tries, () => look(conversation, signal), signal).then((outcome) => {
-      if (outcome === "failed") begun.delete(conversation.id);
+    const work: Promise<boolean> = tried(context, tries, () => look(conversation, signal), signal).then((outcome) => {
+      if (outcome === "failed" && begun.get(conversation.id) === work) begun.delete(conversation.id);
       return outcome !== "failed";
     });
     work.catch(() => undefined);
@@ -76,6 +85,18 @@ export function catchUpOf(deps: CatchUpDeps, since: string): CatchUp {
   };
 
   return {
+    get gap() {
+      return gap.signal;
+    },
+    again() {
+      const from = stampOf(context.clock.now() - OVERLAP_MS);
+      recently = from > begin ? from : begin;
+      begun.clear();
+      listing = undefined;
+      const ended = gap;
+      gap = new AbortController();
+      ended.abort();
+    },
     async conversation(id, signal) {
       if (begun.has(id)) return void (await begun.get(id));
       await tried(
@@ -263,13 +284,16 @@ export function awayIn({ state, clock }: Pick<FeatureContext, "state" | "clock">
       await keep(firstMs, lastMs);
       // What was written before the bot was there is no one's question.
       const fromMs = Math.max(firstMs, lastMs - OVERLAP_MS, clock.now() - LONGEST_AWAY_MS);
-      return `${String(Math.floor(fromMs / 1000)).padStart(10, "0")}.000000`;
+      return stampOf(fromMs);
     },
     async caughtUp() {
       await keep((await stored()).firstMs, clock.now());
     },
   };
 }
+
+/** A moment as the platform writes those of messages, to the second. */
+const stampOf = (atMs: number): string => `${String(Math.floor(atMs / 1000)).padStart(10, "0")}.000000`;
 
 // Live arrivals: stored one after the other, behind what was missed in their conversation, and acknowledged only then.
 

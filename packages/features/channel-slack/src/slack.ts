@@ -35,7 +35,8 @@ import {
 import { LITERAL, type Outbox, TEXT_CHARS, messageSender, placesOf, post } from "./send.ts";
 import { type WebApi, webApi } from "./web-api.ts";
 import { escaped, mrkdwnOf, plainMrkdwn, richTextOf } from "./markdown.ts";
-import { type ArrivalQueue, arrivalQueue, awayIn, catchUpOf, keeper } from "./history.ts";
+import { arrivalQueue, awayIn, catchUpOf, keeper } from "./history.ts";
+import type { SessionDeps } from "./socket.ts";
 import { hash } from "node:crypto";
 
 export function create(context: FeatureContext<Config>): Contributions {
@@ -176,13 +177,16 @@ async function listen(deps: RunDeps, signal: AbortSignal): Promise<void> {
   const away = awayIn(context);
   const catchUp = catchUpOf({ api, reading, threads, keep, context }, await away.since());
   const queue = arrivalQueue({ keep, catchUp: catchUp.conversation });
-  const connected = await connect(deps, queue, signal);
+  const connected = await connect(deps, { queue, connectionEnded: () => catchUp.again() }, signal);
   const noting = async (end: AbortSignal): Promise<void> => {
-    while (!(await catchUp.all(end))) await context.clock.sleep(NOTE_MS, end);
     for (;;) {
+      const { gap } = catchUp;
+      const isWhole = await catchUp.all(end);
       // The connection is worth more than the note, which only saves looking twice.
-      await away.caughtUp().catch(() => context.log.warn("that the channel listens could not be noted"));
-      await context.clock.sleep(NOTE_MS, end);
+      if (isWhole && !gap.aborted)
+        await away.caughtUp().catch(() => context.log.warn("that the channel listens could not be noted"));
+      const rest = AbortSignal.any([end, gap]);
+      await context.clock.sleep(NOTE_MS, rest).catch(() => end.throwIfAborted());
     }
   };
   await together(signal, [noting, (end) => queue.run(end), (end) => people.run(end), ...connected]);
@@ -191,13 +195,13 @@ async function listen(deps: RunDeps, signal: AbortSignal): Promise<void> {
 /** Loaded where it is used: the mode "events" never connects. */
 async function connect(
   { context, reading }: RunDeps,
-  queue: ArrivalQueue,
+  arrivals: Pick<SessionDeps, "queue" | "connectionEnded">,
   signal: AbortSignal,
 ): Promise<((end: AbortSignal) => Promise<void>)[]> {
   const { mode, api_url: apiUrl, app_token: appToken = "" } = context.config;
   if (mode !== "socket") return [];
   const { openSession } = await import("./socket.ts");
-  const session = await openSession({ apiUrl, appToken, reading, queue, context }, signal);
+  const session = await openSession({ apiUrl, appToken, reading, context, ...arrivals }, signal);
   return [(end) => session.run(end)];
 }
 

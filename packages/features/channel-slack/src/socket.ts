@@ -13,6 +13,8 @@ export interface SessionDeps {
   readonly appToken: string;
   readonly reading: ReadingDeps;
   readonly queue: ArrivalQueue;
+  /** Called as soon as a connection is over: before anything comes by the next one. */
+  readonly connectionEnded: () => void;
   readonly context: Pick<FeatureContext, "clock" | "fetch" | "log" | "resolve">;
 }
 
@@ -29,7 +31,11 @@ const LINGER_MS = 5_000;
 /** Resolves once the platform has said hello. Rejects as `openConnection`. */
 export async function openSession(deps: SessionDeps, signal: AbortSignal): Promise<Session> {
   const { clock, log } = deps.context;
-  const connect = (): Promise<Connection> => openConnection(connectionDeps(deps), signal);
+  const connect = async (): Promise<Connection> => {
+    const connection = await openConnection(connectionDeps(deps), signal);
+    void connection.lost.then(deps.connectionEnded);
+    return connection;
+  };
   let current = await connect();
   let openedMs = clock.monotonic();
   return {

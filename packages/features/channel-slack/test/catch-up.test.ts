@@ -200,3 +200,39 @@ test("with a socket it is looked for as well", async () => {
   expect(at.kept).toMatchObject([{ text: "one", conversation: { id: slackDmOf(PERSON) } }]);
   expect(place.slack.socket.acknowledged).toEqual([]);
 });
+
+test("what is written between two connections of one process comes before what comes by the second", async () => {
+  await using place = await home({});
+  await place.visit();
+  await using at = await place.start();
+  const { socket, called } = place.slack;
+  await at.until(() => socket.connections === 1);
+  place.write("one");
+  await at.until(() => at.kept.length === 1);
+  const connections = (): number => called.filter((name) => name === "apps.connections.open").length;
+  const before = connections();
+  socket.askToLeave("refresh_requested");
+  socket.dropOldest();
+  await at.until(() => socket.connections === 0);
+  place.write("two");
+  await at.until(() => connections() > before && socket.connections === 1, 100);
+  place.write("three");
+  await at.until(() => at.kept.length === 3);
+  expect(texts(at)).toEqual(["one", "two", "three"]);
+});
+
+test("what is written between two connections is found though nothing comes by the second", async () => {
+  await using place = await home({});
+  await place.visit();
+  await using at = await place.start();
+  const { socket } = place.slack;
+  await at.until(() => socket.connections === 1);
+  place.write("one");
+  await at.until(() => at.kept.length === 1);
+  socket.askToLeave("refresh_requested");
+  socket.dropOldest();
+  await at.until(() => socket.connections === 0);
+  place.write("two");
+  await at.until(() => at.kept.length === 2, 100);
+  expect(texts(at)).toEqual(["one", "two"]);
+});
