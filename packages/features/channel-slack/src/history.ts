@@ -18,13 +18,13 @@ export interface CatchUpDeps {
 
 /** Of one time that we listen. */
 export interface CatchUp {
-  /** Fires when a connection has ended: what was looked through has to be looked through once more. */
+  /** Fires when `again` is called. */
   readonly gap: AbortSignal;
   /** Of one conversation, once. A fault of the platform's is no reason not to hear what comes now: it is left to `all`. */
   conversation(id: string, signal: AbortSignal): Promise<void>;
   /** Of all. Resolves with whether nothing is left to look for. */
   all(signal: AbortSignal): Promise<boolean>;
-  /** A connection has ended: nobody may have been told what was written until there is another. */
+  /** What was looked through has to be looked through once more: something may have been written that nobody was told. */
   again(): void;
 }
 
@@ -35,7 +35,7 @@ const RETRY_MS = 5_000;
 /** Fifty a minute are allowed. */
 const PAUSE_MS = 1_200;
 
-/** `begin`: a timestamp of the platform's. What was looked through before a connection ended is looked through from shortly before that. */
+/** `begin`: a timestamp of the platform's. What is looked through again is looked through from ten minutes before. */
 export function catchUpOf(deps: CatchUpDeps, begin: string): CatchUp {
   const { api, reading, threads, keep, context } = deps;
   const begun = new Map<string, Promise<boolean>>();

@@ -177,7 +177,7 @@ async function listen(deps: RunDeps, signal: AbortSignal): Promise<void> {
   const away = awayIn(context);
   const catchUp = catchUpOf({ api, reading, threads, keep, context }, await away.since());
   const queue = arrivalQueue({ keep, catchUp: catchUp.conversation });
-  const connected = await connect(deps, { queue, connectionEnded: () => catchUp.again() }, signal);
+  const connected = await connect(deps, { queue, mayHaveMissed: () => catchUp.again() }, signal);
   const noting = async (end: AbortSignal): Promise<void> => {
     for (;;) {
       const { gap } = catchUp;
@@ -195,7 +195,7 @@ async function listen(deps: RunDeps, signal: AbortSignal): Promise<void> {
 /** Loaded where it is used: the mode "events" never connects. */
 async function connect(
   { context, reading }: RunDeps,
-  arrivals: Pick<SessionDeps, "queue" | "connectionEnded">,
+  arrivals: Pick<SessionDeps, "queue" | "mayHaveMissed">,
   signal: AbortSignal,
 ): Promise<((end: AbortSignal) => Promise<void>)[]> {
   const { mode, api_url: apiUrl, app_token: appToken = "" } = context.config;

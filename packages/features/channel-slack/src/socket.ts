@@ -13,8 +13,8 @@ export interface SessionDeps {
   readonly appToken: string;
   readonly reading: ReadingDeps;
   readonly queue: ArrivalQueue;
-  /** Called as soon as a connection is over: before anything comes by the next one. */
-  readonly connectionEnded: () => void;
+  /** Called when a connection begins, before anything comes by it, and when it is over: something may have come by none. */
+  readonly mayHaveMissed: () => void;
   readonly context: Pick<FeatureContext, "clock" | "fetch" | "log" | "resolve">;
 }
 
@@ -31,11 +31,7 @@ const LINGER_MS = 5_000;
 /** Resolves once the platform has said hello. Rejects as `openConnection`. */
 export async function openSession(deps: SessionDeps, signal: AbortSignal): Promise<Session> {
   const { clock, log } = deps.context;
-  const connect = async (): Promise<Connection> => {
-    const connection = await openConnection(connectionDeps(deps), signal);
-    void connection.lost.then(deps.connectionEnded);
-    return connection;
-  };
+  const connect = (): Promise<Connection> => openConnection(connectionDeps(deps), signal);
   let current = await connect();
   let openedMs = clock.monotonic();
   return {
@@ -70,10 +66,11 @@ export async function openSession(deps: SessionDeps, signal: AbortSignal): Promi
   };
 }
 
-const connectionDeps = ({ apiUrl, appToken, reading, queue, context }: SessionDeps): ConnectionDeps => ({
+const connectionDeps = ({ apiUrl, appToken, reading, queue, mayHaveMissed, context }: SessionDeps): ConnectionDeps => ({
   apiUrl,
   appToken,
   context,
+  mayHaveMissed,
   take: (payload, confirm) => queue.push({ inbound: inboundOf(payload, reading), confirm }),
 });
 
@@ -90,7 +87,7 @@ interface Connection {
   close(): void;
 }
 
-interface ConnectionDeps {
+interface ConnectionDeps extends Pick<SessionDeps, "mayHaveMissed"> {
   readonly apiUrl: string;
   readonly appToken: string;
   readonly context: Pick<FeatureContext, "clock" | "fetch" | "resolve">;
@@ -108,10 +105,13 @@ async function openConnection(deps: ConnectionDeps, signal: AbortSignal): Promis
   signal.throwIfAborted();
   const { context } = deps;
   const line = checkedLine(context);
-  const client = new QuietClient(clientOptions(deps, line, signal), deps.take);
+  const client = new QuietClient(clientOptions(deps, line, signal), deps);
   const greeted = client.start();
   const lost = Promise.withResolvers<SvcError>();
-  client.on("disconnected", () => lost.resolve(line.why ?? over()));
+  client.on("disconnected", () => {
+    deps.mayHaveMissed();
+    lost.resolve(line.why ?? over());
+  });
   const close = (): void => {
     const { websocket } = client;
     if (websocket?.isActive() === true) void client.disconnect();
@@ -192,9 +192,11 @@ const OWN_EVENTS: ReadonlySet<unknown> = new Set(
 /** Passes only readable frames to the client: on others it throws where no handler catches. */
 class QuietClient extends SocketModeClient {
   readonly #asked = Promise.withResolvers<void>();
+  readonly #greeted: () => void;
 
-  constructor(options: SocketModeOptions, take: ConnectionDeps["take"]) {
+  constructor(options: SocketModeOptions, { take, mayHaveMissed }: Pick<ConnectionDeps, "take" | "mayHaveMissed">) {
     super(options);
+    this.#greeted = mayHaveMissed;
     this.on("slack_event", ({ body, ack }: { readonly body: Json; readonly ack: () => Promise<void> }) =>
       take(body, () => void ack().catch(() => undefined)),
     );
@@ -209,6 +211,7 @@ class QuietClient extends SocketModeClient {
     const { type, envelope_id: id, payload } = fieldsOf(readJson(data));
     // The client would end the connection before there is another.
     if (type === "disconnect") return this.#asked.resolve();
+    if (type === "hello") this.#greeted();
     const event = fieldsOf(fieldsOf(payload)["event"])["type"];
     const isEvent = typeof event === "string" && !OWN_EVENTS.has(event);
     const isEnvelope = ENVELOPES.has(type) && typeof id === "string" && (type !== "events_api" || isEvent);
