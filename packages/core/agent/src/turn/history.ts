@@ -65,8 +65,7 @@ export class History {
   }
 
   /** The named conversation of this client, from memory, from disk, or new. `id`: what a new one is called, if that is free. */
-  open(clientId: ClientId, name: string, id?: string): Conversation {
-    const key = conversationKey(clientId, name);
+  open(clientId: ClientId, name: string, id?: string, key = conversationKey(clientId, name)): Conversation {
     const cached = this.#cache.get(key);
     if (cached) {
       this.#used.moveToEnd(cached);
