@@ -24,7 +24,7 @@ import type { AgentProfile, AgentSet } from "./profiles.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import { Titles, titleProfile } from "./sessions/titles.ts";
 import type { SessionService } from "./sessions/types.ts";
-import { ActiveTurn, ActiveTurns, type Permit, REMOVED, TurnQueue } from "./turn/active-turns.ts";
+import { ActiveTurn, ActiveTurns, LimitTimer, type Permit, REMOVED, TurnQueue } from "./turn/active-turns.ts";
 import { type Conversation, History, conversationKey, newSessionName } from "./turn/history.ts";
 import { TurnExecutor } from "./turn/execute.ts";
 import { followingUp } from "./turn/follow-up.ts";
@@ -43,6 +43,7 @@ class RunningAgent implements Agent {
   readonly #clock: Clock;
   readonly #store: Store;
   readonly #queue: TurnQueue;
+  readonly #timer: LimitTimer;
   readonly #active = new ActiveTurns();
   readonly #history: History;
   readonly #models: AgentModels;
@@ -67,6 +68,8 @@ class RunningAgent implements Agent {
     this.#clock = clock;
     this.#store = store;
     this.#queue = new TurnQueue(agents.maxParallelTurns);
+    this.#timer = new LimitTimer(clock);
+    const timer = this.#timer;
     this.#history = new History(store, agents.historyMaxTokens);
     this.#models = new AgentModels(openerOf(model));
     this.#spending = new Spending(store, budget);
@@ -81,7 +84,7 @@ class RunningAgent implements Agent {
     const turns = (this.#turns = new TurnStore({ store, clock, log, history: this.#history, spending, redact }));
     const reporting = { log, tracer, redaction, publish, isListened };
     const models = this.#models;
-    this.#lender = { models, budget, limitedClient, spending, clock, redaction, profileOf, ask };
+    this.#lender = { models, budget, limitedClient, spending, clock, timer, redaction, profileOf, ask };
     this.#executor = new TurnExecutor({
       ...this.#lender,
       store,
@@ -113,6 +116,7 @@ class RunningAgent implements Agent {
     this.#titles = new Titles({
       store,
       clock,
+      timer,
       log,
       models: this.#models,
       budget,
@@ -144,6 +148,7 @@ class RunningAgent implements Agent {
       budget: this.#budget,
       spending: this.#spending,
       clock: this.#clock,
+      timer: this.#timer,
       redact: this.#redact,
     };
     return testModel(deps, this.#profileOf(name), signal);
@@ -162,40 +167,8 @@ class RunningAgent implements Agent {
   }
 
   async run(asked: TurnRequest): Promise<TurnResult> {
-    const chosen = { ...asked, agent: this.#agentFor(asked.agent, asked.owner ?? asked.clientId, asked.session) };
-    const request = asked.after ? this.#followingUp(chosen) : chosen;
-    const turn = new ActiveTurn(request, request.session ?? newSessionName(), this.#clock);
-    const isNamed = request.session !== undefined;
-    const { owner, name } = turn;
-    let fresh: Conversation | undefined;
-    let openedAs: string | undefined;
-    const open = (): Conversation => {
-      if (isNamed) return this.#history.open(owner, name, turn.storedIn ?? openedAs);
-      return (fresh ??= this.#history.fresh(owner, name));
-    };
-    let stored: Promise<void> | undefined;
-    let isHanded = false;
-    const start = async (permit: Permit): Promise<TurnResult> => {
-      turn.permit = permit;
-      // The turn that it follows or replaces has to be settled first, and its files have to be there.
-      if (request.after !== undefined || request.replaces !== undefined || turn.hasFiles) await stored;
-      // Its conversation was removed while it waited: it must not begin anew with half of what was said.
-      const isGone = request.after !== undefined && this.#store.sessions.find(owner, name) === undefined;
-      if (isGone) throw new SvcError("SESSION_UNKNOWN", undefined, { cause: REMOVED });
-      // A reload while it waited may have changed the agent, or removed it.
-      const profile = this.#profileOf(turn.agent);
-      const answering = isNamed ? this.#chosen.profileFor(profile, owner, name) : profile;
-      isHanded = true;
-      const conversation = open();
-      const isFirst = conversation.place === undefined;
-      const result = await this.#executor.executeTurn(turn, answering, conversation);
-      const { titleModel } = this.#agents;
-      const wantsTitle = titleModel !== undefined && isFirst && request.title === undefined;
-      const titling = wantsTitle ? titleProfile(profile, titleModel) : undefined;
-      const client = this.#lender.limitedClient(request.clientId);
-      if (titling) this.#titles.want({ owner, name, profile: titling, client });
-      return result;
-    };
+    const turn = this.#turnOf(asked);
+    const { request } = turn;
     try {
       const profile = this.#profileOf(turn.agent);
       const mayBeCommand = !turn.hasFiles && request.text.includes("/");
@@ -203,27 +176,80 @@ class RunningAgent implements Agent {
         return await answerStop(this.#store, turn, profile, this.#active.stop(turn.key, "/stop"));
       }
       const command = mayBeCommand && request.takesCommands ? commandOf(request.text) : undefined;
-      if (command) return await this.#queue.run(turn.key, () => this.#answer(turn, command), turn.limit.signal);
+      if (command) return await this.#queue.run(turn.key, () => this.#answer(turn, command), turn.limit);
       this.#active.add(turn);
-      if (!request.resumable) {
-        const conversation = open();
-        openedAs = conversation.id;
-        stored = turn.storing = this.#messages.keep(turn, conversation);
-      } else if (request.replaces !== undefined) stored = this.#messages.replace(turn, request.replaces);
+      this.#storeMessage(turn);
       // It joins the queue at once: the next message must not overtake it.
-      stored?.catch(() => {});
-      return await this.#queue.run(turn.key, start, turn.limit.signal);
+      const result = await this.#queue.run(turn.key, (permit) => this.#begin(turn, permit), turn.limit);
+      if (turn.isFirst && request.title === undefined) this.#wantTitle(turn);
+      return result;
     } catch (error) {
-      if (!isHanded) await stored?.catch(() => {});
-      if (turn.storedIn !== undefined && !isHanded) await this.#endUnstarted(turn, open, error);
+      if (!turn.isBegun) await turn.ready?.catch(() => {});
+      if (turn.storedIn !== undefined && !turn.isBegun) await this.#endUnstarted(turn, error);
       throw error;
     } finally {
       this.#active.delete(turn);
       turn.limit.end();
       if (this.#agents.titleModel !== undefined) void this.#titles.whileIdle();
-      // The turn itself settles what was handed to it. Before that nothing acted, so the key is new again.
-      if (!isHanded && request.claim) this.#store.idempotency.release(request.claim);
+      // The turn itself settles what it was begun with. Before that nothing acted, so the key is new again.
+      if (!turn.isBegun && request.claim) this.#store.idempotency.release(request.claim);
     }
+  }
+
+  #turnOf(asked: TurnRequest): ActiveTurn {
+    const chosen = this.#agentFor(asked.agent, asked.owner ?? asked.clientId, asked.session);
+    const request = asked.after ? this.#followingUp({ ...asked, agent: chosen }) : asked;
+    const agent = asked.after ? (request.agent ?? DEFAULT_AGENT) : chosen;
+    const name = request.session ?? newSessionName();
+    return new ActiveTurn(request, { agent, name, clock: this.#clock, timer: this.#timer });
+  }
+
+  /** Its message goes to disk by itself, unless another one holds it; what it takes the place of is marked there. */
+  #storeMessage(turn: ActiveTurn): void {
+    const { request } = turn;
+    if (!request.resumable) {
+      const conversation = this.#open(turn);
+      turn.openedAs = conversation.id;
+      turn.ready = turn.storing = this.#messages.keep(turn, conversation);
+    } else if (request.replaces !== undefined) turn.ready = this.#messages.replace(turn, request.replaces);
+    turn.ready?.catch(ignore);
+  }
+
+  #open(turn: ActiveTurn): Conversation {
+    const { owner, name, key, request } = turn;
+    if (request.session === undefined) return (turn.unnamed ??= this.#history.fresh(owner, name));
+    return this.#history.open(owner, name, turn.storedIn ?? turn.openedAs, key);
+  }
+
+  /** Its conversation is free, and it has a permit. */
+  #begin(turn: ActiveTurn, permit: Permit): Promise<TurnResult> {
+    const { request } = turn;
+    turn.permit = permit;
+    // The turn that it follows or replaces has to be settled first, and its files have to be there.
+    const mustWait = request.after !== undefined || request.replaces !== undefined || turn.hasFiles;
+    return mustWait ? Promise.resolve(turn.ready).then(() => this.#execute(turn)) : this.#execute(turn);
+  }
+
+  #execute(turn: ActiveTurn): Promise<TurnResult> {
+    const { request, owner, name } = turn;
+    // Its conversation was removed while it waited: it must not begin anew with half of what was said.
+    const isGone = request.after !== undefined && this.#store.sessions.find(owner, name) === undefined;
+    if (isGone) throw new SvcError("SESSION_UNKNOWN", undefined, { cause: REMOVED });
+    // A reload while it waited may have changed the agent, or removed it.
+    const profile = this.#profileOf(turn.agent);
+    const answering = request.session === undefined ? profile : this.#chosen.profileFor(profile, owner, name);
+    turn.isBegun = true;
+    const conversation = this.#open(turn);
+    turn.isFirst = conversation.place === undefined;
+    return this.#executor.executeTurn(turn, answering, conversation);
+  }
+
+  #wantTitle({ owner, name, agent, request }: ActiveTurn): void {
+    const { titleModel, profiles } = this.#agents;
+    const profile = profiles.get(agent);
+    const titling = profile && titleModel !== undefined ? titleProfile(profile, titleModel) : undefined;
+    const client = this.#lender.limitedClient(request.clientId);
+    if (titling) this.#titles.want({ owner, name, profile: titling, client });
   }
 
   /** Nothing of the conversation may run or wait: of two who want to go on from the same turn, one is first. */
@@ -239,10 +265,11 @@ class RunningAgent implements Agent {
   }
 
   /** In the queue: behind what ran before it. */
-  async #endUnstarted(turn: ActiveTurn, open: () => Conversation, error: unknown): Promise<void> {
+  async #endUnstarted(turn: ActiveTurn, error: unknown): Promise<void> {
     const failure = error instanceof SvcError ? error : new SvcError("TURN_FAILED", undefined, { cause: error });
     const profile = this.#profileOrDefault(turn.agent);
-    const end = () => this.#executor.endUnstarted(turn, { profile: profile!, conversation: open(), error: failure });
+    const end = () =>
+      this.#executor.endUnstarted(turn, { profile: profile!, conversation: this.#open(turn), error: failure });
     if (profile) await this.#queue.alone(turn.key, end);
   }
 
@@ -340,6 +367,8 @@ export interface AgentOptions {
   /** In place of the models that the config names; for tests. */
   readonly model?: LanguageModelV4 | ModelOpener;
 }
+
+const ignore = (): void => {};
 
 function openerOf(model: LanguageModelV4 | ModelOpener | undefined): ModelOpener | undefined {
   return typeof model === "object" ? () => model : model;

@@ -64,21 +64,27 @@ interface Group<Item> {
 }
 
 /** The items of one conversation. */
-interface Conversation<Item> {
+class Conversation<Item> {
   readonly key: string;
   readonly channel: string;
   readonly group: Group<Item>;
   /** The one that runs is the first; the others are in the order of their numbers. */
-  items: Item[];
-  isRunning: boolean;
+  items: Item[] = [];
+  isRunning = false;
   /** Is among the ready, or among the held. */
-  isQueued: boolean;
+  isQueued = false;
   /** Its place among the ready. */
-  place: Link<Conversation<Item>> | undefined;
+  place: Link<Conversation<Item>> | undefined = undefined;
   /** Cancels the timer of the next attempt. */
-  cancelDelay: (() => void) | undefined;
+  cancelDelay: (() => void) | undefined = undefined;
   /** How many callers of `hold` have not released it. */
-  holds: number;
+  holds = 0;
+
+  constructor(key: string, channel: string, group: Group<Item>) {
+    this.key = key;
+    this.channel = channel;
+    this.group = group;
+  }
 }
 
 export class ConversationQueue<Item extends QueuedItem> {
@@ -217,8 +223,7 @@ export class ConversationQueue<Item extends QueuedItem> {
   }: Pick<QueuedItem, "conversationKey" | "channel">): Conversation<Item> {
     let conversation = this.#conversations.get(key);
     if (!conversation) {
-      const idle = { isRunning: false, isQueued: false, place: undefined, cancelDelay: undefined, holds: 0 };
-      conversation = { key, channel, group: this.#groupOf(channel), items: [], ...idle };
+      conversation = new Conversation(key, channel, this.#groupOf(channel));
       this.#conversations.set(key, conversation);
     }
     return conversation;
@@ -441,7 +446,9 @@ function insert<Item extends QueuedItem>({ items, isRunning }: Conversation<Item
   let at = items.length;
   while (at > least && items[at - 1]!.n >= item.n) at -= 1;
   if (items[at]?.n === item.n) return false;
-  items.splice(at, 0, item);
+  // Nearly every conversation has one item, or gets its newest.
+  if (at === items.length) items.push(item);
+  else items.splice(at, 0, item);
   return true;
 }
 

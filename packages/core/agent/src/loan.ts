@@ -19,7 +19,7 @@ import type { CoreToolContext, ToolEnvironment } from "./tools/environment.ts";
 import { askInTime } from "./tools/permit.ts";
 import { assistantMessage, redactText, textOf, toolCallsOf, toolMessage, withUniqueCallIds } from "./turn/history.ts";
 import { offered, onlyOffered, type TurnExecutorDeps, withNeeded } from "./turn/execute.ts";
-import { TimeLimit } from "./turn/active-turns.ts";
+import { type LimitTimer, TimeLimit } from "./turn/active-turns.ts";
 import { asJson, jsonAs } from "@svc/kit";
 
 type Message = LanguageModelV4Message;
@@ -33,7 +33,7 @@ export function callerOf(context: ToolContext): AgentCaller {
 export type LenderDeps = Pick<
   TurnExecutorDeps,
   "models" | "budget" | "limitedClient" | "spending" | "clock" | "redaction" | "profileOf" | "ask"
->;
+> & { readonly timer: LimitTimer };
 
 /** Throws AGENT_UNKNOWN. */
 export function lend(deps: LenderDeps, { agent, tools }: AgentRights, borrower: Borrower): AgentLoan {
@@ -79,7 +79,7 @@ interface Step {
 }
 
 async function askModel(
-  { models, budget, limitedClient, spending, clock, redaction }: LenderDeps,
+  { models, budget, limitedClient, spending, clock, timer, redaction }: LenderDeps,
   { profile, only, messages, clientId }: Step,
   signal: AbortSignal,
 ): ReturnType<AgentLoan["askModel"]> {
@@ -94,7 +94,7 @@ async function askModel(
     inputTokens: estimateTokens(JSON.stringify([said, functionTools])),
     outputTokens,
   });
-  const limit = new TimeLimit(clock, signal);
+  const limit = new TimeLimit(timer, signal);
   limit.start(profile.turn.timeoutMs);
   try {
     const answer = await callModel({

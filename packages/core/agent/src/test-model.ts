@@ -2,7 +2,7 @@
 import { type Clock, SvcError } from "@svc/contract";
 import { type Budget, Meter, type Spending, isPriceKnown } from "./cost.ts";
 import type { AgentProfile } from "./profiles.ts";
-import { TimeLimit } from "./turn/active-turns.ts";
+import { type LimitTimer, TimeLimit } from "./turn/active-turns.ts";
 import { userMessage } from "./turn/history.ts";
 import type { ModelTest } from "./types.ts";
 import { type AgentModels, estimateTokens, modelName } from "./models/agent-models.ts";
@@ -13,6 +13,7 @@ export interface ModelTestDeps {
   readonly budget: Budget;
   readonly spending: Spending;
   readonly clock: Clock;
+  readonly timer: LimitTimer;
   /** Takes the configured secrets out of a text. */
   readonly redact: (text: string) => string;
 }
@@ -24,10 +25,10 @@ const TIME_LIMIT_MS = 60_000;
 
 /** It counts against the budget like any call. Throws TURN_CANCELLED; what else goes wrong is the result. */
 export async function testModel(parts: ModelTestDeps, profile: AgentProfile, signal: AbortSignal): Promise<ModelTest> {
-  const { budget, spending, clock } = parts;
+  const { budget, spending, clock, timer } = parts;
   const { name: agent, model } = profile;
   const meter = new Meter(model, (usd) => budget.spend(agent, undefined, usd));
-  const limit = new TimeLimit(clock, signal);
+  const limit = new TimeLimit(timer, signal);
   const startedMs = clock.monotonic();
   let error: SvcError | undefined;
   limit.start(TIME_LIMIT_MS);

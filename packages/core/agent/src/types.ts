@@ -80,7 +80,15 @@ export interface TurnRequest {
   readonly beforeEnd?: (done: TurnDone) => Promise<void>;
   /** Runs inside the transaction that ends the turn with its answer. */
   readonly inTransaction?: (done: TurnDone) => void;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
+}
+
+/** What a turn needs of the signal of whoever asks. An `AbortSignal` is one, and takes 2 µs to make. */
+export interface CancelSignal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
 }
 
 export interface StoredMessage {

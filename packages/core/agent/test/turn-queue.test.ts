@@ -76,7 +76,7 @@ describe("the turn queue", () => {
               };
               if (isAlone) return queue.alone(conversation, () => work());
               if (patience !== undefined) void ticks(patience).then(() => leave.abort(new Error("left")));
-              return queue.run(conversation, work, leave.signal);
+              return queue.run(conversation, work, leave);
             }),
           );
           for (const seen of Object.values(order)) expect(seen).toEqual(seen.toSorted((a, b) => a - b));
@@ -158,7 +158,7 @@ describe("the turn queue", () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const other = queue.run("b", () => promise);
     const leave = new AbortController();
-    const waiting = queue.run("a", async () => "ran", leave.signal);
+    const waiting = queue.run("a", async () => "ran", leave);
     const alone = queue.alone("a", async () => "done");
     leave.abort(new Error("left"));
     await expect(waiting).rejects.toThrow("left");

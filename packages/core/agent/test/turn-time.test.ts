@@ -1,6 +1,9 @@
 // Time in a turn: its limit, cancelling it, people who are waited for, and providers who ask to be left alone.
 import { describe, expect, test, vi } from "vitest";
 import { act, ask, call, failure, hang, agentFixture, scripted, text, until } from "./agent-fixture.ts";
+import { SvcError } from "@svc/contract";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { LimitTimer, TimeLimit } from "../src/turn/active-turns.ts";
 
 describe("the time limit", () => {
   test("a turn past its limit is 504", async () => {
@@ -113,5 +116,64 @@ describe("a provider that is busy", () => {
     cancel.abort();
     expect(await outcome).toMatchObject({ code: "TURN_CANCELLED" });
     expect(clock.waiting).toBe(0);
+  });
+});
+
+describe("one timer for the limits of all turns", () => {
+  const never = new AbortController().signal;
+  const limits = (count: number) => {
+    const clock = fakeClock();
+    const timer = new LimitTimer(clock);
+    return { clock, limits: Array.from({ length: count }, () => new TimeLimit(timer, never)) };
+  };
+  const over = (all: readonly TimeLimit[]) => all.map(({ isOver }) => isOver);
+
+  test("ends each at its own time, in whatever order they began", async () => {
+    const { clock, limits: all } = limits(4);
+    for (const [index, ms] of [300, 100, 200, 100].entries()) all[index]!.start(ms);
+    expect(clock.waiting).toBe(1);
+    const seen = [];
+    for (const ms of [99, 1, 99, 1, 100]) {
+      await clock.advance(ms);
+      seen.push(over(all).map(Number).join(""));
+    }
+    expect(seen).toEqual(["0000", "0101", "0101", "0111", "1111"]);
+    expect(clock.waiting).toBe(0);
+  });
+
+  test("forgets those that end, and waits for the others", async () => {
+    const { clock, limits: all } = limits(3);
+    for (const limit of all) limit.start(100);
+    all[0]!.end();
+    await clock.advance(100);
+    expect(over(all)).toEqual([false, true, true]);
+    all[0]!.start(50);
+    all[0]!.end();
+    expect(clock.waiting).toBe(0);
+  });
+
+  test("does not run while a turn waits for a person", async () => {
+    const { clock, limits: all } = limits(2);
+    for (const limit of all) limit.start(100);
+    await clock.advance(60);
+    const answered = Promise.withResolvers<void>();
+    const waited = all[0]!.paused(() => answered.promise);
+    await clock.advance(60);
+    expect(over(all)).toEqual([false, true]);
+    answered.resolve();
+    await waited;
+    await clock.advance(39);
+    expect(all[0]!.isOver).toBe(false);
+    await clock.advance(1);
+    expect(all[0]!.signal.aborted).toBe(true);
+    expect(all[0]!.reason).toMatchObject({ code: "TURN_TIMEOUT" });
+  });
+
+  test("a signal that is made too late is aborted, for the first reason", () => {
+    const { limits: all } = limits(1);
+    all[0]!.stop(new SvcError("TURN_CANCELLED", "first"));
+    all[0]!.stop(new SvcError("TURN_CANCELLED", "second"));
+    expect(all[0]!.signal.reason).toMatchObject({ message: "first" });
+    expect(() => all[0]!.throwIfOver()).toThrow("first");
   });
 });

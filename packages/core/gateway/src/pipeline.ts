@@ -40,6 +40,7 @@ import {
 import { isOwnPage } from "./auth/page-sessions.ts";
 import { isIPv4, isIPv6 } from "node:net";
 import { LinkedList } from "@svc/runtime";
+import type { CancelSignal } from "@svc/agent";
 
 /** Answers at once, or sends later through the response it was handed. */
 export type Handle = (
@@ -396,11 +397,11 @@ export class RunningTurns {
    * Runs `turn` to its end. Its signal knows nothing of the connection: a client that hangs up must not undo a message
    * that was accepted.
    */
-  async track<T>(turn: (signal: AbortSignal) => Promise<T>, deviceId?: string): Promise<T> {
-    const controller = new AbortController();
-    const link = this.#running.add(new Running(controller, deviceId));
+  async track<T>(turn: (signal: CancelSignal) => Promise<T>, deviceId?: string): Promise<T> {
+    const running = new Running(deviceId);
+    const link = this.#running.add(running);
     try {
-      return await turn(controller.signal);
+      return await turn(running);
     } finally {
       this.#running.delete(link);
       if (this.#running.size === 0 && this.#whenIdle.length > 0)
@@ -415,24 +416,41 @@ export class RunningTurns {
 
   /** Aborts the turns of a device that may no longer have any. */
   abortOf(deviceId: string, reason: SvcError): void {
-    for (const running of this.#running.items()) if (running.deviceId === deviceId) running.controller.abort(reason);
+    for (const running of this.#running.items()) if (running.deviceId === deviceId) running.abort(reason);
   }
 
   abortAll(): void {
     const reason = new SvcError("TURN_CANCELLED", "The service shut down before the turn ended.");
-    for (const { controller } of this.#running.items()) controller.abort(reason);
+    for (const running of this.#running.items()) running.abort(reason);
   }
 }
 
-/** A class, as a link of a list is (`LinkedList`): an object literal would keep its turn in memory. */
-class Running {
-  readonly controller: AbortController;
+/** A turn with its signal. A class, as a link of a list is (`LinkedList`): an object literal would keep its turn in memory. */
+class Running implements CancelSignal {
   /** The device that sent the message, if one did. */
   readonly deviceId: string | undefined;
+  aborted = false;
+  reason: unknown = undefined;
+  /** The turn itself listens, and nothing else. */
+  #onAbort: (() => void) | undefined = undefined;
 
-  constructor(controller: AbortController, deviceId: string | undefined) {
-    this.controller = controller;
+  constructor(deviceId: string | undefined) {
     this.deviceId = deviceId;
+  }
+
+  addEventListener(_type: "abort", listener: () => void): void {
+    this.#onAbort = listener;
+  }
+
+  removeEventListener(): void {
+    this.#onAbort = undefined;
+  }
+
+  abort(reason: SvcError): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
+    this.#onAbort?.();
   }
 }
 

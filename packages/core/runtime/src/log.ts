@@ -35,6 +35,7 @@ export function createLogger(options: LoggerOptions): RuntimeLogger {
   const redactor = createRedactor(options.redact?.());
   const output = new LogOutput(options);
   const timeOf = isoTime();
+  const plainLines = new PlainLines();
   let least = LOG_LEVELS.indexOf(options.level);
 
   const loggerWith = (bound: LogFields): RuntimeLogger => {
@@ -42,11 +43,11 @@ export function createLogger(options: LoggerOptions): RuntimeLogger {
       (level: LogLevel, rank: number): Logger["info"] =>
       (message, fields) => {
         if (rank < least) return;
-        const entry = { time: timeOf(options.clock.now()), level, message, fields: pairsOf(bound, fields) };
-        const line = plainLine(entry);
+        const time = timeOf(options.clock.now());
         // Nearly every line is plain and has no secret in it: it is made and looked through once.
-        if (line !== undefined && redactor.redact(line) === line) output.write(entry, line);
-        else output.write({ ...entry, ...redacted(message, entry.fields, redactor.redact) });
+        const line = output.isJson ? plainLines.make({ time, level, message }, bound, fields) : undefined;
+        if (line !== undefined && redactor.redact(line) === line) output.writeLine({ time, level }, line);
+        else output.write({ time, level, ...redacted(message, pairsOf(bound, fields), redactor.redact) });
       };
     return Object.freeze({
       debug: at("debug", 0),
@@ -96,7 +97,7 @@ function pairsOf(bound: LogFields, fields: LogFields = NO_FIELDS): LogPair[] {
   if (request !== undefined) put(pairs, "request", request);
   if (turn !== undefined) put(pairs, "turn", turn);
   // The id under which a tracing backend shows it.
-  if (traceparent !== undefined) put(pairs, "trace", traceparent.slice(TRACE_AT, TRACE_AT + TRACE_LENGTH));
+  if (traceparent !== undefined) put(pairs, "trace", traceOf(traceparent));
   for (const name in fields) put(pairs, name, fields[name]);
   return pairs;
 }
@@ -112,6 +113,7 @@ function put(pairs: LogPair[], name: string, value: LogFields[string]): void {
 /** In a `traceparent`, after its version. */
 const TRACE_AT = 3;
 const TRACE_LENGTH = 32;
+const traceOf = (traceparent: string): string => traceparent.slice(TRACE_AT, TRACE_AT + TRACE_LENGTH);
 
 /** Names and values both: a secret used as a name, or a number that is one, is as readable as any other. */
 function redacted(
@@ -148,17 +150,54 @@ export interface LogEntry {
 
 const OWN_NAMES: ReadonlySet<string> = new Set(["time", "level", "message", "__proto__"]);
 
-/** `jsonLine` of an entry in which JSON has nothing to escape; undefined for any other. */
-function plainLine({ time, level, message, fields }: LogEntry): string | undefined {
-  if (!PLAIN.test(message)) return undefined;
-  let line = `{"time":"${time}","level":"${level}","message":"${message}"`;
-  for (const [name, value] of fields) {
-    if (!PLAIN_NAME.test(name) || OWN_NAMES.has(name) || (typeof value === "string" && !PLAIN.test(value)))
-      return undefined;
-    line += typeof value === "string" ? `,"${name}":"${value}"` : `,"${name}":${JSON.stringify(value)}`;
+/** Makes the line of an entry in which JSON has nothing to escape, as nearly every one is. */
+class PlainLines {
+  /** Code has few names, and uses them again and again. */
+  readonly #names = new Set<string>();
+
+  /** What `jsonLine` makes; undefined where JSON has something to escape, or a field takes the place of another. */
+  make(
+    { time, level, message }: Omit<LogEntry, "fields">,
+    bound: LogFields,
+    fields: LogFields = NO_FIELDS,
+  ): string | undefined {
+    if (!PLAIN.test(message)) return undefined;
+    const { request, turn, traceparent } = currentScope();
+    const trace = traceparent && traceOf(traceparent);
+    const isOfScope = (name: string): boolean =>
+      (name === "request" && request !== undefined) ||
+      (name === "turn" && turn !== undefined) ||
+      (name === "trace" && trace !== undefined);
+    let line: string | undefined = `{"time":"${time}","level":"${level}","message":"${message}"`;
+    for (const name in bound) {
+      if (isOfScope(name)) return undefined;
+      line = this.#with(line, name, bound[name]);
+    }
+    line = this.#with(this.#with(this.#with(line, "request", request), "turn", turn), "trace", trace);
+    for (const name in fields) {
+      if (name in bound || isOfScope(name)) return undefined;
+      line = this.#with(line, name, fields[name]);
+    }
+    return line && `${line}}`;
   }
-  return `${line}}`;
+
+  #with(line: string | undefined, name: string, value: LogFields[string]): string | undefined {
+    if (value === undefined || line === undefined) return line;
+    if (!this.#isPlain(name)) return undefined;
+    if (typeof value === "string") return PLAIN.test(value) ? `${line},"${name}":"${value}"` : undefined;
+    return typeof value === "number" && !Number.isFinite(value) ? undefined : `${line},"${name}":${value}`;
+  }
+
+  #isPlain(name: string): boolean {
+    if (this.#names.has(name)) return true;
+    if (!PLAIN_NAME.test(name) || OWN_NAMES.has(name)) return false;
+    if (this.#names.size < MOST_NAMES) this.#names.add(name);
+    return true;
+  }
 }
+
+/** That are remembered. */
+const MOST_NAMES = 1_000;
 
 /** Printable ASCII without the quote and the backslash. */
 const PLAIN = /^[ !#-[\]-~]*$/;
@@ -249,7 +288,7 @@ const CAN_WAIT: ReadonlySet<LogLevel> = new Set(["debug", "info"]);
 class LogOutput {
   readonly #write: LogOutputOptions["write"];
   readonly #later: LogOutputOptions["later"];
-  readonly #json: boolean;
+  readonly isJson: boolean;
   #file: LineSink | undefined;
   #said = "";
   /** For the file, where that is not what is said. */
@@ -261,7 +300,7 @@ class LogOutput {
   constructor({ write, json, file, later }: LogOutputOptions) {
     this.#write = write;
     this.#later = later;
-    this.#json = json;
+    this.isJson = json;
     this.#file = file;
   }
 
@@ -270,12 +309,15 @@ class LogOutput {
     this.#file = file;
   };
 
-  /** `line`: the same as JSON, where it is there already. */
-  write(entry: LogEntry, line?: string): void {
+  write(entry: LogEntry): void {
+    if (!this.isJson && this.#file !== undefined) this.#filed = joined(this.#filed, jsonLine(entry));
+    this.writeLine(entry, this.isJson ? jsonLine(entry) : readableLine(entry));
+  }
+
+  /** `line`: as it is said. */
+  writeLine(entry: Pick<LogEntry, "time" | "level">, line: string): void {
     this.#time = entry.time;
-    const json = this.#json || this.#file !== undefined ? (line ?? jsonLine(entry)) : "";
-    this.#said = joined(this.#said, this.#json ? json : readableLine(entry));
-    if (!this.#json && this.#file !== undefined) this.#filed = joined(this.#filed, json);
+    this.#said = joined(this.#said, line);
     if (this.#later === undefined || !CAN_WAIT.has(entry.level) || this.#said.length > MOST_WAITING) this.#flush();
     else if (!this.#isAwaited) {
       this.#isAwaited = true;
@@ -289,7 +331,7 @@ class LogOutput {
   #flush(): void {
     if (this.#said === "") return;
     const said = this.#said;
-    const filed = this.#json ? said : this.#filed;
+    const filed = this.isJson ? said : this.#filed;
     this.#said = this.#filed = "";
     this.#say(said);
     try {
@@ -297,7 +339,7 @@ class LogOutput {
     } catch (error) {
       const { message } = error as Error;
       const trouble: LogEntry = { time: this.#time, level: "warn", message, fields: [] };
-      this.#say(this.#json ? jsonLine(trouble) : readableLine(trouble));
+      this.#say(this.isJson ? jsonLine(trouble) : readableLine(trouble));
     }
   }
 

@@ -169,7 +169,7 @@ export interface StoredTurn extends NewTurn {
 export interface NewTurn {
   /** Default: done. */
   readonly state?: TurnState;
-  readonly meta?: TurnMeta;
+  readonly meta?: TurnMeta | undefined;
   readonly id: string;
   readonly at: number;
   readonly model: string;
@@ -177,7 +177,7 @@ export interface NewTurn {
   /** The same as text, where it is made already. */
   readonly messagesJson?: string;
   /** Of a conversation that has none yet. Default: its first words. */
-  readonly title?: string;
+  readonly title?: string | undefined;
   /** Estimated tokens of `messages`. */
   readonly tokens: number;
   readonly inputTokens: number;

@@ -27,8 +27,8 @@ export interface TurnSettings {
   readonly maxRetries: number;
   readonly maxOutputTokens: number | undefined;
   readonly functionTools: LanguageModelV4FunctionTool[];
-  /** False: the model looks at the last message alone, and is sent no earlier turns. */
-  readonly readsHistory: boolean;
+  /** The model looks at the last message alone, and answers at once: it is sent no earlier turns, and no signal. */
+  readonly isBuiltin: boolean;
 }
 
 /** In place of the models that the config names; for tests. */
@@ -41,6 +41,8 @@ export type ModelOpener = (config: ModelConfig) => LanguageModelV4;
 export class AgentModels {
   readonly #opener: ModelOpener | undefined;
   readonly #settings = new WeakMap<AgentProfile, Promise<TurnSettings>>();
+  /** Those that are made. */
+  readonly #known = new WeakMap<AgentProfile, TurnSettings>();
   /** By agent and name of the model. */
   readonly #opened = new Map<string, { readonly config: ModelConfig; readonly model: Promise<LanguageModelV4> }>();
   /** A tool whose feature was made anew is another object. */
@@ -50,13 +52,21 @@ export class AgentModels {
     this.#opener = opener;
   }
 
+  /** What `settingsOf` resolves with, once it has. */
+  knownSettings(profile: AgentProfile): TurnSettings | undefined {
+    return this.#known.get(profile);
+  }
+
   /** Throws CONFIG_INVALID when the model's section is not complete. */
   settingsOf(profile: AgentProfile): Promise<TurnSettings> {
     const known = this.#settings.get(profile);
     if (known) return known;
     const made = this.#settingsOf(profile);
     this.#settings.set(profile, made);
-    made.catch(() => this.#settings.delete(profile));
+    made.then(
+      (settings) => this.#known.set(profile, settings),
+      () => this.#settings.delete(profile),
+    );
     return made;
   }
 
@@ -102,7 +112,7 @@ export class AgentModels {
       maxRetries: model.max_retries,
       maxOutputTokens: model.max_output_tokens,
       functionTools: isBuiltin ? [] : await Promise.all(environment.tools.map((tool) => this.#functionTool(tool))),
-      readsHistory: !isBuiltin,
+      isBuiltin,
     };
   }
 

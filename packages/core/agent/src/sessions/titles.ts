@@ -7,13 +7,14 @@ import { callModel } from "../turn/model-call.ts";
 import { type Budget, Meter, type Spending } from "../cost.ts";
 import type { AgentProfile } from "../profiles.ts";
 import { userMessage } from "../turn/history.ts";
-import { TimeLimit } from "../turn/active-turns.ts";
+import { type LimitTimer, TimeLimit } from "../turn/active-turns.ts";
 import { checkedTitle } from "./session-json.ts";
 import { shownMessages } from "./shown-messages.ts";
 
 export interface TitleDeps {
   readonly store: Store;
   readonly clock: Clock;
+  readonly timer: LimitTimer;
   readonly log: Logger;
   readonly models: AgentModels;
   readonly budget: Budget;
@@ -92,12 +93,12 @@ export class Titles {
   }
 
   async #ask({ profile, client }: Pick<Untitled, "profile" | "client">, prompt: string): Promise<string> {
-    const { budget, spending, models, clock } = this.#deps;
+    const { budget, spending, models, clock, timer } = this.#deps;
     budget.check(profile, client);
     const meter = new Meter(profile.model, (usd) => budget.spend(profile.name, client, usd), { client });
     const estimate = () => ({ inputTokens: estimateTokens(prompt), outputTokens: MAX_OUTPUT_TOKENS });
     const onLost = (): void => meter.add({ inputTokens: undefined, outputTokens: undefined }, estimate);
-    const limit = new TimeLimit(clock, this.#stopped.signal);
+    const limit = new TimeLimit(timer, this.#stopped.signal);
     limit.start(TIME_LIMIT_MS);
     try {
       const model = await models.modelOf(profile);

@@ -3,10 +3,9 @@
  * it came from.
  */
 import { type ClientId, type Clock, SvcError, type TurnEvent, postponed } from "@svc/contract";
-import { DEFAULT_AGENT } from "@svc/config";
 import type { PartialAnswer, SentFile } from "@svc/store";
 import { newTurnId } from "@svc/store/turn-id";
-import type { TurnRequest } from "../types.ts";
+import type { CancelSignal, TurnRequest } from "../types.ts";
 import { type Conversation, conversationKey } from "./history.ts";
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import type { Meter } from "../cost.ts";
@@ -14,6 +13,15 @@ import { ConversationQueue, type QueuedItem, type Run } from "../conversation-qu
 
 /** Why a turn was stopped of which nothing may stay, not even what it did. */
 export const REMOVED = "its conversation was removed";
+
+interface ActiveTurnDeps {
+  /** Name of the agent that answers. */
+  readonly agent: string;
+  /** What the owner calls the conversation. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly timer: LimitTimer;
+}
 
 export class ActiveTurn {
   readonly id: string;
@@ -36,6 +44,16 @@ export class ActiveTurn {
    * asked: a turn that ends at once is then one commit instead of two. undefined: the message is on disk by other means.
    */
   storing: Promise<void> | undefined;
+  /** What it waits for before it begins, if it follows or replaces a turn, or has files. */
+  ready: Promise<void> | undefined;
+  /** It was begun, and settles by itself from then on. */
+  isBegun = false;
+  /** Begins its conversation. */
+  isFirst = false;
+  /** Of a conversation that nobody named. */
+  unnamed: Conversation | undefined;
+  /** Id of its conversation, once that was looked for. */
+  openedAs: string | undefined;
   #held: TurnEvent[] | undefined;
   /** What it has done so far; undefined while it waits. */
   progress: TurnProgress | undefined;
@@ -55,15 +73,15 @@ export class ActiveTurn {
   #isDraining = false;
   #isClosing = false;
 
-  constructor(request: TurnRequest, name: string, clock: Clock) {
-    const { agent = DEFAULT_AGENT, owner = request.clientId, signal } = request;
+  constructor(request: TurnRequest, { agent, name, clock, timer }: ActiveTurnDeps) {
+    const { owner = request.clientId, signal } = request;
     this.id = request.turnId ?? newTurnId();
     this.request = request;
     this.agent = agent;
     this.owner = owner;
     this.name = name;
     this.key = conversationKey(owner, name);
-    this.limit = new TimeLimit(clock, signal);
+    this.limit = new TimeLimit(timer, signal);
     this.sentAt = clock.now();
   }
 
@@ -98,7 +116,7 @@ export class ActiveTurn {
 
   /** Tells whether it can still be stopped; if so, it will end with TURN_CANCELLED, for this `cause`. */
   stop(by: string, cause?: unknown): boolean {
-    if (this.#isClosing || this.limit.signal.aborted) return false;
+    if (this.#isClosing || this.limit.isOver) return false;
     this.limit.stop(new SvcError("TURN_CANCELLED", `The turn was stopped by ${by}.`, { cause }));
     return true;
   }
@@ -107,7 +125,7 @@ export class ActiveTurn {
   async whileAsking<T>(wait: () => Promise<T>): Promise<T> {
     const { limit, permit } = this;
     if (this.#isDraining) this.#callOff();
-    limit.signal.throwIfAborted();
+    limit.throwIfOver();
     this.#isAsking = true;
     try {
       return await limit.paused(() => (permit ? permit.whileReleased(wait, limit.signal) : wait()));
@@ -129,15 +147,15 @@ export class ActiveTurn {
 
   /** There is an answer, and it is being kept: too late to stop. Throws the reason when somebody was quicker. */
   close(): void {
-    this.limit.signal.throwIfAborted();
+    this.limit.throwIfOver();
     this.#isClosing = true;
   }
 
   /** It failed: too late to stop. Returns what it failed with, which is the reason when somebody was quicker. */
   fail(error: unknown): unknown {
-    const isStopped = !this.#isClosing && this.limit.signal.aborted;
+    const isStopped = !this.#isClosing && this.limit.isOver;
     this.#isClosing = true;
-    return isStopped ? this.limit.signal.reason : error;
+    return isStopped ? this.limit.reason : error;
   }
 }
 
@@ -206,71 +224,139 @@ export class ActiveTurns {
 }
 
 /**
- * What ends one turn before its time: `signal` is aborted when the time is up, when the caller cancels, and when somebody else stops the
+ * What ends one turn before its time: it is over when the time is up, when the caller cancels, and when somebody else stops the
  * turn. Waiting for a person pauses the time.
  */
 export class TimeLimit {
-  readonly signal: AbortSignal;
-  readonly #controller = new AbortController();
-  readonly #clock: Clock;
-  readonly #outer: AbortSignal;
+  /** What holds the turn up now: says what the turn fails with when the time is up meanwhile. Its code is TURN_TIMEOUT. */
+  waitsFor: { timeoutError(): SvcError } | undefined = undefined;
+  /** Where it stands among those whose time runs; -1: it does not. */
+  slot = -1;
+  /** Monotonic, while its time runs. */
+  dueMs = 0;
+  #reason: unknown = undefined;
+  #controller: AbortController | undefined = undefined;
+  readonly #timer: LimitTimer;
+  readonly #outer: CancelSignal;
   readonly #onOuterAbort = (): void =>
-    this.#controller.abort(new SvcError("TURN_CANCELLED", undefined, { cause: this.#outer.reason }));
-  #timeout = (): SvcError => new SvcError("TURN_TIMEOUT");
-  #remainingMs = 0;
-  #startedAt = 0;
-  #cancelTimer: () => void = () => {};
+    this.#end(new SvcError("TURN_CANCELLED", undefined, { cause: this.#outer.reason }));
 
   /** The time does not run yet; the caller can cancel from now on. */
-  constructor(clock: Clock, outer: AbortSignal) {
-    this.#clock = clock;
+  constructor(timer: LimitTimer, outer: CancelSignal) {
+    this.#timer = timer;
     this.#outer = outer;
-    this.signal = this.#controller.signal;
     if (outer.aborted) this.#onOuterAbort();
-    else outer.addEventListener("abort", this.#onOuterAbort, { once: true });
+    else outer.addEventListener("abort", this.#onOuterAbort);
+  }
+
+  get isOver(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  /** Why it is over. */
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  /** Aborted when it is over. Made when something asks for it first: most turns end before. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.isOver) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  throwIfOver(): void {
+    if (this.isOver) throw this.#reason;
   }
 
   start(limitMs: number): void {
-    this.#remainingMs = limitMs;
-    this.#resume();
+    this.#timer.start(this, limitMs);
   }
 
   stop(reason: SvcError): void {
-    this.#controller.abort(reason);
+    this.#end(reason);
+  }
+
+  timeIsUp(): void {
+    this.#end(this.waitsFor?.timeoutError() ?? new SvcError("TURN_TIMEOUT"));
   }
 
   /** Runs `wait` with the clock stopped. */
   async paused<T>(wait: () => Promise<T>): Promise<T> {
-    this.#cancelTimer();
-    this.#remainingMs -= this.#clock.monotonic() - this.#startedAt;
+    const remainingMs = this.#timer.stop(this);
     try {
       return await wait();
     } finally {
-      this.#resume();
-    }
-  }
-
-  /** Runs `work`; a time that is up meanwhile is told by `timeout`, whose code is TURN_TIMEOUT. */
-  async blaming<T>(timeout: () => SvcError, work: () => Promise<T>): Promise<T> {
-    const before = this.#timeout;
-    this.#timeout = timeout;
-    try {
-      return await work();
-    } finally {
-      this.#timeout = before;
+      this.#timer.start(this, remainingMs);
     }
   }
 
   end(): void {
-    this.#cancelTimer();
+    this.#timer.stop(this);
     this.#outer.removeEventListener("abort", this.#onOuterAbort);
   }
 
-  #resume(): void {
-    this.#startedAt = this.#clock.monotonic();
-    this.#cancelTimer = this.#clock.after(Math.max(0, this.#remainingMs), () =>
-      this.#controller.abort(this.#timeout()),
-    );
+  #end(reason: unknown): void {
+    if (this.isOver) return;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
+}
+
+/**
+ * One timer for the time limits of all turns: a turn is over long before its time is up, and a timer of its own would be made and
+ * cancelled for nothing. It is set for the limit that is due first, or for one that was.
+ */
+export class LimitTimer {
+  readonly #clock: Clock;
+  readonly #running: TimeLimit[] = [];
+  #setForMs = Infinity;
+  #cancel: () => void = () => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  start(limit: TimeLimit, limitMs: number): void {
+    limit.dueMs = this.#clock.monotonic() + Math.max(0, limitMs);
+    if (limit.slot < 0) limit.slot = this.#running.push(limit) - 1;
+    if (limit.dueMs < this.#setForMs) this.#set(limit.dueMs);
+  }
+
+  /** Returns the milliseconds that were left. */
+  stop(limit: TimeLimit): number {
+    if (limit.slot < 0) return 0;
+    // The last one takes the free slot.
+    const last = this.#running.pop()!;
+    if (last !== limit) {
+      this.#running[limit.slot] = last;
+      last.slot = limit.slot;
+    }
+    limit.slot = -1;
+    if (this.#running.length === 0) {
+      this.#cancel();
+      this.#setForMs = Infinity;
+    }
+    return limit.dueMs - this.#clock.monotonic();
+  }
+
+  #set(atMs: number): void {
+    this.#cancel();
+    this.#setForMs = atMs;
+    this.#cancel = this.#clock.after(atMs - this.#clock.monotonic(), () => this.#ring());
+  }
+
+  #ring(): void {
+    this.#setForMs = Infinity;
+    const nowMs = this.#clock.monotonic();
+    for (const limit of this.#running.filter(({ dueMs }) => dueMs <= nowMs)) {
+      this.stop(limit);
+      limit.timeIsUp();
+    }
+    const next = this.#running.reduce((least, { dueMs }) => Math.min(least, dueMs), Infinity);
+    if (next < this.#setForMs) this.#set(next);
   }
 }
 
@@ -294,6 +380,11 @@ export interface TurnProgress {
 const MAX_WAITING = 10_000;
 /** Jobs that have released their permits: each holds its conversation in memory. */
 const MAX_RELEASED = 1_000;
+
+/** Gives up its wait when the signal is aborted. */
+interface Caller {
+  readonly signal: AbortSignal;
+}
 
 /** A class, as a link of a list is (`LinkedList`): an object literal would keep its turn in memory. */
 class Job implements QueuedItem {
@@ -329,17 +420,17 @@ export class TurnQueue {
   }
 
   /**
-   * Runs `work` when its conversation is free and there is a permit. Rejects with BUSY, with the signal's reason when it is
-   * aborted before the job's turn has come, or with what the job rejects with.
+   * Runs `work` when its conversation is free and there is a permit. Rejects with BUSY, with the reason of the caller's signal when
+   * that is aborted before the job's turn has come, or with what the job rejects with. A caller that need not wait is asked for no signal.
    */
-  async run<T>(key: string, work: (permit: Permit) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async run<T>(key: string, work: (permit: Permit) => Promise<T>, caller?: Caller): Promise<T> {
     const job = this.#job(key);
     if (!this.#queue.isFree(job)) {
-      signal?.throwIfAborted();
+      caller?.signal.throwIfAborted();
       if (this.#waiting >= MAX_WAITING) throw new SvcError("BUSY", undefined, { retryAfterMs: 1000 });
     }
     this.#queue.add(job);
-    if (!job.run) await this.#wait(job, signal);
+    if (!job.run) await this.#wait(job, caller?.signal);
     const run = job.run!;
     const permit = new Permit(run, this.#released);
     try {

@@ -21,8 +21,8 @@ import type { CoreTool, LimitedClient, ToolEnvironment } from "../tools/environm
 import type { AbandonedTurn, AskPerson, TurnRequest, TurnResult } from "../types.ts";
 import { type ActiveTurn, REMOVED, type TurnProgress } from "./active-turns.ts";
 import { AnswerCheckpoints, type BadEnd, type EndedTurn, StepCheckpoints, type TurnStore } from "./turn-store.ts";
-import { type EmitTurnEvent, ModelStep, type ModelStepDeps, type Redaction } from "./model-call.ts";
-import type { LanguageModelV4ToolCall } from "@ai-sdk/provider";
+import { ModelStep, type ModelStepDeps, type Redaction } from "./model-call.ts";
+import type { LanguageModelV4Message, LanguageModelV4ToolCall } from "@ai-sdk/provider";
 import { callTool } from "../tools/call-tool.ts";
 
 export interface TurnExecutorDeps {
@@ -48,13 +48,6 @@ export interface TurnExecutorDeps {
   readonly profileOf: (name: string) => AgentProfile | undefined;
 }
 
-interface RunningTurn {
-  readonly profile: AgentProfile;
-  readonly conversation: Conversation;
-  readonly model: string;
-  readonly meter: Meter;
-}
-
 export interface AbandonedTurnFields extends Pick<AbandonedTurn, "turnId" | "inTransaction" | "message"> {
   readonly profile: AgentProfile;
   readonly conversation: Conversation;
@@ -68,23 +61,17 @@ export class TurnExecutor {
     this.#deps = deps;
   }
 
-  /** Every line of the log in between names the turn. */
   executeTurn(turn: ActiveTurn, profile: AgentProfile, conversation: Conversation): Promise<TurnResult> {
-    const { tracer, budget, limitedClient } = this.#deps;
-    const model = modelName(profile.model);
-    const { channel, clientId } = turn.request;
-    const client = limitedClient(clientId);
-    const meter = new Meter(profile.model, (usd) => budget.spend(turn.agent, client, usd), { channel, client });
-    const running = { profile, conversation, model, meter };
-    return within({ turn: turn.id }, () =>
-      tracer.isWatched ? this.#tracedRun(turn, running) : this.#run(turn, running),
-    );
+    const running = new RunningTurn(this.#deps, turn, profile, conversation);
+    return running.leavesOurCode ? within({ turn: turn.id }, () => this.#traced(running)) : running.run();
   }
 
-  #tracedRun(turn: ActiveTurn, running: RunningTurn): Promise<TurnResult> {
+  #traced(running: RunningTurn): Promise<TurnResult> {
     const { tracer, redaction } = this.#deps;
-    const { model, meter, conversation } = running;
+    if (!tracer.isWatched) return running.run();
+    const { model, turn, conversation } = running;
     const { id: turnId, agent, request } = turn;
+    const { meter } = running.progress;
     const span = tracer.begin("turn", {
       turnId,
       sessionId: conversation.name,
@@ -92,7 +79,7 @@ export class TurnExecutor {
       model,
       channel: request.channel,
     });
-    const run = (): Promise<TurnResult> => this.#run(turn, running);
+    const run = (): Promise<TurnResult> => running.run();
     const recordedRun = async (): Promise<TurnResult> => {
       span.content("input", redaction.redact(request.text));
       const result = await run();
@@ -102,109 +89,9 @@ export class TurnExecutor {
     return watched(span, span.wantsContent ? recordedRun : run, (error) => ({ error, ...meter.since() }));
   }
 
-  async #run(turn: ActiveTurn, running: RunningTurn): Promise<TurnResult> {
-    const { store, clock, turns, spending } = this.#deps;
-    const { profile, conversation, model, meter } = running;
-    const { request, limit, id: turnId, agent } = turn;
-    const { files } = turn;
-    const progress = begun(turnId, [questionWith(request.text, files)], meter);
-    const spent = () => spending.toRecordPart(profile, meter);
-    const steps = new StepCheckpoints({ store, turnId, spent, toolOf: toolsOf(profile) });
-    const ended = { request, files, conversation, progress, profile, steps };
-    let checkpoints: AnswerCheckpoints | undefined;
-    const sessionId = conversation.name;
-    const of = { turnId, sessionId, conversationId: conversation.id, owner: turn.owner };
-    const emit: EmitTurnEvent = (fields) => {
-      const event = { ...fields, ...of } as TurnEvent;
-      if (!turn.holds(event)) this.emit(turn, event);
-    };
-    const startedAt = clock.monotonic();
-    turn.conversation = conversation;
-    turn.progress = progress;
-    turn.startedAt = clock.now();
-    request.onBegin?.();
-    emit({ type: "turn-start", agent, clientId: request.clientId });
-    limit.start(profile.turn.timeoutMs);
-    let ok = false;
-    try {
-      const onPartial = (): void => {
-        if (turn.storing === undefined) return;
-        checkpoints ??= new AnswerCheckpoints({ store, clock, turnId, partial: () => progress.partial });
-        checkpoints.changed();
-      };
-      if (files.length > 0) await this.#transcribe(turn, progress);
-      const response = await this.#answer(ended, { turn, emit, onPartial });
-      await request.beforeEnd?.({ response });
-      turn.close();
-      turn.permit?.release();
-      await turns.keep(ended, request.inTransaction && (() => request.inTransaction?.({ response })));
-      ok = true;
-      return { turnId, agent, response, model, sessionId, ...usedOf(meter) };
-    } catch (error) {
-      const cause = turn.fail(error);
-      const failure = cause instanceof SvcError ? cause : new SvcError("TURN_FAILED", undefined, { cause });
-      await turns.keepFailed(ended, failure);
-      throw failure;
-    } finally {
-      checkpoints?.end();
-      const durationMs = clock.monotonic() - startedAt;
-      // The event that the message is stored comes before the event that the turn has ended.
-      await turn.storing?.catch(() => {});
-      emit({ type: "turn-end", agent, ok, model, durationMs, ...usedOf(meter) });
-    }
-  }
-
-  async #answer(
-    { conversation, progress, profile, steps }: EndedTurn,
-    { turn, emit, onPartial }: Pick<TurnLoopDeps, "turn" | "emit" | "onPartial">,
-  ): Promise<string> {
-    const { store, clock, log, tracer, models, history, redaction, budget, profileOf, isListened } = this.#deps;
-    const { name, model } = profile;
-    const { granted = [], ask = this.#deps.ask } = turn.request;
-    const tools = withNeeded(turn.request.tools, profile);
-    const settings = offered(await models.settingsOf(profile), tools);
-    turn.limit.signal.throwIfAborted();
-    noteMissing(log, profile, tools);
-    const loop = new TurnLoop({
-      turn,
-      settings,
-      environment: () => onlyOffered(profileOf(name)?.environment ?? toolless(), tools),
-      ask,
-      grants: granted.length > 0 ? new Grants(granted, store.toolCalls.of(progress.id)) : undefined,
-      promptContext: (profileOf(name) ?? profile).promptContext?.() ?? "",
-      history: () => history.messagesOf(conversation),
-      progress,
-      steps,
-      store,
-      clock,
-      tracer,
-      redaction,
-      emit,
-      onPartial,
-      isListened: turn.request.inPieces ? () => true : (isListened ?? (() => false)),
-      // A lower limit holds for running turns, too; an agent that is gone keeps the limit it had.
-      checkBudget() {
-        const { maxCostPerDay, clientMaxCostPerDay } = profileOf(name) ?? profile;
-        budget.check({ name, model, maxCostPerDay, clientMaxCostPerDay }, progress.meter.caller.client);
-      },
-    });
-    return loop.run();
-  }
-
-  /** Adds the transcripts of the recordings that the message came with. A slow service holds up no other turn. */
-  async #transcribe(turn: ActiveTurn, progress: TurnProgress): Promise<void> {
-    const { attachments } = this.#deps;
-    const { request, files, limit, permit } = turn;
-    if (!attachments?.hears(files)) return;
-    const listen = () => attachments.transcripts(files, limit.signal);
-    const transcripts = await (permit ? permit.whileReleased(listen, limit.signal) : listen());
-    progress.messages = [questionWith(request.text, files, transcripts)];
-  }
-
   /** To the caller of the turn, and to all subscribers. */
-  emit({ request }: ActiveTurn, event: TurnEvent): void {
-    request.onEvent?.(event);
-    this.#deps.publish?.(event);
+  emit(turn: ActiveTurn, event: TurnEvent): void {
+    publish(this.#deps, turn, event);
   }
 
   /** The message is on disk by itself, and its turn has not begun: it was stopped while it waited, or could not begin. */
@@ -282,8 +169,6 @@ function toolless(): never {
   throw new SvcError("TOOL_REFUSED", "This agent is no longer in the config, so it can't use tools any more.");
 }
 
-const usedOf = ({ inputTokens, outputTokens, costUsd }: Meter) => ({ inputTokens, outputTokens, costUsd });
-
 // A turn that has only some tools of its agent: the model is offered no other, and its calls of others are refused.
 
 /** Adds the tools that others of them need: nothing may drive that can't stop. */
@@ -328,36 +213,145 @@ function noteMissing(
   }
 }
 
-/**
- * The turn: model ⇄ tools until there is an answer. It speaks the AI SDK's provider interface itself instead of calling `generateText`,
- * because every step must be on disk before the next one, a person may be asked in the middle, and the `ai` package would cost 16 MB and
- * 110 ms (docs/decisions/0001).
- */
-interface TurnLoopDeps extends ModelStepDeps {
-  /** The one in force now; throws AGENT_UNKNOWN when a reload has removed the agent. */
-  readonly environment: () => ToolEnvironment;
-  readonly ask: AskPerson | undefined;
-  readonly grants: Grants | undefined;
-  /** Of a turn that can be resumed. */
-  readonly steps: StepCheckpoints | undefined;
-  readonly store: Store;
+function publish({ publish }: Pick<TurnExecutorDeps, "publish">, { request }: ActiveTurn, event: TurnEvent): void {
+  request.onEvent?.(event);
+  publish?.(event);
 }
 
-class TurnLoop {
-  readonly #deps: TurnLoopDeps;
-  readonly #model: ModelStep;
+/**
+ * A turn that runs: model ⇄ tools until there is an answer. It speaks the AI SDK's provider interface itself instead of calling
+ * `generateText`, because every step must be on disk before the next one, a person may be asked in the middle, and the `ai` package would
+ * cost 16 MB and 110 ms (docs/decisions/0001). One object for each turn: a function for each thing that a step may ask for would cost
+ * more than the step.
+ */
+class RunningTurn implements EndedTurn, ModelStepDeps {
+  readonly turn: ActiveTurn;
+  readonly profile: AgentProfile;
+  readonly conversation: Conversation;
+  /** Its name. */
+  readonly model: string;
+  readonly progress: TurnProgress;
+  /** From the first call of a tool on, and of a turn that can be resumed. */
+  steps: StepCheckpoints | undefined;
+  settings!: TurnSettings;
+  promptContext = "";
+  readonly #deps: TurnExecutorDeps;
+  #tools: readonly string[] | undefined;
+  #grants: Grants | undefined;
+  #checkpoints: AnswerCheckpoints | undefined;
 
-  constructor(deps: TurnLoopDeps) {
+  constructor(deps: TurnExecutorDeps, turn: ActiveTurn, profile: AgentProfile, conversation: Conversation) {
+    const { budget, limitedClient } = deps;
+    const { channel, clientId, text } = turn.request;
+    const client = limitedClient(clientId);
     this.#deps = deps;
-    this.#model = new ModelStep(deps);
+    this.turn = turn;
+    this.profile = profile;
+    this.conversation = conversation;
+    this.model = modelName(profile.model);
+    const meter = new Meter(profile.model, (usd) => budget.spend(turn.agent, client, usd), { channel, client });
+    this.progress = begun(turn.id, [questionWith(text, turn.files)], meter);
+    this.steps = turn.request.resumable ? this.#newSteps() : undefined;
+  }
+
+  get request(): TurnRequest {
+    return this.turn.request;
+  }
+
+  get files(): readonly SentFile[] {
+    return this.turn.files;
+  }
+
+  get clock(): Clock {
+    return this.#deps.clock;
+  }
+
+  get tracer(): Tracer {
+    return this.#deps.tracer;
+  }
+
+  get redaction(): Redaction {
+    return this.#deps.redaction;
+  }
+
+  /**
+   * Whether anything but our own code runs in it, apart from tools: what that logs and sends names the turn then. To enter a scope for
+   * nothing would cost a plain turn 2 µs.
+   */
+  get leavesOurCode(): boolean {
+    const { onBegin, onEvent, watch, beforeEnd } = this.request;
+    const isCalledBack =
+      onBegin !== undefined || onEvent !== undefined || watch !== undefined || beforeEnd !== undefined;
+    return isCalledBack || this.profile.model.provider !== "builtin" || this.files.length > 0 || this.tracer.isWatched;
+  }
+
+  /** From the free conversation to the end on disk. */
+  async run(): Promise<TurnResult> {
+    const { turn, request, profile, model, progress } = this;
+    const { clock, turns } = this.#deps;
+    const { limit, id: turnId, agent } = turn;
+    const { meter } = progress;
+    const startedAt = clock.monotonic();
+    turn.conversation = this.conversation;
+    turn.progress = progress;
+    turn.startedAt = clock.now();
+    request.onBegin?.();
+    this.emit({ type: "turn-start", agent, clientId: request.clientId });
+    limit.start(profile.turn.timeoutMs);
+    let ok = false;
+    try {
+      if (this.files.length > 0) await this.#transcribe();
+      const response = await this.#answer();
+      if (request.beforeEnd) await request.beforeEnd({ response });
+      turn.close();
+      turn.permit?.release();
+      await turns.keep(this, request.inTransaction && (() => request.inTransaction?.({ response })));
+      ok = true;
+      const { inputTokens, outputTokens, costUsd } = meter;
+      return { turnId, agent, response, model, sessionId: turn.name, inputTokens, outputTokens, costUsd };
+    } catch (error) {
+      const cause = turn.fail(error);
+      const failure = cause instanceof SvcError ? cause : new SvcError("TURN_FAILED", undefined, { cause });
+      await turns.keepFailed(this, failure);
+      throw failure;
+    } finally {
+      this.#checkpoints?.end();
+      const durationMs = clock.monotonic() - startedAt;
+      // The event that the message is stored comes before the event that the turn has ended.
+      try {
+        await turn.storing;
+      } catch {
+        // The turn was stopped for it.
+      }
+      const { inputTokens, outputTokens, costUsd } = meter;
+      this.emit({ type: "turn-end", agent, ok, model, durationMs, inputTokens, outputTokens, costUsd });
+    }
+  }
+
+  /** Adds the transcripts of the recordings that the message came with. A slow service holds up no other turn. */
+  async #transcribe(): Promise<void> {
+    const { attachments } = this.#deps;
+    const { request, files, limit, permit } = this.turn;
+    if (!attachments?.hears(files)) return;
+    const listen = () => attachments.transcripts(files, limit.signal);
+    const transcripts = await (permit ? permit.whileReleased(listen, limit.signal) : listen());
+    this.progress.messages = [questionWith(request.text, files, transcripts)];
   }
 
   /** Resolves with the answer; throws TURN_*, MODEL_*, COST_LIMIT, STORE_*. `progress` tells what happened until then. */
-  async run(): Promise<string> {
-    const { progress, settings, redaction, turn, steps } = this.#deps;
-    let step = steps !== undefined && turn.request.resumable === true ? await this.#resume(steps) : 0;
-    for (; step < settings.maxSteps; step += 1) {
-      const answer = withUniqueCallIds(await this.#model.ask(step), progress.messages, steps?.usedCallIds);
+  async #answer(): Promise<string> {
+    const { turn, profile, progress, request } = this;
+    const { store, log, models, redaction, profileOf } = this.#deps;
+    this.#tools = withNeeded(request.tools, profile);
+    this.settings = offered(models.knownSettings(profile) ?? (await models.settingsOf(profile)), this.#tools);
+    turn.limit.throwIfOver();
+    noteMissing(log, profile, this.#tools);
+    if (request.granted?.length) this.#grants = new Grants(request.granted, store.toolCalls.of(turn.id));
+    this.promptContext = (profileOf(profile.name) ?? profile).promptContext?.() ?? "";
+    const modelStep = new ModelStep(this);
+    const { maxSteps } = this.settings;
+    for (let step = this.steps ? await this.#resume(this.steps) : 0; step < maxSteps; step += 1) {
+      const answer = withUniqueCallIds(await modelStep.ask(step), progress.messages, this.steps?.usedCallIds);
       const content = redactText(answer.content, redaction.redact);
       const calls = toolCallsOf(content);
       const text = textOf(content);
@@ -366,32 +360,41 @@ class TurnLoop {
       progress.messages.push(assistantMessage(content));
       progress.partial = undefined;
       if (calls.length === 0) return text;
-      steps?.answered(progress, content, answer);
-      if (turn.request.watch) await turn.request.watch.pause(text);
-      for (const call of calls) await this.#runCall(call);
+      this.steps ??= this.#newSteps();
+      this.steps.answered(progress, content, answer);
+      if (request.watch) await request.watch.pause(text);
+      for (const call of calls) await within({ turn: turn.id }, () => this.#runCall(call, this.steps!));
     }
     throw new SvcError("TURN_STEP_LIMIT", undefined, { hint: "Raise agent.max_steps, or ask for less at once." });
   }
 
+  #newSteps(): StepCheckpoints {
+    const { store, spending } = this.#deps;
+    const { profile, progress } = this;
+    const spent = () => spending.toRecordPart(profile, progress.meter);
+    return new StepCheckpoints({ store, turnId: progress.id, spent, toolOf: toolsOf(profile) });
+  }
+
   /** Goes on where an earlier attempt was cut off. Resolves with the number of steps it had made. */
   async #resume(steps: StepCheckpoints): Promise<number> {
-    const { progress } = this.#deps;
+    const { progress, turn } = this;
     const { done, calls } = steps.resume(progress);
     for (const call of calls) {
       const result = steps.resultOf(call);
       if (result) progress.messages.push(result);
-      else await this.#runCall(call);
+      else await within({ turn: turn.id }, () => this.#runCall(call, steps));
     }
     return done;
   }
 
-  async #runCall(call: LanguageModelV4ToolCall): Promise<void> {
-    const { progress, turn, steps, store, redaction, grants, emit, environment, ask } = this.#deps;
-    const { request, limit } = turn;
+  async #runCall(call: LanguageModelV4ToolCall, steps: StepCheckpoints): Promise<void> {
+    const { progress, turn, request } = this;
+    const { store, redaction } = this.#deps;
+    const grants = this.#grants;
     await turn.storing;
     const id = { callId: call.toolCallId, tool: call.toolName };
-    emit({ type: "tool-call", ...id });
-    const outcome = await callTool(environment, {
+    this.emit({ type: "tool-call", ...id });
+    const outcome = await callTool(() => this.#environment(), {
       turnId: progress.id,
       callId: call.toolCallId,
       name: call.toolName,
@@ -399,27 +402,27 @@ class TurnLoop {
       input: call.input,
       conversation:
         request.sender === undefined ? undefined : { owner: turn.owner, name: turn.name, sender: request.sender },
-      ask,
+      ask: request.ask ?? this.#deps.ask,
       isGranted: grants && ((tool) => grants.take(tool, call.toolCallId)),
-      signal: limit.signal,
+      signal: turn.limit.signal,
       redact: redaction.redact,
-      beforeAsk: steps && ((record) => this.#storeQuestion(steps, record)),
+      beforeAsk: (record) => this.#storeQuestion(steps, record),
       pause: (wait) => turn.whileAsking(wait),
       alsoOnStart: (acting) => {
-        steps?.write();
+        steps.write();
         // From its first acting call on, a turn's idempotency key survives a crash.
         if (acting && request.claim) store.idempotency.keep(request.claim, progress.id, "running");
       },
       onStarted: (acting) => {
-        steps?.written();
+        steps.written();
         progress.acted ||= acting;
       },
     });
     const result = toolMessage(call, outcome.ok, outcome.output as Json);
     progress.messages.push(result);
-    if (!outcome.journalled) steps?.notStarted(result);
+    if (!outcome.journalled) steps.notStarted(result);
     const outcomeName = outcome.ok ? "done" : outcome.isRejected ? "rejected" : "failed";
-    emit({ type: "tool-result", ...id, ok: outcome.ok, outcome: outcomeName });
+    this.emit({ type: "tool-result", ...id, ok: outcome.ok, outcome: outcomeName });
   }
 
   /** A resumed turn finds the call, and asks by the same id: the person has one question, and one answer. */
@@ -430,6 +433,50 @@ class TurnLoop {
       store.toolCalls.ask(call);
     });
     steps.written();
+  }
+
+  /** The one in force now; throws when a reload has removed the agent. */
+  #environment(): ToolEnvironment {
+    return onlyOffered(this.#deps.profileOf(this.profile.name)?.environment ?? toolless(), this.#tools);
+  }
+
+  // What a step of the model asks for (`ModelStepDeps`).
+
+  history(): readonly LanguageModelV4Message[] {
+    return this.#deps.history.messagesOf(this.conversation);
+  }
+
+  emit(fields: Parameters<ModelStepDeps["emit"]>[0]): void {
+    const { turn } = this;
+    const { id: turnId, owner } = turn;
+    const event = Object.assign(fields, {
+      turnId,
+      sessionId: this.conversation.name,
+      conversationId: this.conversation.id,
+      owner,
+    }) as TurnEvent;
+    if (!turn.holds(event)) publish(this.#deps, turn, event);
+  }
+
+  isListened(): boolean {
+    return this.request.inPieces ?? this.#deps.isListened?.() ?? false;
+  }
+
+  /** A lower limit holds for running turns, too; an agent that is gone keeps the limit it had. */
+  checkBudget(): void {
+    const { profile, progress } = this;
+    const { budget, profileOf } = this.#deps;
+    const { name, model } = profile;
+    const { maxCostPerDay, clientMaxCostPerDay } = profileOf(name) ?? profile;
+    budget.check({ name, model, maxCostPerDay, clientMaxCostPerDay }, progress.meter.caller.client);
+  }
+
+  onPartial(): void {
+    const { turn, progress } = this;
+    const { store, clock } = this.#deps;
+    if (turn.storing === undefined) return;
+    this.#checkpoints ??= new AnswerCheckpoints({ store, clock, turnId: turn.id, partial: () => progress.partial });
+    this.#checkpoints.changed();
   }
 }
 

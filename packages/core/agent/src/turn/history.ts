@@ -10,7 +10,7 @@ import type {
   LanguageModelV4ToolResultOutput,
 } from "@ai-sdk/provider";
 import type { ClientId, Json } from "@svc/contract";
-import type { SentFile, SessionPlace, Store, StoredTurn } from "@svc/store";
+import type { SentFile, SessionPlace, Store, StoredTurn, TurnMeta } from "@svc/store";
 import { redactJson } from "@svc/config";
 import { mediaKindOf, jsonAs } from "@svc/kit";
 import { type Link, LinkedList } from "@svc/runtime";
@@ -65,8 +65,7 @@ export class History {
   }
 
   /** The named conversation of this client, from memory, from disk, or new. `id`: what a new one is called, if that is free. */
-  open(clientId: ClientId, name: string, id?: string): Conversation {
-    const key = conversationKey(clientId, name);
+  open(clientId: ClientId, name: string, id?: string, key = conversationKey(clientId, name)): Conversation {
     const cached = this.#cache.get(key);
     if (cached) {
       this.#used.moveToEnd(cached);
@@ -226,7 +225,7 @@ export function forModel({
   state,
   meta,
   messages: stored,
-}: Pick<StoredTurn, "state" | "meta" | "messages">): LanguageModelV4Message[] {
+}: Pick<StoredTurn, "state" | "messages"> & { readonly meta?: TurnMeta | undefined }): LanguageModelV4Message[] {
   const messages = jsonAs<LanguageModelV4Message[]>(stored);
   // Where nothing waited for it, two messages of the model's would follow each other.
   if (meta?.kind === "by_hand") return messages[0]?.role === "user" ? messages : [userMessage(BY_HAND), ...messages];

@@ -40,32 +40,32 @@ import { storableContent, textOf, toolCallsOf } from "./history.ts";
 import { retryDelayMs } from "@svc/kit/async";
 import { offeredModels } from "../models/provider-words.ts";
 
-/** The ids of the turn are added to each event. */
-export type EmitTurnEvent = (event: WithoutTurn<TurnEvent>) => void;
-type WithoutTurn<Event> = Event extends TurnEvent
-  ? Omit<Event, "turnId" | "sessionId" | "conversationId" | "owner">
-  : never;
-
+/** What a step asks of its turn. */
 export interface ModelStepDeps {
   readonly turn: ActiveTurn;
   /** Kept for the whole turn, whatever a reload changes. */
   readonly settings: TurnSettings;
   /** What features add to the system prompt, as it was when the turn began. */
   readonly promptContext: string;
-  /** Messages of earlier turns. */
-  readonly history: () => readonly LanguageModelV4Message[];
   readonly progress: TurnProgress;
   readonly clock: Clock;
   readonly tracer: Tracer;
   readonly redaction: Redaction;
-  readonly emit: EmitTurnEvent;
+  /** Messages of earlier turns. */
+  history(): readonly LanguageModelV4Message[];
+  /** The ids of the turn are added to the event. */
+  emit(event: WithoutTurn<TurnEvent>): void;
   /** Whether subscribers read what is emitted now. */
-  readonly isListened: () => boolean;
+  isListened(): boolean;
   /** Throws COST_LIMIT. */
-  readonly checkBudget: () => void;
+  checkBudget(): void;
   /** `progress.partial` has grown. */
-  readonly onPartial: () => void;
+  onPartial(): void;
 }
+
+type WithoutTurn<Event> = Event extends TurnEvent
+  ? Omit<Event, "turnId" | "sessionId" | "conversationId" | "owner">
+  : never;
 
 export class ModelStep {
   readonly #deps: ModelStepDeps;
@@ -74,10 +74,11 @@ export class ModelStep {
     this.#deps = deps;
   }
 
-  /** `step`: from 0. Throws COST_LIMIT, MODEL_*; an abort with the signal's reason. */
+  /** `step`: from 0. Throws COST_LIMIT, MODEL_*; once the turn's time is over, the reason. */
   ask(step: number): Promise<ModelAnswer> {
-    const { checkBudget, tracer } = this.#deps;
-    checkBudget();
+    const { turn, tracer } = this.#deps;
+    turn.limit.throwIfOver();
+    this.#deps.checkBudget();
     const options = this.#options();
     return tracer.isWatched ? this.#tracedCall(options, step) : this.#call(options, step);
   }
@@ -101,62 +102,116 @@ export class ModelStep {
   }
 
   async #call(options: LanguageModelV4CallOptions, step: number): Promise<ModelAnswer> {
-    const { settings, progress, turn, redaction, emit, clock, isListened, onPartial } = this.#deps;
-    const { onEvent, watch } = turn.request;
-    const { meter } = progress;
-    const tell = (text: string): void => {
-      progress.partial = { step, text: (progress.partial?.step === step ? progress.partial.text : "") + text };
-      emit({ type: "text-delta", text, offset: turn.toldChars });
-      turn.toldChars += text.length;
-      onPartial();
-    };
-    const estimate = (outputTokens: number): Tokens => ({
-      inputTokens: estimateTokens(JSON.stringify([options.prompt, options.tools])),
-      outputTokens,
-    });
-    let waited: ModelWait | undefined;
-    const onWaiting = (wait: ModelWait): void => {
-      waited = wait;
-      emit({ type: "turn-waiting", ...wait });
-    };
-    const modelCall: ModelCall = {
-      model: settings.model,
-      about: { ...settings.about, redact: redaction.redact },
-      onWaiting,
-      clock,
-      maxRetries: settings.maxRetries,
-      onPieces: answerListeners({
-        isAsker: onEvent !== undefined,
-        isWatched: isListened,
-        watcher: watch && { begin: () => watch.begin(step), push: (text) => watch.push(text) },
-        redaction,
-        tell,
-      }),
-      onLost: (chars) => meter.add(UNTOLD, () => estimate(tokensIn(chars))),
-      options,
-    };
-    const answer = await turn.limit.blaming(
-      () => timeoutError(waited),
-      () => callModel(modelCall),
-    );
-    meter.add(answer, () => estimate(estimateTokens(JSON.stringify(answer.content))));
-    const isEmpty = toolCallsOf(answer.content).length === 0 && textOf(answer.content).trim() === "";
+    const { progress, turn } = this.#deps;
+    const call = new StepCall(this.#deps, options, step);
+    turn.limit.waitsFor = call;
+    let answer: ModelAnswer;
+    try {
+      answer = await callModel(call);
+    } finally {
+      turn.limit.waitsFor = undefined;
+    }
+    const { content } = answer;
+    progress.meter.add(answer, () => call.estimate(estimateTokens(JSON.stringify(content))));
+    const isEmpty = textOf(content).trim() === "" && toolCallsOf(content).length === 0;
     const unanswered = isEmpty ? emptyAnswerError(answer.finish) : undefined;
     if (unanswered) throw unanswered;
     return answer;
   }
 
   #options(): LanguageModelV4CallOptions {
-    const { settings, history, progress, turn, promptContext } = this.#deps;
-    const { maxOutputTokens, functionTools } = settings;
+    const { settings, progress, turn, promptContext } = this.#deps;
+    const { maxOutputTokens, functionTools, isBuiltin } = settings;
     const instructions = [settings.instructions, turn.request.instructions, promptContext].filter(Boolean).join("\n\n");
     const system: LanguageModelV4Message[] = instructions ? [{ role: "system", content: instructions }] : [];
+    if (isBuiltin) return { prompt: [...system, ...progress.messages] };
     return {
-      prompt: settings.readsHistory ? system.concat(history(), progress.messages) : system.concat(progress.messages),
+      prompt: [...system, ...this.#deps.history(), ...progress.messages],
       abortSignal: turn.limit.signal,
       ...(maxOutputTokens !== undefined && { maxOutputTokens }),
       ...(functionTools.length > 0 && { tools: functionTools }),
     };
+  }
+}
+
+/** The call of one step, with who reads along. */
+class StepCall implements ModelCall {
+  readonly options: LanguageModelV4CallOptions;
+  readonly #deps: ModelStepDeps;
+  readonly #step: number;
+  #waited: ModelWait | undefined;
+  /** What those who read along got of the first try. */
+  #shown: AnswerListener | undefined;
+
+  constructor(deps: ModelStepDeps, options: LanguageModelV4CallOptions, step: number) {
+    this.#deps = deps;
+    this.options = options;
+    this.#step = step;
+  }
+
+  get model(): LanguageModelV4 {
+    return this.#deps.settings.model;
+  }
+
+  get clock(): Clock {
+    return this.#deps.clock;
+  }
+
+  get maxRetries(): number {
+    return this.#deps.settings.maxRetries;
+  }
+
+  get about(): ModelContext {
+    const { settings, redaction } = this.#deps;
+    return { ...settings.about, redact: redaction.redact };
+  }
+
+  /**
+   * The readers of an answer in pieces. The caller of the turn gets each piece as it comes, so a try that failed after one is not
+   * repeated. Subscribers must not cost the turn its further tries: they get the pieces of the first try, and the whole answer at the
+   * turn's end. A watcher can take back its pieces, and gets those of every try.
+   */
+  onPieces(): AnswerListener | undefined {
+    const { redaction, turn } = this.#deps;
+    const { onEvent, watch } = turn.request;
+    const isAsker = onEvent !== undefined;
+    const isTold = isAsker || (this.#shown?.hasTold !== true && this.#deps.isListened());
+    if (!isTold && !watch) return undefined;
+    watch?.begin(this.#step);
+    const stream = new RedactedStream(redaction, (text) => {
+      if (isTold) this.#tell(text);
+      watch?.push(text);
+    });
+    if (isTold) this.#shown = stream;
+    return isAsker ? stream : { push: (delta) => stream.push(delta), end: () => stream.end(), hasTold: false };
+  }
+
+  #tell(text: string): void {
+    const { progress, turn } = this.#deps;
+    const { partial } = progress;
+    progress.partial = { step: this.#step, text: (partial?.step === this.#step ? partial.text : "") + text };
+    this.#deps.emit({ type: "text-delta", text, offset: turn.toldChars });
+    turn.toldChars += text.length;
+    this.#deps.onPartial();
+  }
+
+  onWaiting(wait: ModelWait): void {
+    this.#waited = wait;
+    this.#deps.emit({ type: "turn-waiting", ...wait });
+  }
+
+  onLost(chars: number): void {
+    this.#deps.progress.meter.add(UNTOLD, () => this.estimate(tokensIn(chars)));
+  }
+
+  estimate(outputTokens: number): Tokens {
+    const { prompt, tools } = this.options;
+    return { inputTokens: estimateTokens(JSON.stringify([prompt, tools])), outputTokens };
+  }
+
+  /** What the turn fails with when its time is up meanwhile. */
+  timeoutError(): SvcError {
+    return timeoutError(this.#waited);
   }
 }
 
@@ -173,48 +228,6 @@ const timeoutError = (waited: ModelWait | undefined): SvcError =>
       });
 
 const UNTOLD: ReportedTokens = { inputTokens: undefined, outputTokens: undefined };
-
-interface Audience {
-  /** The caller of the turn wants pieces. */
-  readonly isAsker: boolean;
-  /** Subscribers read along now. */
-  readonly isWatched: () => boolean;
-  readonly watcher: TryWatcher | undefined;
-  readonly redaction: Redaction;
-  readonly tell: (text: string) => void;
-}
-
-interface TryWatcher {
-  /** A try begins: the pieces of the one before are void. */
-  begin(): void;
-  push(text: string): void;
-}
-
-/**
- * The readers of an answer in pieces. The caller of the turn gets each piece as it comes, so a try that failed after one is not
- * repeated. Subscribers must not cost the turn its further tries: they get the pieces of the first try, and the whole answer at the
- * turn's end. A watcher can take back its pieces, and gets those of every try. The result is called for each try.
- */
-function answerListeners(audience: Audience): () => AnswerListener | undefined {
-  const { isAsker, isWatched, watcher, redaction, tell } = audience;
-  if (isAsker && !watcher) return () => new RedactedStream(redaction, tell);
-  let shown: AnswerListener | undefined;
-  return () => {
-    const isTold = isAsker || (shown?.hasTold !== true && isWatched());
-    if (!isTold && !watcher) return undefined;
-    watcher?.begin();
-    const stream = new RedactedStream(redaction, hearing(isTold ? tell : undefined, watcher));
-    if (isTold) shown = stream;
-    return isAsker ? stream : { push: (delta) => stream.push(delta), end: () => stream.end(), hasTold: false };
-  };
-}
-
-function hearing(tell: Audience["tell"] | undefined, watcher: TryWatcher | undefined): Audience["tell"] {
-  return (text) => {
-    tell?.(text);
-    watcher?.push(text);
-  };
-}
 
 /**
  * An answer told piece by piece, without the secrets in it. A piece may end in the middle of a secret, so what may be the beginning of one
@@ -299,14 +312,14 @@ interface ModelCall {
   readonly clock: Clock;
   /** Further tries after the first. */
   readonly maxRetries: number;
-  /** Asked for each try: the answer is streamed to the listener it gives. */
-  readonly onPieces?: (() => AnswerListener | undefined) | undefined;
   /** Which model it is, for its errors; without one they name no keys of the config and quote nothing. */
   readonly about?: ModelContext | undefined;
+  /** Asked for each try: the answer is streamed to the listener it gives. */
+  onPieces?(): AnswerListener | undefined;
   /** Told before each wait for another try. */
-  readonly onWaiting?: ((wait: ModelWait) => void) | undefined;
+  onWaiting?(wait: ModelWait): void;
   /** Told when a try ended without telling its tokens though the provider may charge for it. */
-  readonly onLost?: (answerChars: number) => void;
+  onLost?(answerChars: number): void;
 }
 
 /** Takes the text of one try. */
@@ -328,14 +341,16 @@ export async function callModel(call: ModelCall): Promise<ModelAnswer> {
   for (let tries = 0; ; tries += 1) {
     signal?.throwIfAborted();
     const listener = call.onPieces?.();
-    const pieces: AnswerInPieces = { onText: (delta) => listener?.push(delta), chars: 0 };
+    let pieces: AnswerInPieces | undefined;
     try {
       if (!listener) return answerOf(await call.model.doGenerate(call.options));
+      pieces = { onText: (delta) => listener.push(delta), chars: 0 };
       const answer = await streamAnswer(call.model, call.options, pieces);
       listener.end();
       return answerOf(answer);
     } catch (error) {
-      if (signal?.aborted || pieces.chars > 0 || wasAnswered(error)) call.onLost?.(pieces.chars);
+      const chars = pieces?.chars ?? 0;
+      if (signal?.aborted || chars > 0 || wasAnswered(error)) call.onLost?.(chars);
       if (signal?.aborted) throw signal.reason;
       const askedMs = retryAfterMs(error, call.clock.now());
       const failure = modelError(error, { askedMs, about: call.about });

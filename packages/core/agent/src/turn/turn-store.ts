@@ -93,7 +93,7 @@ export class TurnStore {
     const { state } = end ?? { state: "done" };
     const messages = asJson(redactInputs(progress.messages, redact));
     const meta = metaOf(turn, end);
-    const shown = forModel({ state, messages, ...(meta && { meta }) });
+    const shown = forModel({ state, messages, meta });
     const tokens = tokensOf(shown);
     const messagesJson = JSON.stringify(messages);
     const spent = spending.toRecord(profile, meter);
@@ -109,8 +109,8 @@ export class TurnStore {
         outputTokens: meter.outputTokens,
         costUsd: meter.costUsd,
         state,
-        ...(meta && { meta }),
-        ...(request.title !== undefined && { title: request.title }),
+        meta,
+        title: request.title,
       });
       // A failed turn in which nothing acted may be sent again with the same key.
       if (claim && (state === "done" || progress.acted)) store.idempotency.keep(claim, progress.id, "done");

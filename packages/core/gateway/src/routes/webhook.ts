@@ -1,6 +1,6 @@
 /** `POST /webhook`: who may call it, and one turn, answered at once or, with `Prefer: respond-async`, posted to a URL. */
 import type { IncomingHttpHeaders } from "node:http";
-import { type TurnRunner, newSessionName, sessionMessageOf } from "@svc/agent";
+import { type CancelSignal, type TurnResult, type TurnRunner, newSessionName, sessionMessageOf } from "@svc/agent";
 import { Duplicate, SessionId, WebhookAccepted, WebhookAnswer, WebhookHeaders, WebhookMessage } from "@svc/api";
 import type { Messaging } from "@svc/messaging";
 import { type ClientId, type Clock, type Logger, SvcError, trimOf } from "@svc/contract";
@@ -161,18 +161,20 @@ export class Webhook {
   async #turn({ caller, text, session, claim }: Exchange): Promise<Reply> {
     const { agent, running, turns } = this.#deps;
     const { clientId, owner, device } = caller;
-    const request = {
-      clientId,
-      owner,
-      text,
-      author: device ? authorOf(device) : ANONYMOUS_AUTHOR,
-      ...(device && { sender: "" }),
-      ...(session !== undefined && { session }),
-      // From here on the claim is the turn's: it alone knows whether anything acted, so it alone may release it.
-      ...(claim && { claim }),
-      ...(agent !== undefined && { agent }),
-    };
-    const result = await running.track((signal) => turns.run({ ...request, signal }), device?.id);
+    const run = (signal: CancelSignal): Promise<TurnResult> =>
+      turns.run({
+        clientId,
+        owner,
+        text,
+        author: device ? authorOf(device) : ANONYMOUS_AUTHOR,
+        signal,
+        ...(device && { sender: "" }),
+        ...(session !== undefined && { session }),
+        // From here on the claim is the turn's: it alone knows whether anything acted, so it alone may release it.
+        ...(claim && { claim }),
+        ...(agent !== undefined && { agent }),
+      });
+    const result = await running.track(run, device?.id);
     return respond(WEBHOOK, 200, { response: result.response, model: result.model, session_id: result.sessionId });
   }
 }
