@@ -1,5 +1,6 @@
 /** The schema, forward only. `user_version` counts the steps applied; a database with more steps than we know is refused. */
 import { type Json, SvcError } from "@svc/contract";
+import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { CONVERSATION_KEYS_STEP, DRAFTS_STEP, MESSAGES_STEP, OUTBOX_APPROVAL_STEP } from "../messages/schema.ts";
 import { type SpokenText, indexedWords, previewOf, spokenTexts, titleOf } from "../sessions/search-index.ts";
@@ -465,6 +466,18 @@ export function migrate(db: DatabaseSync, to: number = STEPS.length): boolean {
   }
   return before !== to;
 }
+
+/**
+ * Whether the schema is, text for text, what the steps make of an empty database. A sound one can differ: an older SQLite wrote
+ * altered tables and those of the search index in other words.
+ */
+export function isNewestSchema(db: DatabaseSync): boolean {
+  const texts = db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").all();
+  return createHash("sha256").update(JSON.stringify(texts)).digest("base64url") === NEWEST_SCHEMA;
+}
+
+/** A new step changes it; its test names the new value. */
+export const NEWEST_SCHEMA = "5r7kM_s7DnwtP6aDAPorQzABT5rXqH6paxTQKJpB5NI";
 
 /** What steps read out of the messages of turns. For the steps alone: nothing in the schema names a function. */
 export function addStepFunctions(db: DatabaseSync): void {
