@@ -389,39 +389,44 @@ function open(file: string, first = ""): DatabaseSync {
   }
 }
 
-/** Compiles a statement at its first use: the stores prepare more than 200, and a start uses some 40 of them. */
+/** Compiles a statement at its first use: the stores prepare more than 200, and a start uses few of them. */
 class StoreDatabase extends DatabaseSync {
   compilesAtFirstUse = false;
 
   override prepare(sql: string): StatementSync {
-    if (!this.compilesAtFirstUse) return super.prepare(sql);
-    return new LateStatement(() => super.prepare(sql)) as unknown as StatementSync;
+    return this.compilesAtFirstUse ? (new LateStatement(this, sql) as unknown as StatementSync) : super.prepare(sql);
+  }
+
+  compile(sql: string): StatementSync {
+    return super.prepare(sql);
   }
 }
 
 /** Has what the stores use of a statement. */
 class LateStatement {
-  readonly #compile: () => StatementSync;
+  readonly #db: StoreDatabase;
+  readonly #sql: string;
   #compiled: StatementSync | undefined;
 
-  constructor(compile: () => StatementSync) {
-    this.#compile = compile;
+  constructor(db: StoreDatabase, sql: string) {
+    this.#db = db;
+    this.#sql = sql;
   }
 
   get(...values: SQLInputValue[]): unknown {
-    return (this.#compiled ??= this.#compile()).get(...values);
+    return (this.#compiled ??= this.#db.compile(this.#sql)).get(...values);
   }
 
   all(...values: SQLInputValue[]): unknown {
-    return (this.#compiled ??= this.#compile()).all(...values);
+    return (this.#compiled ??= this.#db.compile(this.#sql)).all(...values);
   }
 
   run(...values: SQLInputValue[]): unknown {
-    return (this.#compiled ??= this.#compile()).run(...values);
+    return (this.#compiled ??= this.#db.compile(this.#sql)).run(...values);
   }
 
   setAllowUnknownNamedParameters(enabled: boolean): void {
-    (this.#compiled ??= this.#compile()).setAllowUnknownNamedParameters(enabled);
+    (this.#compiled ??= this.#db.compile(this.#sql)).setAllowUnknownNamedParameters(enabled);
   }
 }
 
