@@ -396,3 +396,21 @@ test("a start compiles few statements; a schema that lacks something is refused 
     compile.mockRestore();
   }
 });
+
+test("a new database takes all steps in one transaction, an older one each in its own", () => {
+  const run = vi.spyOn(DatabaseSync.prototype, "exec");
+  const begins = (): number => run.mock.calls.filter(([sql]) => sql === "BEGIN IMMEDIATE").length;
+  try {
+    const db = new DatabaseSync(":memory:");
+    migrate(db);
+    expect([begins(), schemaVersion(db)]).toEqual([1, SCHEMA_VERSION]);
+    firstRelease();
+    const old = new DatabaseSync(home.file);
+    run.mockClear();
+    migrate(old);
+    expect([begins(), schemaVersion(old)]).toEqual([SCHEMA_VERSION - 1, SCHEMA_VERSION]);
+    old.close();
+  } finally {
+    run.mockRestore();
+  }
+});

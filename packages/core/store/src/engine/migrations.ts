@@ -448,7 +448,7 @@ export const STEPS: readonly string[] = [
   CONVERSATION_KEYS_STEP,
 ];
 
-/** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */
+/** Brings the database to `to`, an older one with a transaction for each step; tells whether any was needed. Throws STORE_NEWER. */
 export function migrate(db: DatabaseSync, to: number = STEPS.length): boolean {
   const before = schemaVersion(db);
   if (before < to) addStepFunctions(db);
@@ -457,7 +457,11 @@ export function migrate(db: DatabaseSync, to: number = STEPS.length): boolean {
     db.exec("BEGIN IMMEDIATE");
     try {
       // Another process may have taken the step while this one waited for the lock.
-      if (schemaVersion(db) === have) db.exec(`${STEPS[have]} PRAGMA user_version = ${have + 1};`);
+      if (schemaVersion(db) === have) {
+        // An empty database takes all of them at once: each commit waits for the disk.
+        const next = have === 0 ? to : have + 1;
+        db.exec(`${STEPS.slice(have, next).join("\n")} PRAGMA user_version = ${next};`);
+      }
       db.exec("COMMIT");
     } catch (error) {
       if (db.isTransaction) db.exec("ROLLBACK");
