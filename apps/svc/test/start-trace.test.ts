@@ -3,6 +3,8 @@ import { runBinary } from "@svc/testkit/binary/run-binary";
 import { binaryPath, spawnBinary } from "@svc/testkit/binary/spawn-binary";
 import { startBinary } from "@svc/testkit/binary/start-binary";
 import { temporaryHome } from "@svc/testkit/temporary-home";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
 interface Report {
@@ -12,6 +14,10 @@ interface Report {
   readonly phases: readonly { readonly name: string; readonly at_ms: number; readonly ms: number }[];
   readonly chunks: readonly { readonly name: string; readonly ms: number; readonly precompiled: boolean }[];
   readonly files: readonly { readonly path: string }[];
+}
+
+interface BuildRecord {
+  readonly chunks: Readonly<Record<string, { readonly bytes: number; readonly packages: readonly string[] }>>;
 }
 
 const ENV = { SVC__GATEWAY__PORT: "0", SVC__SECURITY__SANDBOX__BACKEND: "none" };
@@ -59,6 +65,13 @@ test("--json prints the phases, the loaded code and the opened files as one JSON
   expect(report.chunks.length).toBeGreaterThan(20);
   // Built for this machine, a start compiles nothing.
   expect(report.chunks.filter(({ precompiled }) => !precompiled)).toEqual([]);
+
+  const { chunks } = JSON.parse(readFileSync(join(dirname(binaryPath()), "build.json"), "utf8")) as BuildRecord;
+  const loaded = report.chunks.map(({ name }) => chunks[name]!);
+  expect(loaded.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(1_340_000);
+  // One import of it as a whole, by `import()` or as a value, would bring four times as much into every start.
+  const ofSchemas = loaded.filter(({ packages }) => packages.includes("valibot"));
+  expect(ofSchemas.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(50_000);
 });
 
 test("for a person it stands before the usual lines", async () => {

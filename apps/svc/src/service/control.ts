@@ -72,7 +72,7 @@ async function handle<Name extends ControlName>(
 /** Throws USAGE with the sentence of the message's schema, and BAD_REQUEST where it has none. */
 async function checked<Name extends ControlName>(name: Name, body: unknown): Promise<ControlBody<Name>> {
   // With the first message: a start, and a command that asks a daemon, need no schemas.
-  const [{ CONTROL }, { safeParse }] = await Promise.all([import("@svc/api/control"), import("valibot")]);
+  const { CONTROL, safeParse } = await import("@svc/api/control");
   const result = safeParse(CONTROL[name].input, body, { message: "", abortEarly: true });
   if (result.success) return result.output as ControlBody<Name>;
   const { message } = result.issues[0];

@@ -22,10 +22,10 @@ import type { Pruned, RetentionLimits } from "./types.ts";
 import { UploadStore } from "./sessions/uploads.ts";
 import { UsageStore } from "./usage.ts";
 import { VaultStore } from "./devices/vault.ts";
-import { DatabaseSync, backup } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue, type StatementSync, backup } from "node:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { migrate } from "./engine/migrations.ts";
+import { isNewestSchema, migrate } from "./engine/migrations.ts";
 
 export interface StoreOptions {
   /** The database file, or `:memory:`. */
@@ -368,7 +368,7 @@ export function openDatabase(file: string): OpenDatabase {
 }
 
 function open(file: string, first = ""): DatabaseSync {
-  const db = new DatabaseSync(file, { timeout: FIRST_LOCK_WAIT_MS });
+  const db = new StoreDatabase(file, { timeout: FIRST_LOCK_WAIT_MS });
   try {
     db.exec(first);
     // It has a say only before the first table, and would be written each time.
@@ -379,11 +379,54 @@ function open(file: string, first = ""): DatabaseSync {
        PRAGMA cache_size = -2048; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES};`,
     );
     if (migrate(db)) allowRelease(db, file);
+    // A broken schema must fail here, not at the first use of what it lacks.
+    db.compilesAtFirstUse = isNewestSchema(db);
     db.exec(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`);
     return db;
   } catch (error) {
     db.close();
     throw error;
+  }
+}
+
+/** Compiles a statement at its first use: the stores prepare more than 200, and a start uses few of them. */
+class StoreDatabase extends DatabaseSync {
+  compilesAtFirstUse = false;
+
+  override prepare(sql: string): StatementSync {
+    return this.compilesAtFirstUse ? (new LateStatement(this, sql) as unknown as StatementSync) : super.prepare(sql);
+  }
+
+  compile(sql: string): StatementSync {
+    return super.prepare(sql);
+  }
+}
+
+/** Has what the stores use of a statement. */
+class LateStatement {
+  readonly #db: StoreDatabase;
+  readonly #sql: string;
+  #compiled: StatementSync | undefined;
+
+  constructor(db: StoreDatabase, sql: string) {
+    this.#db = db;
+    this.#sql = sql;
+  }
+
+  get(...values: SQLInputValue[]): unknown {
+    return (this.#compiled ??= this.#db.compile(this.#sql)).get(...values);
+  }
+
+  all(...values: SQLInputValue[]): unknown {
+    return (this.#compiled ??= this.#db.compile(this.#sql)).all(...values);
+  }
+
+  run(...values: SQLInputValue[]): unknown {
+    return (this.#compiled ??= this.#db.compile(this.#sql)).run(...values);
+  }
+
+  setAllowUnknownNamedParameters(enabled: boolean): void {
+    (this.#compiled ??= this.#db.compile(this.#sql)).setAllowUnknownNamedParameters(enabled);
   }
 }
 

@@ -3,9 +3,16 @@ import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ClientId } from "@svc/contract";
-import { migrate, SCHEMA_VERSION, schemaVersion, STEPS } from "../src/engine/migrations.ts";
+import {
+  NEWEST_SCHEMA,
+  isNewestSchema,
+  migrate,
+  SCHEMA_VERSION,
+  schemaVersion,
+  STEPS,
+} from "../src/engine/migrations.ts";
 import { checkDatabase, phrasesOf } from "../src/index.ts";
 import { arrive, delivery, fixture, type Fixture, message } from "./fixture.ts";
 
@@ -352,4 +359,58 @@ test("an approval that an older svc asked is there without what only newer ones 
   expect(await store.write(() => store.approvals.settle(3, "approved", answer))).toBe(true);
   expect(store.approvals.read(3)?.answer?.holds).toBe("once");
   store.close();
+});
+
+test("NEWEST_SCHEMA is the digest of the newest schema", () => {
+  home.open().close();
+  const db = new DatabaseSync(home.file);
+  const texts = db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").all();
+  const digest = createHash("sha256").update(JSON.stringify(texts)).digest("base64url");
+  expect(NEWEST_SCHEMA).toBe(digest);
+  expect(isNewestSchema(db)).toBe(true);
+  db.close();
+});
+
+test("a start compiles few statements; a schema that lacks something is refused at the start all the same", () => {
+  home.open().close();
+  const compile = vi.spyOn(DatabaseSync.prototype, "prepare");
+  const compiled = (change = ""): number => {
+    const db = new DatabaseSync(home.file);
+    db.exec(change);
+    db.close();
+    compile.mockClear();
+    home.open().close();
+    return compile.mock.calls.length;
+  };
+  try {
+    expect(compiled()).toBeLessThan(60);
+    // Another schema than the newest one: all of them, and each compiles.
+    expect(compiled("CREATE INDEX added ON devices (name)")).toBeGreaterThan(200);
+    for (const change of ["ALTER TABLE uploads DROP COLUMN name", "DROP TABLE grants"]) {
+      expect(() => compiled(change)).toThrow(expect.objectContaining({ code: "STORE_FAILED" }));
+      home[Symbol.dispose]();
+      home = fixture();
+      home.open().close();
+    }
+  } finally {
+    compile.mockRestore();
+  }
+});
+
+test("a new database takes all steps in one transaction, an older one each in its own", () => {
+  const run = vi.spyOn(DatabaseSync.prototype, "exec");
+  const begins = (): number => run.mock.calls.filter(([sql]) => sql === "BEGIN IMMEDIATE").length;
+  try {
+    const db = new DatabaseSync(":memory:");
+    migrate(db);
+    expect([begins(), schemaVersion(db)]).toEqual([1, SCHEMA_VERSION]);
+    firstRelease();
+    const old = new DatabaseSync(home.file);
+    run.mockClear();
+    migrate(old);
+    expect([begins(), schemaVersion(old)]).toEqual([SCHEMA_VERSION - 1, SCHEMA_VERSION]);
+    old.close();
+  } finally {
+    run.mockRestore();
+  }
 });

@@ -33,7 +33,6 @@ const FIELDS = {
   seconds: v.pipe(v.number(), v.minValue(0.1), v.maxValue(60), v.description("wait: that long. Default: 1.")),
 } as const;
 
-const { optional } = v;
 const at = { x: FIELDS.x, y: FIELDS.y };
 
 /** By action: its fields. The same names are in `params` of what the service is sent. */
@@ -45,26 +44,26 @@ const ACTIONS = [
   v.strictObject({
     action: v.literal("mouse_click"),
     ...at,
-    button: optional(FIELDS.button, "left"),
-    double: optional(FIELDS.double, false),
+    button: v.optional(FIELDS.button, "left"),
+    double: v.optional(FIELDS.double, false),
   }),
   v.strictObject({
     action: v.literal("mouse_drag"),
     ...at,
     to_x: FIELDS.to_x,
     to_y: FIELDS.to_y,
-    button: optional(FIELDS.button, "left"),
+    button: v.optional(FIELDS.button, "left"),
   }),
   v.strictObject({ action: v.literal("key_type"), text: FIELDS.text }),
   v.strictObject({ action: v.literal("key_press"), key: FIELDS.key }),
   v.strictObject({
     action: v.literal("scroll"),
-    x: optional(FIELDS.x),
-    y: optional(FIELDS.y),
-    direction: optional(FIELDS.direction, "down"),
-    pixels: optional(FIELDS.pixels, 600),
+    x: v.optional(FIELDS.x),
+    y: v.optional(FIELDS.y),
+    direction: v.optional(FIELDS.direction, "down"),
+    pixels: v.optional(FIELDS.pixels, 600),
   }),
-  v.strictObject({ action: v.literal("wait"), seconds: optional(FIELDS.seconds, 1) }),
+  v.strictObject({ action: v.literal("wait"), seconds: v.optional(FIELDS.seconds, 1) }),
   v.strictObject({ action: v.literal("get_url") }),
   v.strictObject({ action: v.literal("get_title") }),
 ] as const;
@@ -76,7 +75,7 @@ export type ScreenActionName = ScreenAction["action"];
 export const screenInput = v.strictObject({
   action: v.pipe(v.picklist(ACTIONS.map(({ entries }) => entries.action.literal)), v.description("What to do.")),
   ...(Object.fromEntries(
-    Object.entries(FIELDS).map(([name, field]) => [name, optional(field as never)]),
+    Object.entries(FIELDS).map(([name, field]) => [name, v.optional(field as never)]),
   ) as unknown as {
     [Name in keyof typeof FIELDS]: v.OptionalSchema<(typeof FIELDS)[Name], undefined>;
   }),

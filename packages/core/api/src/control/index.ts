@@ -11,6 +11,9 @@ export type { ChatAnswer, ChatEvent, QuestionEvent } from "./conversations.ts";
 export type { RunEvent } from "./governance.ts";
 export { type DaemonReport, type DeviceLine, type ModelReport, PasskeyLine, type ReloadReport } from "./service.ts";
 
+/** For the check of a message. `import("valibot")` would keep all of the library in the chunk that a start loads. */
+export { safeParse } from "valibot";
+
 /** By the name that is posted. */
 export const CONTROL = { ...SERVICE, ...CONVERSATIONS, ...CHANNELS, ...GOVERNANCE };
 

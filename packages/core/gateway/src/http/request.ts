@@ -78,10 +78,12 @@ export const pathPattern = (path: string): RegExp =>
 /** `paths`: literal, or with segments `{name}`. */
 export function routeNames(paths: readonly string[]): (path: string) => string {
   const literal = new Set(paths);
-  const patterns = [...literal].filter((path) => path.includes("{")).map((path) => [pathPattern(path), path] as const);
-  const nameOf = (path: string): string | undefined =>
-    literal.has(path) ? path : patterns.find(([pattern]) => pattern.test(path))?.[1];
-  return (path) => nameOf(path) ?? OTHER;
+  let patterns: (readonly [RegExp, string])[] | undefined;
+  const byPattern = (path: string): string | undefined => {
+    patterns ??= [...literal].filter((each) => each.includes("{")).map((each) => [pathPattern(each), each] as const);
+    return patterns.find(([pattern]) => pattern.test(path))?.[1];
+  };
+  return (path) => (literal.has(path) ? path : (byPattern(path) ?? OTHER));
 }
 
 // Observability of requests: each has an id, which its log lines carry, and its answer too when that is a 5xx. With an observer each

@@ -19,15 +19,19 @@ export interface SopPathsDeps {
 
 export class SopPaths {
   readonly #deps: SopPathsDeps;
-  readonly #taken: readonly RegExp[];
+  #taken: readonly RegExp[] | undefined;
 
   constructor(deps: SopPathsDeps) {
     this.#deps = deps;
-    this.#taken = deps.taken.map(pathPattern);
   }
 
   has(path: string): boolean {
-    return this.#deps.sops.hasPath(path) && !this.#taken.some((pattern) => pattern.test(path));
+    return this.#deps.sops.hasPath(path) && !this.#isTaken(path);
+  }
+
+  #isTaken(path: string): boolean {
+    this.#taken ??= this.#deps.taken.map(pathPattern);
+    return this.#taken.some((pattern) => pattern.test(path));
   }
 
   /**

@@ -206,17 +206,15 @@ const RING_LIMITS: RingLimits = Object.freeze({ maxEvents: 4_096, maxBytes: 4 * 
 export class EventRing {
   readonly #limits: RingLimits;
   /** By number, modulo the most there may be. */
-  readonly #slots: (StampedEvent | undefined)[];
+  readonly #slots: (StampedEvent | undefined)[] = [];
   /** Of the event in the same place. */
-  readonly #sizes: number[];
+  readonly #sizes: number[] = [];
   #first = 1;
   #last = 0;
   #bytes = 0;
 
   constructor(limits: RingLimits = RING_LIMITS) {
     this.#limits = limits;
-    this.#slots = Array.from({ length: limits.maxEvents });
-    this.#sizes = Array.from({ length: limits.maxEvents }, () => 0);
   }
 
   /** Estimated. */

@@ -1,5 +1,6 @@
 /** The schema, forward only. `user_version` counts the steps applied; a database with more steps than we know is refused. */
 import { type Json, SvcError } from "@svc/contract";
+import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { CONVERSATION_KEYS_STEP, DRAFTS_STEP, MESSAGES_STEP, OUTBOX_APPROVAL_STEP } from "../messages/schema.ts";
 import { type SpokenText, indexedWords, previewOf, spokenTexts, titleOf } from "../sessions/search-index.ts";
@@ -447,7 +448,7 @@ export const STEPS: readonly string[] = [
   CONVERSATION_KEYS_STEP,
 ];
 
-/** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */
+/** Brings the database to `to`, an older one with a transaction for each step; tells whether any was needed. Throws STORE_NEWER. */
 export function migrate(db: DatabaseSync, to: number = STEPS.length): boolean {
   const before = schemaVersion(db);
   if (before < to) addStepFunctions(db);
@@ -456,7 +457,11 @@ export function migrate(db: DatabaseSync, to: number = STEPS.length): boolean {
     db.exec("BEGIN IMMEDIATE");
     try {
       // Another process may have taken the step while this one waited for the lock.
-      if (schemaVersion(db) === have) db.exec(`${STEPS[have]} PRAGMA user_version = ${have + 1};`);
+      if (schemaVersion(db) === have) {
+        // An empty database takes all of them at once: each commit waits for the disk.
+        const next = have === 0 ? to : have + 1;
+        db.exec(`${STEPS.slice(have, next).join("\n")} PRAGMA user_version = ${next};`);
+      }
       db.exec("COMMIT");
     } catch (error) {
       if (db.isTransaction) db.exec("ROLLBACK");
@@ -465,6 +470,18 @@ export function migrate(db: DatabaseSync, to: number = STEPS.length): boolean {
   }
   return before !== to;
 }
+
+/**
+ * Whether the schema is, text for text, what the steps make of an empty database. A sound one can differ: an older SQLite wrote
+ * altered tables and those of the search index in other words.
+ */
+export function isNewestSchema(db: DatabaseSync): boolean {
+  const texts = db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").all();
+  return createHash("sha256").update(JSON.stringify(texts)).digest("base64url") === NEWEST_SCHEMA;
+}
+
+/** A new step changes it; its test names the new value. */
+export const NEWEST_SCHEMA = "5r7kM_s7DnwtP6aDAPorQzABT5rXqH6paxTQKJpB5NI";
 
 /** What steps read out of the messages of turns. For the steps alone: nothing in the schema names a function. */
 export function addStepFunctions(db: DatabaseSync): void {
