@@ -6,6 +6,7 @@ import type { Clock } from "@svc/contract";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { describe, expect, test } from "vitest";
+import { peerOf } from "../src/client.ts";
 import { listen } from "../src/http/connections.ts";
 import { readBody } from "../src/http/request.ts";
 import { type Intake, RequestBudget } from "../src/http/request-budget.ts";
@@ -175,7 +176,9 @@ describe("requests of one peer in one turn", () => {
     const budget = new RequestBudget({ clock, log: captureLogger() });
     /** How many of `count` requests may be parsed at once. */
     return (remoteAddress: string, count: number): number =>
-      Array.from({ length: count }, () => socketFrom(remoteAddress)).filter((socket) => budget.mayBegin(socket)).length;
+      Array.from({ length: count }, () => socketFrom(remoteAddress)).filter((socket) =>
+        budget.mayBegin(peerOf(socket).limiterKey),
+      ).length;
   }
 
   test("are not bounded while it is alone", () => {
