@@ -116,6 +116,28 @@ describe("requests of one connection in flight", () => {
     wire.socket.destroy();
   });
 
+  test("may wait again and again behind one answer: that has one listener for all of them", async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error): void => void warnings.push(name);
+    process.on("warning", note);
+    let finish = () => {};
+    const { harness, head, turn } = await started({
+      run: () => new Promise((resolve) => (finish = () => resolve({}))),
+    });
+    const wire = new Wire(harness);
+    wire.write(turn);
+    await until(() => harness.turns.length === 1);
+    for (let times = 0; times < 12; times += 1) {
+      wire.write(head("GET /health").repeat(2));
+      await ticks(20);
+    }
+    finish();
+    expect((await wire.responses(25)).map(statusOf)).toEqual(Array.from({ length: 25 }, () => 200));
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
+    wire.socket.destroy();
+  });
+
   test("are not all served before another connection's first one", async () => {
     const { harness, head } = await started();
     const wire = new Wire(harness);
