@@ -6,6 +6,7 @@ import type { Clock } from "@svc/contract";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { describe, expect, test } from "vitest";
+import { peerOf } from "../src/client.ts";
 import { listen } from "../src/http/connections.ts";
 import { readBody } from "../src/http/request.ts";
 import { type Intake, RequestBudget } from "../src/http/request-budget.ts";
@@ -115,6 +116,28 @@ describe("requests of one connection in flight", () => {
     wire.socket.destroy();
   });
 
+  test("may wait again and again behind one answer: that has one listener for all of them", async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error): void => void warnings.push(name);
+    process.on("warning", note);
+    let finish = () => {};
+    const { harness, head, turn } = await started({
+      run: () => new Promise((resolve) => (finish = () => resolve({}))),
+    });
+    const wire = new Wire(harness);
+    wire.write(turn);
+    await until(() => harness.turns.length === 1);
+    for (let times = 0; times < 12; times += 1) {
+      wire.write(head("GET /health").repeat(2));
+      await ticks(20);
+    }
+    finish();
+    expect((await wire.responses(25)).map(statusOf)).toEqual(Array.from({ length: 25 }, () => 200));
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
+    wire.socket.destroy();
+  });
+
   test("are not all served before another connection's first one", async () => {
     const { harness, head } = await started();
     const wire = new Wire(harness);
@@ -175,7 +198,9 @@ describe("requests of one peer in one turn", () => {
     const budget = new RequestBudget({ clock, log: captureLogger() });
     /** How many of `count` requests may be parsed at once. */
     return (remoteAddress: string, count: number): number =>
-      Array.from({ length: count }, () => socketFrom(remoteAddress)).filter((socket) => budget.mayBegin(socket)).length;
+      Array.from({ length: count }, () => socketFrom(remoteAddress)).filter((socket) =>
+        budget.mayBegin(peerOf(socket).limiterKey),
+      ).length;
   }
 
   test("are not bounded while it is alone", () => {

@@ -9,10 +9,12 @@ export const MAX_JSON_DEPTH = 128;
  * not JSON, or it is nested deeper than `MAX_JSON_DEPTH`. (`undefined` is no JSON value.)
  */
 export function parseJson(bytes: Uint8Array): Json | undefined {
-  const text = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (!isUtf8(text) || nestsDeeperThan(MAX_JSON_DEPTH, text)) return undefined;
+  if (!isUtf8(bytes)) return undefined;
+  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = buffer.toString("utf8");
+  if (nestsDeeperThan(MAX_JSON_DEPTH, text)) return undefined;
   try {
-    return JSON.parse(text.toString("utf8")) as Json;
+    return JSON.parse(text) as Json;
   } catch {
     return undefined;
   }
@@ -33,31 +35,31 @@ export const jsonAs = <T>(value: Json): T => value as T;
 
 /**
  * JSON.parse blocks the event loop for 15 ms on 100 000 open brackets; scanning them takes 0.1 ms. A text with too few
- * brackets to be so deep, as nearly every message is, is not scanned: counting brackets takes a microsecond.
+ * brackets to be so deep, as nearly every message is, is not scanned: counting brackets takes a quarter of a microsecond.
  */
-function nestsDeeperThan(levels: number, bytes: Buffer): boolean {
-  if (!hasMoreThan(levels, bytes)) return false;
+function nestsDeeperThan(levels: number, text: string): boolean {
+  if (!hasMoreThan(levels, text)) return false;
   let depth = 0;
-  let inText = false;
-  for (let i = 0; i < bytes.length; i += 1) {
-    const byte = bytes[i];
-    if (inText) {
-      if (byte === BACKSLASH) i += 1;
-      else if (byte === QUOTE) inText = false;
-    } else if (byte === QUOTE) inText = true;
-    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+  let isQuoted = false;
+  for (let i = 0; i < text.length; i += 1) {
+    const char = text.charCodeAt(i);
+    if (isQuoted) {
+      if (char === BACKSLASH) i += 1;
+      else if (char === QUOTE) isQuoted = false;
+    } else if (char === QUOTE) isQuoted = true;
+    else if (char === OPEN_LIST || char === OPEN_OBJECT) {
       depth += 1;
       if (depth > levels) return true;
-    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
+    } else if (char === CLOSE_LIST || char === CLOSE_OBJECT) depth -= 1;
   }
   return false;
 }
 
-function hasMoreThan(brackets: number, bytes: Buffer): boolean {
-  if (bytes.length <= brackets) return false;
+function hasMoreThan(brackets: number, text: string): boolean {
+  if (text.length <= brackets) return false;
   let found = 0;
-  for (const open of [OPEN_LIST, OPEN_OBJECT]) {
-    for (let at = bytes.indexOf(open); at >= 0; at = bytes.indexOf(open, at + 1)) {
+  for (const open of ["[", "{"]) {
+    for (let at = text.indexOf(open); at >= 0; at = text.indexOf(open, at + 1)) {
       found += 1;
       if (found > brackets) return true;
     }

@@ -48,6 +48,28 @@ test.each(["1.0", "1e3", "-1", "1.5", "9".repeat(41), '"0x1"', '" 1"', '""', "nu
   },
 );
 
+test.each([
+  '{"emailAddress":"a@b.example","historyId":7}',
+  ' { "historyId" : 7 , "emailAddress" : "a@b.example" } ',
+  '{"emailAddress":"a@b.example","historyId":7,"more":{"historyId":8}}',
+  '{"emailAddress":"\\u0061@b.example","historyId":7}',
+  '{"emailAddress":"x","historyId":6,"emailAddress":" a@b.example ","historyId":7}',
+])("%s is read as JSON is, however it is written", (text) => {
+  expect(pushed(text)).toEqual(kept("7"));
+});
+
+test.each([
+  '{"emailAddress":"a@b.example","historyId":07}',
+  '{"emailAddress":"a@b.example","historyId":7}}',
+  '{"emailAddress":"a@b.example","historyId":7}\u0000',
+  '{"emailAddress":"a\t@b.example","historyId":7}',
+  '{"emailAddress":"","historyId":7}',
+  `{"emailAddress":"${"a".repeat(321)}","historyId":7}`,
+  '{"emailAddress":"a@b.example\\","historyId":7}',
+])("%j is no notification", (text) => {
+  expect(pushed(text)).toEqual({});
+});
+
 test("base64url is read as base64 is, with padding and without", () => {
   const text = '{"emailAddress":"ü>?~@b.example","historyId":1}';
   const standard = Buffer.from(text).toString("base64");
