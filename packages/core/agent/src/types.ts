@@ -83,7 +83,7 @@ export interface TurnRequest {
   readonly signal: CancelSignal;
 }
 
-/** What a turn needs of the signal of whoever asks. An `AbortSignal` is one, and takes 2 µs to make. */
+/** The part of an `AbortSignal` that a turn uses. A real one takes 2 µs to make, so callers may pass something lighter. */
 export interface CancelSignal {
   readonly aborted: boolean;
   readonly reason: unknown;

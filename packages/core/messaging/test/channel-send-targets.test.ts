@@ -8,10 +8,10 @@ import { type AskPerson, callTool } from "@svc/agent";
 import { call, client, text } from "@svc/agent/agent-fixture";
 import { messagingFixture, type MessagingFixture, quiet, said } from "./messaging-fixture.ts";
 
-const NOBODY: ChannelTargets = { allowed: [], notification: undefined };
+const NO_TARGETS: ChannelTargets = { allowed: [], notification: undefined };
 
 /** Sends one message to each, then says what it was told of them. */
-function fixtureSendingTo(inputs: readonly object[], targets: ChannelTargets = NOBODY): MessagingFixture {
+function fixtureSendingTo(inputs: readonly object[], targets: ChannelTargets = NO_TARGETS): MessagingFixture {
   const made: MessagingFixture = messagingFixture({
     think: ({ prompt }) => {
       const { role, content } = prompt.at(-1)!;
@@ -91,9 +91,9 @@ describe("the agent may not write to", () => {
     ],
     ["another spelling of what is no number", { allowed: ["a b"], notification: undefined }, "ab"],
     ["an id of digits that are grouped otherwise", { allowed: ["1.23"], notification: undefined }, "123"],
-    ["somebody whose name begins like one who wrote", NOBODY, "somewhere else"],
-    ["somebody whose name is the beginning of one who wrote", NOBODY, "some"],
-    ["a person whose name goes on as a key does", NOBODY, 'somewhere","t'],
+    ["somebody whose name begins like one who wrote", NO_TARGETS, "somewhere else"],
+    ["somebody whose name is the beginning of one who wrote", NO_TARGETS, "some"],
+    ["a name that continues like a conversation key", NO_TARGETS, 'somewhere","t'],
     ["everybody, as the target is called", { allowed: [], notification: undefined }, "*"],
   ])("%s: it is told the rule and the key, and nothing is kept", async (_, targets, to) => {
     using made = fixtureSendingTo([{ to }], targets);

@@ -33,7 +33,7 @@ export interface ProviderRequest {
 /** An answer that comes in pieces. All three throw what it fails with. */
 export interface StreamedAnswer {
   event(data: string): void;
-  /** Nothing more has come for now. */
+  /** Every event received so far has been handled. */
   tell(): void;
   end(): void;
 }
@@ -165,7 +165,7 @@ async function streamOf(
       };
       const fail = (error: unknown): void => {
         if (!isBegun) return begun.reject(error);
-        // An error of the stream itself would throw away the parts that nobody has read yet.
+        // As a part of the stream: failing the stream would drop the parts that are not read yet.
         if (cancelled.signal.aborted) return;
         controller.enqueue({ type: "error", error });
         controller.close();

@@ -50,7 +50,7 @@ export class ActiveTurn {
   isBegun = false;
   /** Begins its conversation. */
   isFirst = false;
-  /** Of a conversation that nobody named. */
+  /** Its conversation, if the request did not name one. */
   unnamed: Conversation | undefined;
   /** Id of its conversation, once that was looked for. */
   openedAs: string | undefined;
@@ -224,8 +224,8 @@ export class ActiveTurns {
 }
 
 /**
- * What ends one turn before its time: it is over when the time is up, when the caller cancels, and when somebody else stops the
- * turn. Waiting for a person pauses the time.
+ * Ends a turn early: on timeout, when the caller cancels, or when someone else stops it. The time does not run while the turn waits for a
+ * person.
  */
 export class TimeLimit {
   /** What holds the turn up now: says what the turn fails with when the time is up meanwhile. Its code is TURN_TIMEOUT. */

@@ -111,7 +111,7 @@ export class History {
   append(conversation: Conversation, place: SessionPlace, { messages, text, tokens }: AppendedTurn): void {
     const before = conversation.bytes;
     conversation.place = place;
-    // Whoever reads them first finds this one on disk with the others.
+    // Not in memory yet: the first read loads this turn from disk with the others.
     if (conversation.turns === undefined) return;
     this.#add(conversation, conversation.turns, { messages: text, tokens, bytes: bytesOf(messages) });
     this.#grown(conversation, before);
@@ -197,7 +197,7 @@ const FIELD_BYTES = 8;
 /** Names a conversation among all, and its queue. */
 export const conversationKey = (owner: ClientId, name: string): string => `${owner}\n${name}`;
 
-/** Of a conversation that nobody named; whoever goes on with it says this. */
+/** Names a conversation whose request has no name. The caller sends this name to continue it. */
 export const newSessionName = (): string => `s-${crypto.randomUUID()}`;
 
 // One message: answers, results of tools, questions with files.

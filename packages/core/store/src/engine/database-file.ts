@@ -17,11 +17,11 @@ export interface Paired {
   readonly secretCounts: ReadonlyMap<string, number>;
 }
 
-const NOBODY: Paired = { devices: [], pageSessions: 0, secretCounts: new Map() };
+const NOTHING_PAIRED: Paired = { devices: [], pageSessions: 0, secretCounts: new Map() };
 
 /** `oldestSeenMs`: a page that was last seen before is signed out. Undefined: the file can't be read, or is of another version. A missing file has no devices. */
 export function readPaired(file: string, oldestSeenMs: number): Paired | undefined {
-  if (!existsSync(file)) return NOBODY;
+  if (!existsSync(file)) return NOTHING_PAIRED;
   try {
     // It may come out of somebody's backup: nothing in its schema may run. A lock is not waited for long.
     const db = new DatabaseSync(file, { readOnly: true, timeout: 100, defensive: true });
