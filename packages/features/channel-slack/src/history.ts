@@ -35,16 +35,19 @@ const RETRY_MS = 5_000;
 /** Fifty a minute are allowed. */
 const PAUSE_MS = 1_200;
 
-/** `begin`: a timestamp of the platform's. What is looked through again is looked through from ten minutes before. */
+/** `begin`: a timestamp of the platform's. A conversation that was looked through is looked through again from ten minutes before the gap. */
 export function catchUpOf(deps: CatchUpDeps, begin: string): CatchUp {
   const { api, reading, threads, keep, context } = deps;
   const begun = new Map<string, Promise<boolean>>();
+  /** Looked through since the last gap. */
   const looked = new Set<string>();
-  let recently = begin;
+  /** Where to begin, for conversations that were looked through before a gap; one that could not be keeps its older beginning. */
+  const beginnings = new Map<string, string>();
   let gap = new AbortController();
 
   async function look({ id, kind }: KnownConversation, signal: AbortSignal): Promise<void> {
-    const since = looked.has(id) ? recently : begin;
+    const since = beginnings.get(id) ?? begin;
+    const { signal: nextGap } = gap;
     const found = [await historyOf(api, id, since, signal)];
     for (const thread of kind === "im" ? [] : threads.in(id).slice(0, MOST_THREADS)) {
       const replies = await repliesOf(api, id, thread, since, signal).catch(unlessGone);
@@ -56,7 +59,7 @@ export function catchUpOf(deps: CatchUpDeps, begin: string): CatchUp {
       inOrder.flatMap((message) => read(message, { id, kind }) ?? []),
       signal,
     );
-    looked.add(id);
+    if (!nextGap.aborted) looked.add(id);
     if (found.some(({ isCut }) => isCut))
       context.log.warn("more was written while away than is looked at", { channel: id });
   }
@@ -90,7 +93,8 @@ export function catchUpOf(deps: CatchUpDeps, begin: string): CatchUp {
     },
     again() {
       const from = stampOf(context.clock.now() - OVERLAP_MS);
-      recently = from > begin ? from : begin;
+      for (const id of looked) beginnings.set(id, from > begin ? from : begin);
+      looked.clear();
       begun.clear();
       listing = undefined;
       const ended = gap;
