@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import {
   type Clock,
   type Confinement,
@@ -24,6 +25,8 @@ export interface FsrestrictDeps {
   /** What becomes a command: a program and its first arguments. Called when one is needed. */
   readonly command: () => readonly [file: string, ...args: string[]];
   readonly clock: Pick<Clock, "after">;
+  /** All that is mounted, in any form that changes with it. Default: `/proc/self/mountinfo`. */
+  readonly mounts?: () => string;
 }
 
 export interface Fsrestrict {
@@ -33,13 +36,13 @@ export interface Fsrestrict {
 }
 
 /** Nothing is started before a command is. */
-export function createFsrestrict({ command, clock }: FsrestrictDeps): Fsrestrict {
+export function createFsrestrict({ command, clock, mounts = readMounts }: FsrestrictDeps): Fsrestrict {
   const starter = createStarter(command);
   const spare = createSpare({ starter, clock });
   let found: Promise<GroupMaker | undefined> | undefined;
   const groupMaker = () => (found ??= findGroupMaker());
   const openWith = async (confinement: Confinement, spare: Spare) =>
-    openSession(confinement, { starter, spare, clock, groups: await groupMaker() });
+    openSession(confinement, { starter, spare, clock, mounts, groups: await groupMaker() });
   const proveWith = (confinement: Confinement) => openWith(confinement, withoutKeeping(spare));
   const backend: SandboxBackend = {
     id: "fsrestrict",
@@ -65,6 +68,8 @@ export function createFsrestrict({ command, clock }: FsrestrictDeps): Fsrestrict
   };
   return { backend, shutdown: () => spare.shutdown() };
 }
+
+const readMounts = (): string => readFileSync("/proc/self/mountinfo", "latin1");
 
 function valueOf<T>(settled: PromiseSettledResult<T>): T {
   if (settled.status === "rejected") throw settled.reason;

@@ -4,6 +4,7 @@
  * it, and everybody may read it in /proc. A process group is left with `setsid`, an environment is cleared; this stays.
  */
 import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 
 /** Commands of one daemon: marks from `base` on, `MARKS` of them, used again after the last. */
 export const MARKS = 1_048_576;
@@ -47,6 +48,24 @@ export function killMarked(range: MarkRange, spare: (pid: number) => boolean = (
 }
 
 const MAX_ROUNDS = 100;
+
+/** As `killMarked`, and resolves when none runs any more: one that was killed ends when it comes to a processor. */
+export async function endMarked(range: MarkRange): Promise<void> {
+  killMarked(range);
+  for (let tries = 0; tries < MAX_TRIES && marked(range).some(isRunning); tries += 1) await pause(2);
+}
+
+/** Longer waits only one that the kernel can't end, as on a file system that does not answer. */
+const MAX_TRIES = 1000;
+
+/** `<pid> (<name>) <state> …`, proc_pid_stat(5): one that has ended stays until its parent has asked how. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^[ZX]/.test(readFileSync(`/proc/${pid}/stat`, "latin1").replace(/^.*\) /s, ""));
+  } catch {
+    return false;
+  }
+}
 
 /** `Max file locks  <soft>  <hard>  locks`, as proc_pid_limits(5) has it; NaN for `unlimited` and for a process that is gone. */
 export function markOf(pid: number): number {

@@ -10,7 +10,7 @@ import {
 } from "@svc/contract";
 import { type Scratch, makeScratch } from "@svc/kit/files";
 import { type GroupMaker, type SessionGroup, confinedSession } from "@svc/kit/process";
-import { killMarked, onlyMark } from "./marks.ts";
+import { endMarked, killMarked, onlyMark } from "./marks.ts";
 import type { PathRule, Restriction } from "./request.ts";
 import { DEVICES, SYSTEM, UNREAD_SETTINGS } from "./system-paths.ts";
 import type { Started, Starter } from "./starter.ts";
@@ -22,14 +22,16 @@ export interface SessionDeps {
   readonly starter: Starter;
   readonly spare: Spare;
   readonly clock: Pick<Clock, "after">;
+  /** As in `FsrestrictDeps`. */
+  readonly mounts: () => string;
   /** Where limits are held by control groups. */
   readonly groups: GroupMaker | undefined;
 }
 
 /** Throws SANDBOX_UNAVAILABLE. */
 export async function openSession(confinement: Confinement, deps: SessionDeps): Promise<SandboxSession> {
-  const { starter, spare, clock, groups } = deps;
-  const planned = () => planOf(confinement, groups);
+  const { starter, spare, clock } = deps;
+  const planned = () => planOf(confinement, deps);
   const plan = await planned();
   const sandbox = spare.take(plan.key) ?? (await plan.make());
   const { temporary, group, restriction } = sandbox;
@@ -52,7 +54,7 @@ export async function openSession(confinement: Confinement, deps: SessionDeps): 
       async judge(result, child) {
         const { mayBeLeft, mark, reported, hadWaited } = all.get(child)!;
         spare.keep(planned);
-        if (mayBeLeft()) killMarked(onlyMark(mark));
+        if (mayBeLeft()) await endMarked(onlyMark(mark));
         const judged = judge(result, { reports: reportsIn(await reported), limits: confinement.limits, hadWaited });
         const limit = (await group?.reached()) ?? judged.limit;
         return limit ? { ...judged, limit } : judged;
@@ -74,12 +76,15 @@ export async function openSession(confinement: Confinement, deps: SessionDeps): 
 }
 
 /** What a sandbox of this confinement is made of now. Throws SANDBOX_UNAVAILABLE. */
-async function planOf(confinement: Confinement, groups: GroupMaker | undefined): Promise<SandboxPlan> {
+async function planOf(
+  confinement: Confinement,
+  { groups, mounts }: Pick<SessionDeps, "groups" | "mounts">,
+): Promise<SandboxPlan> {
   const { network, user, limits } = confinement;
   const rules = await rulesOf(confinement);
   const needsGroup = limits.memoryMb !== undefined || limits.pids !== undefined;
   return {
-    key: JSON.stringify([rules, network, user, limits, identitiesOf(rules)]),
+    key: JSON.stringify([rules, network, user, limits, identitiesOf(rules), mounts()]),
     async make() {
       const temporary = await makeTemporary(confinement);
       try {
@@ -97,13 +102,12 @@ async function planOf(confinement: Confinement, groups: GroupMaker | undefined):
   };
 }
 
-/** Which files the paths are, and what is mounted: a rule and a view are of what was there when they were made. */
-function identitiesOf(rules: readonly PathRule[]): string {
-  const files = rules.map(({ path }) => {
+/** Which files the paths are: a rule is of what was there when it was made, as the view is of what was mounted. */
+function identitiesOf(rules: readonly PathRule[]): string[] {
+  return rules.map(({ path }) => {
     const found = statSync(path, { throwIfNoEntry: false });
     return found ? `${found.dev}:${found.ino}:${found.uid}:${found.gid}:${found.mode}` : "";
   });
-  return [...files, readFileSync("/proc/self/mountinfo", "latin1")].join("\n");
 }
 
 /** For what the config does not make readable. */

@@ -1,5 +1,5 @@
 // A command that was not confined must never look like one that ran, and one that ran never like one that was not.
-import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findProgram, SANDBOX_USER } from "@svc/kit/process";
 import { requireReal } from "@svc/testkit/require-real";
@@ -36,6 +36,18 @@ test("what can't be started is said to be so", async () => {
   for (const command of [["./plain"], ["nowhere"], ["echo", "x".repeat(200_000)]] as [string, ...string[]][]) {
     await expect(session.exec({ command })).rejects.toMatchObject({ code: "TOOL_BAD_INPUT" });
   }
+  await session.close();
+});
+
+test("nothing of a command runs when its result is there, however long its memory takes to be freed", async () => {
+  await using opened = openBackend();
+  const session = await opened.backend.open(opened.confinement);
+  const hide = `$held = "x" x 300_000_000; open(my $file, ">", "hidden"); print $file $$; close $file; sleep 600`;
+  const { stdout } = await session.exec({
+    command: `env -i setsid perl -e '${hide}' >/dev/null 2>&1 & while [ ! -s hidden ]; do sleep 0.02; done; cat hidden`,
+  });
+  expect(stdout).toMatch(/^\d+$/);
+  expect(existsSync(`/proc/${stdout}`) ? readFileSync(`/proc/${stdout}/stat`, "latin1") : "").not.toMatch(/\) [^Z]/);
   await session.close();
 });
 

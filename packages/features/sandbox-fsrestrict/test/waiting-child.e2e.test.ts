@@ -143,6 +143,15 @@ describe("the child that waits", () => {
     await session.close();
   });
 
+  test("is not used after something was mounted: it would see that without the rules of its view", async () => {
+    await using opened = await warmed();
+    opened.mount();
+    const session = await opened.backend.open(opened.confinement);
+    const { stdout } = await session.exec({ command: "echo $$" });
+    expect(Number(stdout)).not.toBe(opened.waiting);
+    await session.close();
+  });
+
   test("has a temporary folder of its own, which goes with its command", async () => {
     await using opened = await warmed();
     const folders: string[] = [];
