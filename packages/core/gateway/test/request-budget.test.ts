@@ -1,6 +1,7 @@
 // 300 connections that pipelined 64 KB of requests and read nothing took a gigabyte and held the event loop for ten seconds:
 // Node parses all that it has read at once.
-import { createServer } from "node:http";
+import { type IncomingMessage, createServer } from "node:http";
+import { once } from "node:events";
 import { connect, Socket } from "node:net";
 import type { Clock } from "@svc/contract";
 import { captureLogger } from "@svc/testkit/capture-logger";
@@ -235,16 +236,24 @@ describe("requests of one peer in one turn", () => {
   });
 });
 
-describe("the one buffer that all connections are read into", () => {
-  test("is in use: this Node has what it needs", async () => {
-    const server = createServer();
-    new RequestBudget({ clock: fakeClock(), log: captureLogger() }).guard(server);
+describe("the one buffer into which connections are read that ask for more than may begin", () => {
+  test("is in use from then on, and not before: this Node has what it needs", async () => {
+    const budget = new RequestBudget({ clock: fakeClock(), log: captureLogger() });
+    const server = createServer(budget.each((_incoming, outgoing) => void outgoing.end()));
+    budget.guard(server);
     const port = await listen(server, "127.0.0.1", 0);
     const accepted = new Promise<Socket>((resolve) => server.once("connection", resolve));
     const client = connect(port, "127.0.0.1");
     const socket = await accepted;
     const symbol = Object.getOwnPropertySymbols(socket).find(({ description }) => description === "kBuffer")!;
-    expect((socket as unknown as { [symbol: symbol]: unknown })[symbol]).toBeInstanceOf(Uint8Array);
+    const buffer = (): unknown => (socket as unknown as { [symbol: symbol]: unknown })[symbol];
+    const request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    client.write(request);
+    await once(client, "data");
+    expect(buffer()).toBeNull();
+    // The second one may not begin yet.
+    client.write(request.repeat(2));
+    await until(() => buffer() instanceof Uint8Array);
     client.destroy();
     server.close();
   });
@@ -320,11 +329,75 @@ describe("whatever the cut of what comes in", () => {
     expect(harness.turns).toEqual([]);
   });
 
-  test("the end of the stream comes behind the requests before it", async () => {
+  test.each([2, 3, 100])("the end of the stream comes behind the %i requests before it", async (count) => {
     const { harness } = await started();
     const wire = new Wire(harness);
-    wire.socket.end("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(100));
-    expect((await wire.closed).split("HTTP/1.1 200")).toHaveLength(101);
+    wire.socket.end("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(count));
+    expect((await wire.closed).split("HTTP/1.1 200")).toHaveLength(count + 1);
+  });
+
+  test("a request that had to wait, and has no body, is known to be whole: no limit on its coming cuts it", async () => {
+    const seen: IncomingMessage[] = [];
+    const budget = new RequestBudget({ clock: fakeClock(), log: captureLogger() });
+    const server = createServer(
+      budget.each((incoming, outgoing) => {
+        seen.push(incoming);
+        setImmediate(() => outgoing.end());
+      }),
+    );
+    budget.guard(server);
+    const wire = new Wire({ port: await listen(server, "127.0.0.1", 0) });
+    wire.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(2));
+    await wire.responses(2);
+    expect(seen.map(({ complete }) => complete)).toEqual([true, true]);
+    wire.socket.destroy();
+    server.close();
+  });
+
+  test("what follows on a request for a protocol that nobody speaks is served", async () => {
+    const { harness } = await started();
+    const asked = "Upgrade: h2c\r\nConnection: Upgrade\r\n";
+    const parts = ["", asked, asked, "", asked].map((more) => `GET /health HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`);
+    const wire = new Wire(harness);
+    wire.write(parts.join(""));
+    expect((await wire.responses(5)).map(statusOf)).toEqual([200, 200, 200, 200, 200]);
+    wire.write(parts[1]!);
+    expect((await wire.responses(6)).map(statusOf).at(-1)).toBe(200);
+    wire.socket.destroy();
+  });
+
+  test.each([0, 1, 10, BODY.length])("a refused body is dropped, %i bytes of it with the head", async (first) => {
+    const { harness, turn } = await started();
+    const refused =
+      `POST /webhook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${BODY.length}\r\n\r\n`;
+    const wire = new Wire(harness);
+    for (const answered of [1, 3]) {
+      wire.write(refused + BODY.slice(0, first));
+      await wire.responses(answered);
+      await ticks(5);
+      wire.write(BODY.slice(first));
+      wire.write(turn);
+      await wire.responses(answered + 1);
+    }
+    expect((await wire.responses(4)).map(statusOf)).toEqual([401, 200, 401, 200]);
+    wire.socket.destroy();
+  });
+
+  test("requests of two peers, many of one: each gets its turn", async () => {
+    const { harness } = await started();
+    const request = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    const served = async (localAddress: string): Promise<number> => {
+      const socket = connect({ port: harness.port, host: "127.0.0.1", localAddress });
+      for (let count = 0; count < 5; count += 1) {
+        socket.write(request);
+        await once(socket, "data");
+      }
+      socket.destroy();
+      return 5;
+    };
+    const peers = [...Array.from({ length: 60 }, () => "127.0.0.1"), "127.0.0.2"];
+    expect(await Promise.all(peers.map(served))).toEqual(peers.map(() => 5));
   });
 
   test.each([
@@ -402,17 +475,17 @@ test("more connections with waiting requests than 512: the one that has waited t
   for (const wire of wires) wire.socket.destroy();
 });
 
-describe("a body that came in one read with its head", () => {
-  /** A server that answers with the body, and tells how each was read. */
+describe("a body in one piece", () => {
+  /** A server that answers with the body, and tells which came by the stream. */
   async function echo(): Promise<{ port: number; reads: string[]; close: () => void }> {
     const reads: string[] = [];
     const budget = new RequestBudget({ clock: fakeClock(), log: captureLogger() });
     const server = createServer(
       budget.each((incoming, outgoing) => {
-        incoming.on("data", () => reads.push("an event"));
-        const body = readBody(incoming, outgoing, 100);
-        reads.push(body instanceof Promise ? "later" : "at once");
-        void Promise.resolve(body).then((text) => outgoing.end(text));
+        const before = incoming.listenerCount("data");
+        void Promise.resolve(readBody(incoming, outgoing, 100)).then((text) => outgoing.end(text));
+        incoming.once("newListener", (event) => event === "data" && reads.push("the stream"));
+        if (incoming.listenerCount("data") > before) reads.push("the stream");
       }),
     );
     budget.guard(server);
@@ -430,22 +503,27 @@ describe("a body that came in one read with its head", () => {
       wire.write(post(body));
       expect(bodyOf((await wire.responses(at + 1))[at]!)).toBe(body);
     }
-    expect(reads).toEqual(["at once", "at once", "at once"]);
+    expect(reads).toEqual([]);
     wire.socket.destroy();
     close();
   });
 
-  test("is the exception where it comes in pieces, or with other requests: then the stream is read", async () => {
+  test("is no other when it comes in several, late, or with other requests", async () => {
     const { port, reads, close } = await echo();
     const wire = new Wire({ port });
     const request = post("in pieces");
     wire.write(request.slice(0, -5));
-    await until(() => reads.length === 2);
+    await until(() => reads.length === 1);
     wire.write(request.slice(-5));
     await wire.responses(1);
+    const late = post("late");
+    wire.write(late.slice(0, -4));
+    await ticks(20);
+    wire.write("late");
+    await wire.responses(2);
     wire.write(post("piped") + post("lined"));
-    expect((await wire.responses(3)).map(bodyOf)).toEqual(["in pieces", "piped", "lined"]);
-    expect(reads.filter((read) => read !== "an event")).toEqual(["later", "later", "later"]);
+    expect((await wire.responses(4)).map(bodyOf)).toEqual(["in pieces", "late", "piped", "lined"]);
+    expect(reads).toEqual(["the stream"]);
     wire.socket.destroy();
     close();
   });

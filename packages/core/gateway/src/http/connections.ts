@@ -18,6 +18,7 @@ import { keepingAlive, withTimeout } from "@svc/kit/async";
 import { systemClock } from "@svc/kit/system-clock";
 import { OTHER, type Requests, type Watch } from "./request.ts";
 import { type Reply, errorReply } from "./reply.ts";
+import { parserOf } from "./parser.ts";
 
 const MAX_HEADER_BYTES = 16_384;
 /** All headers must be here by then: a client that sends one byte a minute would hold a connection for ever. */
@@ -388,21 +389,6 @@ const isAnsweredAlready = (socket: Socket): boolean =>
  */
 const isIdle = (socket: Socket): boolean =>
   responseInFlight(socket)?.writableEnded !== false && parserOf(socket) !== undefined;
-
-/** False once the connection has left HTTP, or is closed. */
-export const hasParser = (socket: Socket): boolean => parserOf(socket) !== undefined;
-
-/** Node's server pauses a connection whose answers pile up, and its parser with it: fed meanwhile, it throws. */
-export const isPausedByNode = (socket: Socket): boolean => (socket as Socket & { _paused?: boolean })._paused === true;
-
-interface Parser {
-  readonly incoming?: IncomingMessage | null;
-}
-
-const parserOf = (socket: Socket): Parser | undefined =>
-  (socket as Socket & { parser?: Parser | null }).parser ?? undefined;
-
-/** The node:http server: where it may listen, strict parsing, bounded headers, and timers that only measure how long RECEIVING takes. */
 
 // How long a server that closes waits.
 

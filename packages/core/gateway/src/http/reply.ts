@@ -8,6 +8,8 @@ export class Reply {
   /** Names and values in turn, as `ServerResponse.writeHead` takes them fastest. */
   readonly headers: readonly string[];
   readonly body: string | Uint8Array;
+  /** Of the body. One that has no other characters is written in half the time as Latin-1. */
+  readonly encoding: "latin1" | "utf8";
 
   constructor(
     status: number,
@@ -19,8 +21,10 @@ export class Reply {
   ) {
     this.status = status;
     this.body = body;
+    const length = Buffer.byteLength(body);
+    this.encoding = length === body.length ? "latin1" : "utf8";
     // These have no body; RFC 9110 section 8.6 forbids a 204 to say how long that is.
-    const described = NO_BODY.has(status) ? [] : ["content-type", contentType, "content-length", byteLength(body)];
+    const described = NO_BODY.has(status) ? [] : ["content-type", contentType, "content-length", String(length)];
     this.headers = [
       ...described,
       // Never to be taken for anything else.
@@ -34,8 +38,6 @@ export class Reply {
 }
 
 const NO_BODY: ReadonlySet<number> = new Set([204, 304]);
-
-const byteLength = (body: string | Uint8Array): string => String(Buffer.byteLength(body));
 
 const JSON_TYPE = "application/json; charset=utf-8";
 

@@ -3,17 +3,20 @@
  * 1 500 requests, each some kilobytes of objects until its answer is read. 300 connections that send so much and read
  * nothing took a gigabyte, and ten seconds of the event loop.
  *
- * Here the parser is fed up to the end of one request's headers at a time. What follows waits, unparsed, in the socket's own
- * buffer: until the answers before it are read, and until it is this connection's turn. The end of the stream waits behind
- * it, so that nothing is lost or served out of order.
+ * A connection is read and parsed by Node alone for as long as each of its requests may begin when its headers are there. The
+ * first one that may not stops the parser. From then on the connection's bytes come this way, and the parser is fed up to the
+ * end of one request's headers at a time. What follows waits, unparsed, in the socket's own buffer: until the answers before it
+ * are read, and until it is this connection's turn. The end of the stream waits behind it, so that nothing is lost or served out
+ * of order.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
 import { type Link, LinkedList } from "@svc/runtime";
-import { hasParser, isPausedByNode } from "./connections.ts";
+import { responseInFlight } from "./connections.ts";
+import { type Parser, type Received, hasParser, isPausedByNode, parserOf } from "./parser.ts";
 import { ThrottledLog, peerOf } from "../client.ts";
-import { MemoryBudget, type MemoryHolder, cameWhole, declaredBytes } from "./request.ts";
+import { MemoryBudget, type MemoryHolder, declaredBytes, takesBodyWhole } from "./request.ts";
 
 /** Connections with requests that wait to be parsed. Each holds up to two reads of 64 KB. */
 const MOST_HOLDING = 512;
@@ -73,7 +76,7 @@ export class RequestBudget implements IntakeDeps {
   /** Counts the requests that reach `listener`. */
   each(listener: RequestListener): RequestListener {
     return (incoming, outgoing) => {
-      intakes.get(incoming.socket)?.began(incoming, outgoing);
+      beginning?.began(incoming, outgoing);
       listener(incoming, outgoing);
     };
   }
@@ -160,6 +163,9 @@ export class RequestBudget implements IntakeDeps {
 /** By connection. A symbol on the socket would be as quick, and seen by everybody. */
 const intakes = new WeakMap<Socket, Intake>();
 
+/** Whose request is handed over, where its bytes come by us. */
+let beginning: Intake | undefined;
+
 /** Notes that all of an answer is written and not all of it read, for as long as that is so. */
 export function holdUnread(outgoing: ServerResponse): void {
   intakes.get(outgoing.req.socket)?.unread(outgoing);
@@ -193,15 +199,32 @@ export interface IntakeDeps {
 
 export type Excess = "requests" | "answers";
 
-const NOTHING = Buffer.alloc(0);
+/** A read ends before another one begins, whatever connection it is of: one buffer is enough for all. */
+const READ = Buffer.allocUnsafeSlow(65_536);
+
+/** Of a length of 0, and at an address: without one the parser would take it for the end of the stream. */
+const NOTHING = READ.subarray(0, 0);
+
+/** What `onIncoming` answers the parser with so that it stops behind the headers: `HPE_PAUSED` of llhttp. */
+const STOP = 21;
 
 type Parse = (bytes: Buffer) => void;
+
+interface Held {
+  readonly incoming: Received;
+  readonly keepAlive: boolean;
+}
 
 /** The way of a connection's bytes to the parser. */
 export class Intake {
   readonly #socket: Socket;
   readonly #deps: IntakeDeps;
-  readonly #parse: Parse;
+  /** Node's: makes request and response, and hands them to the server's listener. */
+  readonly #serve: Parser["onIncoming"];
+  /** Feeds the parser. Undefined as long as Node does that by itself. */
+  #parse: Parse | undefined;
+  /** A request whose headers are parsed, and that may not begin yet. */
+  #held: Held | undefined;
   /** By which its client is counted. */
   #peer: string | undefined;
   /** Answers whose end is not known yet: most have ended when the next request comes, and cost no listener. */
@@ -212,8 +235,6 @@ export class Intake {
   #newest: IncomingMessage | undefined;
   /** Bytes of its body still to come; Infinity for a chunked body that has not ended. */
   #bodyLeft = 0;
-  /** The body of the request that is being parsed, where all of it came with the head. */
-  #whole: Buffer | undefined;
   /** How much of a head's end marker the last bytes matched: a read may end inside the marker. */
   #seen = 0;
   /** Set as long as requests wait. */
@@ -229,12 +250,10 @@ export class Intake {
   constructor(socket: Socket, deps: IntakeDeps) {
     this.#socket = socket;
     this.#deps = deps;
-    // Node's server would read from the handle itself, and hand all of it to the parser; a listener of ours takes that back.
-    const [parse] = socket.listeners("data");
-    this.#parse = parse as Parse;
-    socket.off("data", this.#parse);
-    socket.on("data", this.#onData);
-    readIntoOne(socket, this.#onRead);
+    const parser = parserOf(socket)!;
+    this.#serve = parser.onIncoming;
+    parser.onIncoming = this.#onIncoming;
+    takesBodyWhole(parser);
     socket.once("close", () => {
       this.stop();
       if (this.#unread) deps.unread.leave(this.#unread);
@@ -245,7 +264,6 @@ export class Intake {
     this.#begun += 1;
     this.#newest = incoming;
     this.#open.push(outgoing);
-    if (this.#whole !== undefined) cameWhole(incoming, this.#whole);
     if (this.#holding) this.#wakeAfter(outgoing);
   }
 
@@ -278,8 +296,67 @@ export class Intake {
     this.#ready = undefined;
     // Node goes on by itself when the client has read.
     if (this.#mustWait || isPausedByNode(this.#socket)) return;
+    if (this.#held) return this.#beginHeld(this.#held);
     this.#mayProceed = true;
     this.#socket.resume();
+  }
+
+  /** The parser has the headers of a request, and does what it is answered with. */
+  readonly #onIncoming: Parser["onIncoming"] = (incoming, keepAlive) => {
+    if (this.#parse !== undefined) return this.#begin(incoming, keepAlive);
+    if (this.#isOver || this.#mayBeginAtOnce(incoming)) return this.#serve(incoming, keepAlive);
+    this.#held = { incoming, keepAlive };
+    const parser = parserOf(this.#socket)!;
+    const { kOnExecute } = parser.constructor;
+    const executed = parser[kOnExecute];
+    parser[kOnExecute] = (result) => {
+      parser[kOnExecute] = executed;
+      const at = typeof result === "number" ? result : result.bytesParsed;
+      parser.resume();
+      this.#takeOver(parser.getCurrentBuffer().subarray(at));
+    };
+    return STOP;
+  };
+
+  /** Whether Node may go on by itself. Behind the headers of an upgrade it would drop what is no part of the request. */
+  #mayBeginAtOnce(incoming: Received): boolean {
+    const isPlain = !incoming.upgrade && incoming.headers["transfer-encoding"] === undefined;
+    return isPlain && responseInFlight(this.#socket) === undefined && this.#deps.mayBegin(this.#limiterKey);
+  }
+
+  #begin(incoming: Received, keepAlive: boolean): number {
+    const before = beginning;
+    beginning = this;
+    try {
+      return this.#serve(incoming, keepAlive);
+    } finally {
+      beginning = before;
+    }
+  }
+
+  #beginHeld({ incoming, keepAlive }: Held): void {
+    this.#held = undefined;
+    this.#bodyLeft = declaredBytes(incoming);
+    this.#begin(incoming, keepAlive);
+    // Its end needs no more bytes, and the parser is told nothing before it is fed.
+    if (this.#bodyLeft === 0 && hasParser(this.#socket)) this.#parse!(NOTHING);
+    if (!hasParser(this.#socket)) return this.#leave(NOTHING);
+    this.#release();
+    this.#socket.resume();
+  }
+
+  /** From here on Node reads into the socket's buffer, and nothing is parsed but by us. `rest`: what is read already. */
+  #takeOver(rest: Buffer): void {
+    const socket = this.#socket;
+    const [parse] = socket.listeners("data");
+    this.#parse = parse as Parse;
+    const inFlight = responseInFlight(socket);
+    if (inFlight) this.#open.push(inFlight);
+    socket.off("data", this.#parse);
+    // With a listener more, Node lets go of the connection's handle.
+    socket.on("data", this.#onData);
+    readIntoOne(socket, this.#onRead);
+    this.#keep(rest);
   }
 
   readonly #wake = (): void => {
@@ -310,16 +387,11 @@ export class Intake {
     return this.#bodyLeft === 0 && this.#isBlocked;
   }
 
-  /** What was read, before the socket's own buffer has it. False: read no more. */
-  readonly #onRead = (bytes: Buffer): boolean => {
-    const socket = this.#socket;
-    const isFirst = socket.readableFlowing === true && socket.readableLength === 0;
-    if (isFirst && !this.#isOver && this.#parsesWhole(bytes)) return true;
-    return socket.push(bytes);
-  };
+  /** What was read. False: read no more. */
+  readonly #onRead = (bytes: Buffer): boolean => this.#socket.push(bytes);
 
   readonly #onData = (bytes: Buffer): void => {
-    if (this.#isOver || this.#parsesWhole(bytes)) return;
+    if (this.#isOver) return;
     // The reader of a body resumes the connection, and so does Node after each request: neither makes it its turn.
     const hasSize = this.#bodyLeft > 0 && this.#bodyLeft < Infinity;
     const isTurn = this.#mayProceed || hasSize || this.#mayBegin(bytes);
@@ -330,17 +402,6 @@ export class Intake {
     else if (at === bytes.length) this.#release();
     else this.#keep(bytes.subarray(at));
   };
-
-  /** Tells whether it was a whole request, and the turn of its connection: then it is parsed. */
-  #parsesWhole(bytes: Buffer): boolean {
-    const isFree = this.#holding === undefined && this.#bodyLeft === 0 && this.#seen === 0 && this.#inFlight === 0;
-    const bodyAt = isFree ? bodyOfWhole(bytes) : -1;
-    // As nearly all are: it is whole, and nothing is before or behind it.
-    if (bodyAt === -1 || isPausedByNode(this.#socket) || !this.#deps.mayBegin(this.#limiterKey)) return false;
-    this.#parseWhole(bytes, bodyAt);
-    if (!hasParser(this.#socket)) this.#leave(NOTHING);
-    return true;
-  }
 
   /** Whether what came by itself may be parsed at once. */
   #mayBegin(bytes: Buffer): boolean {
@@ -404,20 +465,11 @@ export class Intake {
     return hasBegun && headEnd !== -1 ? at : end;
   }
 
-  #parseWhole(bytes: Buffer, bodyAt: number): void {
-    const begun = this.#begun;
-    if (bodyAt < bytes.length) this.#whole = bytes.subarray(bodyAt);
-    this.#parse(bytes);
-    this.#whole = undefined;
-    // The body of a head may come later.
-    if (this.#begun > begun && !this.#newest!.complete) this.#bodyLeft = declaredBytes(this.#newest!);
-  }
-
   #parsePiece(piece: Buffer): void {
     const begun = this.#begun;
     this.#seen = seenOfEnd(piece, this.#seen);
     if (this.#bodyLeft > 0) this.#bodyLeft -= piece.length;
-    this.#parse(piece);
+    this.#parse!(piece);
     // It ended with the head.
     if (this.#begun > begun) this.#bodyLeft = declaredBytes(this.#newest!);
   }
@@ -445,9 +497,6 @@ export class Intake {
 }
 
 // Left alone, Node allocates 64 KB for each read of a connection, copies what came into a second buffer, and has both to collect.
-
-/** A read ends before another one begins, whatever connection it is of: one buffer is enough for all. */
-const READ = Buffer.allocUnsafeSlow(65_536);
 
 /** As of a socket that is made with `onread`, which one that a server accepts can't be. */
 interface ReadsIntoBuffer {
@@ -495,20 +544,6 @@ function endOfHead(bytes: Buffer, from: number, seen: number): number {
   }
   return -1;
 }
-
-/**
- * Where the body begins of what is one head, or one request with all of its body. -1 where a look at the head does not tell: piece by
- * piece a request is parsed as well, and costs more. Where the parser reads the length in another way, as of two of them, it refuses the
- * request.
- */
-function bodyOfWhole(bytes: Buffer): number {
-  const bodyAt = endOfHead(bytes, 0, 0);
-  if (bodyAt === bytes.length || bodyAt === -1) return bodyAt;
-  const length = CONTENT_LENGTH.exec(bytes.toString("latin1", 0, bodyAt));
-  return length !== null && Number(length[1]) === bytes.length - bodyAt ? bodyAt : -1;
-}
-
-const CONTENT_LENGTH = /\r\ncontent-length: *([0-9]{1,9})\r\n/i;
 
 /** Where so many lines have ended, or all of it. */
 function afterLines(bytes: Buffer, from: number, lines: number): number {

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerRespo
 import { isCanonicalPath } from "@svc/kit";
 import { SvcError, isTraceparent } from "@svc/contract";
 import { type Link, LinkedList, type OpenSpan, type Tracer, currentScope, fromOutside } from "@svc/runtime";
+import { type Parser, parserOf } from "./parser.ts";
 import { type Reply, errorReply } from "./reply.ts";
 
 /**
@@ -195,64 +196,55 @@ export function readBody(
   if (declared > maxBytes && declared !== Infinity) return "too-large";
   // A client with `Expect: 100-continue` sends nothing before this reply.
   if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-  const whole = takeWhole(incoming);
-  if (whole?.length === declared) return whole;
   return new Promise((resolve) => {
-    let held = EMPTY;
-    let length = 0;
-    let place: MemoryHolder | undefined;
-    const settle = (result: Buffer | BodyProblem | "memory-full") => {
-      incoming.off("data", onData).off("end", onEnd).off("close", onClose);
-      if (place) memory?.leave(place);
-      resolve(result);
-    };
-    const giveUp = (why: "too-large" | "memory-full") => {
-      held = EMPTY;
-      incoming.pause();
-      settle(why);
-    };
-    const onData = (chunk: Buffer) => {
-      const before = length;
-      length += chunk.length;
-      if (length > maxBytes) {
-        giveUp("too-large");
-        return;
-      }
-      held = before === 0 ? chunk : appended(held, before, chunk, maxBytes);
-      // Most bodies come in one piece, and are gone in the same instant.
-      if (memory === undefined || length === declared) return;
-      place ??= memory.join(() => giveUp("memory-full"));
-      memory.hold(place, held.length);
-    };
-    const onEnd = () => settle(held.length === length ? held : held.subarray(0, length));
-    const onClose = () => settle("gone");
-    // `aborted` arrives as an error, and an error event without a listener ends the process.
-    incoming.on("data", onData).on("end", onEnd).on("error", ignore).on("close", onClose);
+    const fromStream = (): void => readStream(incoming, { declared, maxBytes, memory }, resolve);
+    const isHere = declared === Infinity || incoming.readableLength > 0;
+    if (isHere || !takeWhole(incoming, declared, { taken: resolve, otherwise: fromStream })) fromStream();
   });
 }
 
-// A body that came in one read with its head, as nearly all do: its bytes are known before the parser hands them over.
-
-const WHOLE = Symbol("whole body");
-
-interface Whole extends IncomingMessage {
-  [WHOLE]?: Buffer | undefined;
-  /** Node's own, for requests without a body: the stream has ended, and what the parser has for it is dropped. */
-  _dumpAndCloseReadable?: () => void;
+interface BodyLimits {
+  readonly declared: number;
+  readonly maxBytes: number;
+  readonly memory: MemoryBudget | undefined;
 }
 
-/** `readBody` takes these bytes, and needs no event of the stream. */
-export function cameWhole(incoming: IncomingMessage, body: Buffer): void {
-  (incoming as Whole)[WHOLE] = body;
-}
-
-/** Undefined where the stream has to be read. Taken, the body costs no event and no tick. */
-function takeWhole(incoming: Whole): Buffer | undefined {
-  const body = incoming[WHOLE];
-  if (body === undefined || incoming._dumpAndCloseReadable === undefined) return undefined;
-  incoming[WHOLE] = undefined;
-  incoming._dumpAndCloseReadable();
-  return body;
+function readStream(
+  incoming: IncomingMessage,
+  { declared, maxBytes, memory }: BodyLimits,
+  resolve: (result: Buffer | BodyProblem | "memory-full") => void,
+): void {
+  if (incoming.destroyed) return resolve("gone");
+  let held = EMPTY;
+  let length = 0;
+  let place: MemoryHolder | undefined;
+  const settle = (result: Buffer | BodyProblem | "memory-full") => {
+    incoming.off("data", onData).off("end", onEnd).off("close", onClose);
+    if (place) memory?.leave(place);
+    resolve(result);
+  };
+  const giveUp = (why: "too-large" | "memory-full") => {
+    held = EMPTY;
+    incoming.pause();
+    settle(why);
+  };
+  const onData = (chunk: Buffer) => {
+    const before = length;
+    length += chunk.length;
+    if (length > maxBytes) {
+      giveUp("too-large");
+      return;
+    }
+    held = before === 0 ? chunk : appended(held, before, chunk, maxBytes);
+    // Most bodies come in one piece, and are gone in the same instant.
+    if (memory === undefined || length === declared) return;
+    place ??= memory.join(() => giveUp("memory-full"));
+    memory.hold(place, held.length);
+  };
+  const onEnd = () => settle(held.length === length ? held : held.subarray(0, length));
+  const onClose = () => settle("gone");
+  // `aborted` arrives as an error, and an error event without a listener ends the process.
+  incoming.on("data", onData).on("end", onEnd).on("error", ignore).on("close", onClose);
 }
 
 /**
@@ -268,6 +260,75 @@ function appended(held: Buffer, length: number, chunk: Buffer, maxBytes: number)
   }
   chunk.copy(into, length);
   return into;
+}
+
+// A body in one piece, as nearly all are: it is taken from the parser, and costs no event and no tick of the stream.
+
+const TAKE = Symbol("take");
+
+interface Taking extends IncomingMessage {
+  /** Called with the first piece of the body. False: it was not taken. */
+  [TAKE]?: ((bytes: Buffer) => boolean) | undefined;
+  /** Node's own, for requests without a body: the stream has ended, and what the parser has for it is dropped. */
+  _dumpAndCloseReadable?: () => void;
+}
+
+interface Taker {
+  readonly taken: (body: Buffer | "gone") => void;
+  /** It comes in several pieces, and the first one next. */
+  readonly otherwise: () => void;
+}
+
+/** False where no parser would hand it over. */
+function takeWhole(incoming: Taking, declared: number, { taken, otherwise }: Taker): boolean {
+  if (incoming._dumpAndCloseReadable === undefined || parserOf(incoming.socket)?.[3] !== onBody) return false;
+  const gone = (): void => taken("gone");
+  incoming.on("close", gone);
+  incoming[TAKE] = (bytes) => {
+    incoming[TAKE] = undefined;
+    incoming.off("close", gone);
+    const isWhole = bytes.length === declared;
+    if (isWhole) {
+      incoming._dumpAndCloseReadable!();
+      // The parser says so a moment later: what waits for the body may go on before that.
+      incoming.complete = true;
+      taken(bytes);
+    } else otherwise();
+    return isWhole;
+  };
+  return true;
+}
+
+/** Of a request that has its answer: what is left of it costs no event and no tick either. */
+export function dropBody(incoming: Taking, declared: number): void {
+  if (incoming._dumpAndCloseReadable === undefined || incoming.readableLength > 0 || incoming.destroyed) return;
+  if (declared === 0) incoming._dumpAndCloseReadable();
+  else incoming[TAKE] ??= (bytes) => isDropped(incoming, bytes.length === declared);
+}
+
+function isDropped(incoming: Taking, isWhole: boolean): boolean {
+  incoming[TAKE] = undefined;
+  if (isWhole) {
+    incoming._dumpAndCloseReadable!();
+    incoming.complete = true;
+  }
+  return isWhole;
+}
+
+/** Bodies of this parser's requests can be taken. */
+export function takesBodyWhole(parser: Parser): void {
+  const { kOnBody } = parser.constructor;
+  if (parser[kOnBody] === onBody) return;
+  pushToStream = parser[kOnBody];
+  parser[kOnBody] = onBody;
+}
+
+/** Node's, the same for all parsers. */
+let pushToStream: Parser[3];
+
+function onBody(this: Parser, bytes: Buffer): void {
+  const take = (this.incoming as Taking | null | undefined)?.[TAKE];
+  if (take === undefined || !take(bytes)) pushToStream.call(this, bytes);
 }
 
 const ignore = () => {};

@@ -1,7 +1,7 @@
 /** Writes a reply, and decides what becomes of the connection when the request's body was not read to its end. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "@svc/contract";
-import { answered, declaredBytes, requestIdHeader } from "./request.ts";
+import { answered, declaredBytes, dropBody, requestIdHeader } from "./request.ts";
 import type { Reply } from "./reply.ts";
 import { holdUnread } from "./request-budget.ts";
 
@@ -27,7 +27,8 @@ export function sender(clock: Clock, isDraining: () => boolean): Send {
     }
     // A client that keeps its connection through a shutdown would find it closed under its next request.
     outgoing.writeHead(status, (isLast ? closing(headers) : headers) as string[]);
-    outgoing.end(reply.body);
+    outgoing.end(reply.body, reply.encoding);
+    if (!incoming.complete) dropBody(incoming, body);
     endIfUnread(outgoing, clock);
     answered(outgoing, status);
   };
