@@ -4,9 +4,10 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
-import { afterEach, expect, test } from "vitest";
-import { limitConnections, mostConnections } from "../src/http/connections.ts";
-import { statusOf, Wire } from "./http.ts";
+import { afterEach, describe, expect, test } from "vitest";
+import { IdleConnections, limitConnections, mostConnections } from "../src/http/connections.ts";
+import { Harness } from "./harness.ts";
+import { call, statusOf, Wire } from "./http.ts";
 
 const ends: (() => void)[] = [];
 afterEach(() => ends.splice(0).forEach((end) => end()));
@@ -111,4 +112,56 @@ test("there are 16 384 at most, and fewer where the limit on open files is lower
   expect([Infinity, 1_048_576, 1_024, 256].map((descriptors) => mostConnections(descriptors))).toEqual([
     16_384, 16_384, 768, 128,
   ]);
+});
+
+describe("a connection that is kept", () => {
+  /** Idle for 65 seconds and a little: each look is 5 seconds later. */
+  const LOOKS = 14;
+
+  async function kept(listener: RequestListener) {
+    const server = createServer({ keepAliveTimeout: 0 }, listener);
+    const idle = new IdleConnections(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    ends.push(() => (server.closeAllConnections(), server.close()));
+    const wire = new Wire({ port: (server.address() as AddressInfo).port });
+    return { wire, idle };
+  }
+  const answered: RequestListener = (_, outgoing) => outgoing.end();
+
+  test("ends when it has sent nothing for 65 seconds, and not before", async () => {
+    const { wire, idle } = await kept(answered);
+    for (const count of [1, 2, 3]) {
+      wire.write(REQUEST);
+      await wire.responses(count);
+      for (let look = 1; look < LOOKS; look += 1) idle.look();
+    }
+    expect(wire.socket.closed).toBe(false);
+    idle.look();
+    expect((await wire.closed).split("HTTP/1.1 200")).toHaveLength(4);
+  });
+
+  test("stays while it is answered, and before its first request, where Node's own limit holds", async () => {
+    let answer = () => {};
+    const asked = Promise.withResolvers<void>();
+    const { wire, idle } = await kept((_, outgoing) => {
+      answer = () => outgoing.end();
+      asked.resolve();
+    });
+    for (let look = 0; look < 2 * LOOKS; look += 1) idle.look();
+    wire.write(REQUEST);
+    await asked.promise;
+    for (let look = 0; look < 2 * LOOKS; look += 1) idle.look();
+    answer();
+    expect(await wire.responses(1)).toHaveLength(1);
+  });
+
+  test("is told for how long, as before", async () => {
+    const harness = await new Harness().start();
+    const { headers } = await call(harness, { path: "/health" });
+    expect(headers).toMatchObject({ connection: "close" });
+    const wire = new Wire(harness);
+    wire.write("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    expect((await wire.responses(1))[0]).toMatch(/\r\nConnection: keep-alive\r\nKeep-Alive: timeout=65\r\n/i);
+    wire.socket.destroy();
+  });
 });

@@ -18,7 +18,7 @@ import { keepingAlive, withTimeout } from "@svc/kit/async";
 import { systemClock } from "@svc/kit/system-clock";
 import { OTHER, type Requests, type Watch } from "./request.ts";
 import { type Reply, errorReply } from "./reply.ts";
-import { parserOf } from "./parser.ts";
+import { hasParser, parserOf } from "./parser.ts";
 
 const MAX_HEADER_BYTES = 16_384;
 /** All headers must be here by then: a client that sends one byte a minute would hold a connection for ever. */
@@ -28,6 +28,8 @@ const REQUEST_TIMEOUT_MS = 120_000;
 const TIMEOUT_CHECK_MS = 5_000;
 /** Longer than the idle time of usual proxies (60 s): the side that reuses a connection must be the first to close it. */
 const KEEP_ALIVE_MS = 65_000;
+/** How often idle connections are looked for. */
+const LOOK_MS = 5_000;
 
 interface Listeners {
   readonly serve: RequestListener;
@@ -48,7 +50,7 @@ export function createHttpServer(
   budget: ParseBudget,
 ): Server {
   const guarded = refuseAmbiguous(requests.watch);
-  const each = (listener: RequestListener): RequestListener => budget.each(requests.each(guarded(listener)));
+  const each = (listener: RequestListener): RequestListener => budget.each(hinting(requests.each(guarded(listener))));
   const server = createServer(
     {
       insecureHTTPParser: false,
@@ -58,7 +60,8 @@ export function createHttpServer(
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      // By `IdleConnections`: Node would set a timer behind each answer, and clear it with the next request.
+      keepAliveTimeout: 0,
       noDelay: true,
       shouldUpgradeCallback: isUpgrade,
     },
@@ -68,6 +71,11 @@ export function createHttpServer(
   // Node would silently drop the headers beyond its default of 2000; the size limit bounds them already.
   server.maxHeadersCount = 0;
   budget.guard(server);
+  const idle = new IdleConnections(server);
+  server.once("listening", () => {
+    const looking = setInterval(() => idle.look(), LOOK_MS).unref();
+    server.once("close", () => clearInterval(looking));
+  });
   server.on("clientError", onClientError);
   server.on("connect", onConnect);
   // Checks run before the client sends the body; `readBody` sends 100 Continue.
@@ -76,8 +84,46 @@ export function createHttpServer(
   return server;
 }
 
-/** Resolves with the port listened on. Throws ADDRESS_IN_USE, or CONFIG_INVALID when the address can't be had at all. */
+/** Answers tell a client how long it may keep its connection. */
+const hinting =
+  (listener: RequestListener): RequestListener =>
+  (incoming, outgoing) => {
+    (outgoing as Hinting)._keepAliveTimeout = KEEP_ALIVE_MS;
+    listener(incoming, outgoing);
+  };
 
+interface Hinting extends ServerResponse {
+  /** Node's own: the header `Keep-Alive` is made of it. */
+  _keepAliveTimeout?: number;
+}
+
+/** Ends connections that have been answered, and have sent nothing for `KEEP_ALIVE_MS`. */
+export class IdleConnections {
+  /** Bytes read of each connection, and how often they were found to be as many since. */
+  readonly #seen = new Map<Socket, { bytes: number; looks: number }>();
+
+  constructor(server: Server) {
+    server.on("connection", (socket) => {
+      this.#seen.set(socket, { bytes: 0, looks: 0 });
+      socket.once("close", () => this.#seen.delete(socket));
+    });
+  }
+
+  /** Call every `LOOK_MS`. */
+  look(): void {
+    for (const [socket, seen] of this.#seen) {
+      const bytes = socket.bytesRead;
+      // Before its first request another limit holds, and what was upgraded is no HTTP any more.
+      const isWaiting =
+        bytes === seen.bytes && socket.bytesWritten > 0 && hasParser(socket) && !responseInFlight(socket);
+      seen.bytes = bytes;
+      seen.looks = isWaiting ? seen.looks + 1 : 0;
+      if (seen.looks * LOOK_MS >= KEEP_ALIVE_MS) socket.destroy();
+    }
+  }
+}
+
+/** Resolves with the port listened on. Throws ADDRESS_IN_USE, or CONFIG_INVALID when the address can't be had at all. */
 export function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const failed = (cause: NodeJS.ErrnoException): void => {
