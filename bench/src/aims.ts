@@ -138,9 +138,9 @@ async function writtenKb(gateway: BenchGateway, connections: number): Promise<nu
   return (writtenBytes(gateway.pid) - before) / requests / 1_000;
 }
 
-/** That the process made the disk write. */
+/** In calls of write(2): files, the log, and the answers. */
 const writtenBytes = (pid: number): number =>
-  Number(/^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))![1]);
+  Number(/^wchar: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))![1]);
 
 async function rateOf(provider: string, round: number): Promise<number> {
   const rates = new Map<Keeper, number>();
