@@ -40,6 +40,7 @@ export interface BudgetDeps {
 export class RequestBudget implements IntakeDeps {
   /** Answers that were written and not read, over all connections. */
   readonly unread = new MemoryBudget();
+  beginning: Intake | undefined;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #lines: ThrottledLog;
@@ -76,7 +77,7 @@ export class RequestBudget implements IntakeDeps {
   /** Counts the requests that reach `listener`. */
   each(listener: RequestListener): RequestListener {
     return (incoming, outgoing) => {
-      beginning?.began(incoming, outgoing);
+      this.beginning?.began(incoming, outgoing);
       listener(incoming, outgoing);
     };
   }
@@ -163,9 +164,6 @@ export class RequestBudget implements IntakeDeps {
 /** By connection. A symbol on the socket would be as quick, and seen by everybody. */
 const intakes = new WeakMap<Socket, Intake>();
 
-/** Whose request is handed over, where its bytes come by us. */
-let beginning: Intake | undefined;
-
 /** Notes that all of an answer is written and not all of it read, for as long as that is so. */
 export function holdUnread(outgoing: ServerResponse): void {
   intakes.get(outgoing.req.socket)?.unread(outgoing);
@@ -185,6 +183,8 @@ const CHUNKED_LINES = 128;
 export interface IntakeDeps {
   /** Answers that were written and not read. */
   readonly unread: MemoryBudget;
+  /** Whose request is handed over right now, where its bytes come by us. */
+  beginning: Intake | undefined;
   /** Whether one more request of the peer may be parsed in this turn of the event loop; counts it if so. */
   mayBegin(peer: string): boolean;
   /** Calls `proceed` when it is the connection's turn. */
@@ -304,7 +304,7 @@ export class Intake {
   /** The parser has the headers of a request, and does what it is answered with. */
   readonly #onIncoming: Parser["onIncoming"] = (incoming, keepAlive) => {
     if (this.#parse !== undefined) return this.#begin(incoming, keepAlive);
-    if (this.#isOver || this.#mayBeginAtOnce(incoming)) return this.#serve(incoming, keepAlive);
+    if (!this.#isOver && this.#mayBeginAtOnce(incoming)) return this.#serve(incoming, keepAlive);
     this.#held = { incoming, keepAlive };
     const parser = parserOf(this.#socket)!;
     const { kOnExecute } = parser.constructor;
@@ -325,12 +325,11 @@ export class Intake {
   }
 
   #begin(incoming: Received, keepAlive: boolean): number {
-    const before = beginning;
-    beginning = this;
+    this.#deps.beginning = this;
     try {
       return this.#serve(incoming, keepAlive);
     } finally {
-      beginning = before;
+      this.#deps.beginning = undefined;
     }
   }
 

@@ -315,20 +315,24 @@ function isDropped(incoming: Taking, isWhole: boolean): boolean {
   return isWhole;
 }
 
-/** Bodies of this parser's requests can be taken. */
-export function takesBodyWhole(parser: Parser): void {
+const PUSH = Symbol("push");
+
+interface HandingOver extends Parser {
+  /** Node's own: gives a piece of the body to the stream. */
+  [PUSH]?: Parser[3];
+}
+
+/** Bodies of this parser's requests can be taken. Node uses a parser for one connection after another. */
+export function takesBodyWhole(parser: HandingOver): void {
   const { kOnBody } = parser.constructor;
   if (parser[kOnBody] === onBody) return;
-  pushToStream = parser[kOnBody];
+  parser[PUSH] = parser[kOnBody];
   parser[kOnBody] = onBody;
 }
 
-/** Node's, the same for all parsers. */
-let pushToStream: Parser[3];
-
-function onBody(this: Parser, bytes: Buffer): void {
+function onBody(this: HandingOver, bytes: Buffer): void {
   const take = (this.incoming as Taking | null | undefined)?.[TAKE];
-  if (take === undefined || !take(bytes)) pushToStream.call(this, bytes);
+  if (take === undefined || !take(bytes)) this[PUSH]!(bytes);
 }
 
 const ignore = () => {};
