@@ -214,6 +214,19 @@ const NAMES: ReadonlySet<string> = new Set([
   "x-replaced-path",
 ]);
 
+/** Names that nearly every request has. They need no look at their letters. */
+const ORDINARY: ReadonlySet<string> = new Set([
+  "host",
+  "connection",
+  "user-agent",
+  "accept",
+  "accept-encoding",
+  "authorization",
+  "content-type",
+  "content-length",
+  "x-session-id",
+]);
+
 /** A longer chain is an attempt to make the daemon work, not a chain of proxies. */
 const MAX_HOPS = 64;
 
@@ -228,6 +241,7 @@ export function hasForwardingHeader(headers: IncomingHttpHeaders): boolean {
 
 /** A header's name, in lower case as Node has it. One pass over its characters: the sender chose them. */
 function isForwarding(name: string): boolean {
+  if (ORDINARY.has(name)) return false;
   if (name.startsWith("forwarded") || name.startsWith("x-forwarded")) return true;
   if (NAMES.has(name)) return true;
   const end = name.indexOf("-", name.startsWith("x-") ? 2 : 0);
