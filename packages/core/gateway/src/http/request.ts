@@ -198,8 +198,8 @@ export function readBody(
   if (incoming.headers.expect !== undefined) outgoing.writeContinue();
   return new Promise((resolve) => {
     const fromStream = (): void => readStream(incoming, { declared, maxBytes, memory }, resolve);
-    const isHere = declared === Infinity || incoming.readableLength > 0;
-    if (isHere || !takeWhole(incoming, declared, { taken: resolve, otherwise: fromStream })) fromStream();
+    const isInPieces = declared === Infinity || incoming.readableLength > 0 || incoming.destroyed;
+    if (isInPieces || !takeWhole(incoming, declared, { taken: resolve, otherwise: fromStream })) fromStream();
   });
 }
 
