@@ -1,5 +1,6 @@
 // Time in a turn: its limit, cancelling it, people who are waited for, and providers who ask to be left alone.
-import { describe, expect, test, vi } from "vitest";
+import { halfOfEachWait } from "@svc/testkit/half-of-each-wait";
+import { describe, expect, test } from "vitest";
 import { act, ask, call, failure, hang, agentFixture, scripted, text, until } from "./agent-fixture.ts";
 import { SvcError } from "@svc/contract";
 import { fakeClock } from "@svc/testkit/fake-clock";
@@ -90,11 +91,7 @@ describe("a provider that is busy", () => {
   });
 
   test("and says nothing of how long is asked again after at most half a second, then after at most twice that", async () => {
-    // The jitter is half of the longest wait.
-    using _ = vi.spyOn(crypto, "getRandomValues").mockImplementation((into) => {
-      if (into instanceof Uint32Array) into.fill(2 ** 31);
-      return into;
-    });
+    using _ = halfOfEachWait();
     const model = scripted(busy({}), busy({ "retry-after": "soon" }), [text("now")]);
     const { agent, clock } = agentFixture({ model });
     const turn = ask(agent, "go");

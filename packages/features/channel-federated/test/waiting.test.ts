@@ -2,6 +2,7 @@
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { type FakeClock, fakeClock } from "@svc/testkit/fake-clock";
 import { memorySecrets } from "@svc/testkit/memory-secrets";
+import { halfOfEachWait } from "@svc/testkit/half-of-each-wait";
 import { beforeEach, expect, test } from "vitest";
 import type { Crypto, Decrypted } from "../src/crypto.ts";
 import type { ReadEvents, RoomEvent } from "../src/event-reader.ts";
@@ -163,6 +164,7 @@ test("4 MiB wait, the newest; the oldest are given up, with a line in the log", 
 });
 
 test("one session of which there is no key is tried once in a pass, and the backup is asked less and less", async () => {
+  using _ = halfOfEachWait();
   const waiting = await open();
   await step(waiting, { came: Array.from({ length: 500 }, (_, at) => event(`${at}`)) });
   tried.splice(0);

@@ -4,7 +4,8 @@ import { type Inbound, SvcError } from "@svc/contract";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import type { TelegramPlatform } from "@svc/testkit/platforms/telegram/server";
 import { telegramMessage, telegramPress } from "@svc/testkit/platforms/telegram/update";
-import { expect, test, vi } from "vitest";
+import { halfOfEachWait } from "@svc/testkit/half-of-each-wait";
+import { expect, test } from "vitest";
 import { ADA, failure, GROUP, type FixtureAndPlatform, fixtureAndPlatform, NOW_MS, never } from "./fixture.ts";
 
 const write = (platform: TelegramPlatform, id: string, more: Partial<Parameters<typeof telegramMessage>[0]> = {}) =>
@@ -55,11 +56,7 @@ test("an offset is asked for once: a week later the platform may number updates 
 });
 
 test("asks again, with back-off, for updates that could not be stored, and confirms them only then", async () => {
-  // The jitter is half of the longest wait.
-  using _ = vi.spyOn(crypto, "getRandomValues").mockImplementation((into) => {
-    if (into instanceof Uint32Array) into.fill(2 ** 31);
-    return into;
-  });
+  using _ = halfOfEachWait();
   const kept: Inbound[] = [];
   let offers = 0;
   const receive = async (messages: readonly Inbound[]) => {

@@ -1,5 +1,6 @@
 // A step that is not tried again although that would help, or for ever although it would not; a run that a full disk fails.
 import { SvcError } from "@svc/contract";
+import { halfOfEachWait } from "@svc/testkit/half-of-each-wait";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Fixture, fixture, type FixtureOptions, quiet, sop } from "./fixture.ts";
 
@@ -9,6 +10,7 @@ afterEach(() => made[Symbol.dispose]());
 
 describe("a step that fails", () => {
   test("while the model is down is tried again, and fails the run in the end", async () => {
+    using _ = halfOfEachWait();
     open({ sops: [sop("a")], turn: () => Promise.reject(new SvcError("MODEL_UNREACHABLE")) });
     const id = await made.start("a");
     await quiet();
