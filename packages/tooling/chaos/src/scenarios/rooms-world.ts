@@ -101,6 +101,8 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
   const moods: Moods = { failing: 0, isDown: false };
   const counts = { failed: 0, lost: 0, requests: 0, repeated: 0, lateKeys: 0 };
   const random = seededRandom(seed + 1);
+  // Of its own: how many requests come before a key is chance.
+  const ofKeys = seededRandom(seed + 2);
   const moodOf = (isOurs: (request: PlatformRequest) => boolean) => (request: PlatformRequest) => {
     if (!isOurs(request)) return "takes";
     counts.requests += 1;
@@ -119,12 +121,12 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
   const sentToBot: object[] = [];
   const send = matrix.world.sendToDevice.bind(matrix.world);
   matrix.world.sendToDevice = (device, event) => {
-    const isLate = device.userId === BOT && event["type"] === "m.room.encrypted" && random() < LATE_KEYS;
+    const isLate = device.userId === BOT && event["type"] === "m.room.encrypted" && ofKeys() < LATE_KEYS;
     if (device.userId === BOT)
       sentToBot.push({ type: event["type"], sender: event["sender"], atMs: Date.now(), isLate });
     if (!isLate) return send(device, event);
     counts.lateKeys += 1;
-    void sleep(random() * LATEST_KEY_MS).then(() => send(device, event));
+    void sleep(ofKeys() * LATEST_KEY_MS).then(() => send(device, event));
   };
   for (const platform of [lark, feishu]) platform.mood = moodOf(() => true);
 
