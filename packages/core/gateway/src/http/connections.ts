@@ -16,9 +16,8 @@ import { type Clock, type ErrorCode, type Logger, SvcError } from "@svc/contract
 import { ThrottledLog, isLoopback } from "../client.ts";
 import { keepingAlive, withTimeout } from "@svc/kit/async";
 import { systemClock } from "@svc/kit/system-clock";
-import { OTHER, type Requests, type Watch } from "./request.ts";
+import { OTHER, type Requests, type Watch, hasParser, parserOf } from "./request.ts";
 import { type Reply, errorReply } from "./reply.ts";
-import { hasParser, parserOf } from "./parser.ts";
 
 const MAX_HEADER_BYTES = 16_384;
 /** All headers must be here by then: a client that sends one byte a minute would hold a connection for ever. */

@@ -14,9 +14,18 @@ import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
 import { type Link, LinkedList } from "@svc/runtime";
 import { responseInFlight } from "./connections.ts";
-import { type Parser, type Received, hasParser, isPausedByNode, parserOf } from "./parser.ts";
 import { ThrottledLog, peerOf } from "../client.ts";
-import { MemoryBudget, type MemoryHolder, declaredBytes, takesBodyWhole } from "./request.ts";
+import {
+  MemoryBudget,
+  type MemoryHolder,
+  type Parser,
+  type Received,
+  declaredBytes,
+  hasParser,
+  isPausedByNode,
+  parserOf,
+  takesBodyWhole,
+} from "./request.ts";
 
 /** Connections with requests that wait to be parsed. Each holds up to two reads of 64 KB. */
 const MOST_HOLDING = 512;
