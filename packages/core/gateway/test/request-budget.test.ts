@@ -354,7 +354,7 @@ describe("whatever the cut of what comes in", () => {
     server.close();
   });
 
-  test("what follows on a request for a protocol that nobody speaks is served", async () => {
+  test("requests behind an unsupported Upgrade are answered", async () => {
     const { harness } = await started();
     const asked = "Upgrade: h2c\r\nConnection: Upgrade\r\n";
     const parts = ["", asked, asked, "", asked].map((more) => `GET /health HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`);

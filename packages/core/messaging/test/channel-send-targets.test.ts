@@ -91,8 +91,8 @@ describe("the agent may not write to", () => {
     ],
     ["another spelling of what is no number", { allowed: ["a b"], notification: undefined }, "ab"],
     ["an id of digits that are grouped otherwise", { allowed: ["1.23"], notification: undefined }, "123"],
-    ["somebody whose name begins like one who wrote", NO_TARGETS, "somewhere else"],
-    ["somebody whose name is the beginning of one who wrote", NO_TARGETS, "some"],
+    ["a name that shares its prefix with a known person", NO_TARGETS, "somewhere else"],
+    ["a name that is a prefix of a known person", NO_TARGETS, "some"],
     ["a name that continues like a conversation key", NO_TARGETS, 'somewhere","t'],
     ["everybody, as the target is called", { allowed: [], notification: undefined }, "*"],
   ])("%s: it is told the rule and the key, and nothing is kept", async (_, targets, to) => {

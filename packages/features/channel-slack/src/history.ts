@@ -24,7 +24,7 @@ export interface CatchUp {
   conversation(id: string, signal: AbortSignal): Promise<void>;
   /** Of all. Resolves with whether nothing is left to look for. */
   all(signal: AbortSignal): Promise<boolean>;
-  /** What was looked through has to be looked through once more: something may have been written that nobody was told. */
+  /** Searches everything again: messages may have been written that Slack did not send us. */
   again(): void;
 }
 

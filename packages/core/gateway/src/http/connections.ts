@@ -96,32 +96,6 @@ interface Hinting extends ServerResponse {
   _keepAliveTimeout?: number;
 }
 
-/** Ends connections that have been answered, and have sent nothing for `KEEP_ALIVE_MS`. */
-export class IdleConnections {
-  /** Bytes read of each connection, and how often they were found to be as many since. */
-  readonly #seen = new Map<Socket, { bytes: number; looks: number }>();
-
-  constructor(server: Server) {
-    server.on("connection", (socket) => {
-      this.#seen.set(socket, { bytes: 0, looks: 0 });
-      socket.once("close", () => this.#seen.delete(socket));
-    });
-  }
-
-  /** Call every `LOOK_MS`. */
-  look(): void {
-    for (const [socket, seen] of this.#seen) {
-      const bytes = socket.bytesRead;
-      // Before its first request another limit holds, and what was upgraded is no HTTP any more.
-      const isWaiting =
-        bytes === seen.bytes && socket.bytesWritten > 0 && hasParser(socket) && !responseInFlight(socket);
-      seen.bytes = bytes;
-      seen.looks = isWaiting ? seen.looks + 1 : 0;
-      if (seen.looks * LOOK_MS >= KEEP_ALIVE_MS) socket.destroy();
-    }
-  }
-}
-
 /** Resolves with the port listened on. Throws ADDRESS_IN_USE, or CONFIG_INVALID when the address can't be had at all. */
 export function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -259,6 +233,32 @@ class OpenConnections {
     }
     for (const socket of first(this.#served)) if (isIdle(socket)) return forget(this.#served, socket);
     return undefined;
+  }
+}
+
+/** Ends connections that have been answered, and have sent nothing for `KEEP_ALIVE_MS`. */
+export class IdleConnections {
+  /** Bytes read of each connection, and how often they were found to be as many since. */
+  readonly #seen = new Map<Socket, { bytes: number; looks: number }>();
+
+  constructor(server: Server) {
+    server.on("connection", (socket) => {
+      this.#seen.set(socket, { bytes: 0, looks: 0 });
+      socket.once("close", () => this.#seen.delete(socket));
+    });
+  }
+
+  /** Call every `LOOK_MS`. */
+  look(): void {
+    for (const [socket, seen] of this.#seen) {
+      const bytes = socket.bytesRead;
+      // Before its first request another limit holds, and what was upgraded is no HTTP any more.
+      const isWaiting =
+        bytes === seen.bytes && socket.bytesWritten > 0 && hasParser(socket) && !responseInFlight(socket);
+      seen.bytes = bytes;
+      seen.looks = isWaiting ? seen.looks + 1 : 0;
+      if (seen.looks * LOOK_MS >= KEEP_ALIVE_MS) socket.destroy();
+    }
   }
 }
 

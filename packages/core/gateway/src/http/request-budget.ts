@@ -83,7 +83,7 @@ export class RequestBudget implements IntakeDeps {
     server.prependListener("clientError", (_error, socket) => intakes.get(socket as Socket)?.stop());
   }
 
-  /** Counts the requests that reach `listener`. */
+  /** Tells a connection of its requests that reach `listener`, where its bytes come by us. */
   each(listener: RequestListener): RequestListener {
     return (incoming, outgoing) => {
       this.beginning?.began(incoming, outgoing);
@@ -363,7 +363,7 @@ export class Intake {
     socket.off("data", this.#parse);
     // With a listener more, Node lets go of the connection's handle.
     socket.on("data", this.#onData);
-    readIntoOne(socket, this.#onRead);
+    readIntoOne(socket);
     this.#keep(rest);
   }
 
@@ -394,9 +394,6 @@ export class Intake {
   get #mustWait(): boolean {
     return this.#bodyLeft === 0 && this.#isBlocked;
   }
-
-  /** What was read. False: read no more. */
-  readonly #onRead = (bytes: Buffer): boolean => this.#socket.push(bytes);
 
   readonly #onData = (bytes: Buffer): void => {
     if (this.#isOver) return;
@@ -512,8 +509,8 @@ interface ReadsIntoBuffer {
   [symbol: symbol]: unknown;
 }
 
-/** `take` is given a copy of what was read. A Node that has no such thing goes on as it does by itself. */
-function readIntoOne(socket: Socket, take: (bytes: Buffer) => boolean): void {
+/** The stream is given a copy of what was read. A Node that has no such thing goes on as it does by itself. */
+function readIntoOne(socket: Socket): void {
   const reads = socket as unknown as ReadsIntoBuffer;
   const symbols = Object.getOwnPropertySymbols(socket);
   const [buffer, called, generator] = ["kBuffer", "kBufferCb", "kBufferGen"].map((name) =>
@@ -525,7 +522,7 @@ function readIntoOne(socket: Socket, take: (bytes: Buffer) => boolean): void {
   reads[called] = (length: number): boolean => {
     const bytes = Buffer.allocUnsafe(length);
     READ.copy(bytes, 0, 0, length);
-    return take(bytes);
+    return socket.push(bytes);
   };
   reads[generator] = null;
   handle.useUserBuffer(READ);

@@ -316,17 +316,22 @@ function takeWhole(incoming: Taking, declared: number, { taken, otherwise }: Tak
   const gone = (): void => taken("gone");
   incoming.on("close", gone);
   incoming[TAKE] = (bytes) => {
-    incoming[TAKE] = undefined;
     incoming.off("close", gone);
-    const isWhole = bytes.length === declared;
-    if (isWhole) {
-      incoming._dumpAndCloseReadable!();
-      // The parser says so a moment later: what waits for the body may go on before that.
-      incoming.complete = true;
-      taken(bytes);
-    } else otherwise();
+    const isWhole = endsWith(incoming, bytes, declared);
+    if (isWhole) taken(bytes);
+    else otherwise();
     return isWhole;
   };
+  return true;
+}
+
+/** Whether this first piece is all of the body: then the stream has ended without it. */
+function endsWith(incoming: Taking, bytes: Buffer, declared: number): boolean {
+  incoming[TAKE] = undefined;
+  if (bytes.length !== declared) return false;
+  incoming._dumpAndCloseReadable!();
+  // The parser says so a moment later: what waits for the body may go on before that.
+  incoming.complete = true;
   return true;
 }
 
@@ -334,16 +339,7 @@ function takeWhole(incoming: Taking, declared: number, { taken, otherwise }: Tak
 export function dropBody(incoming: Taking, declared: number): void {
   if (incoming._dumpAndCloseReadable === undefined || incoming.readableLength > 0 || incoming.destroyed) return;
   if (declared === 0) incoming._dumpAndCloseReadable();
-  else incoming[TAKE] ??= (bytes) => isDropped(incoming, bytes.length === declared);
-}
-
-function isDropped(incoming: Taking, isWhole: boolean): boolean {
-  incoming[TAKE] = undefined;
-  if (isWhole) {
-    incoming._dumpAndCloseReadable!();
-    incoming.complete = true;
-  }
-  return isWhole;
+  else incoming[TAKE] ??= (bytes) => endsWith(incoming, bytes, declared);
 }
 
 const PUSH = Symbol("push");
