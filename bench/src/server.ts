@@ -17,13 +17,11 @@ export interface Server {
 export function startServer(
   command: readonly [string, ...string[]],
   env: NodeJS.ProcessEnv = process.env,
-  listening: (port: number) => void = () => undefined,
 ): Promise<Server> {
   const [program, ...args] = command;
   const startedAt = performance.now();
   const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
-  let isListening = false;
   child.stderr.resume();
   // A bench that ends half-way must not leave its servers behind.
   const kill = (): boolean => child.kill("SIGKILL");
@@ -36,8 +34,6 @@ export function startServer(
       const port = Number(/listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1]);
       if (!port) return;
       const startMs = performance.now() - startedAt;
-      if (!isListening) listening(port);
-      isListening = true;
       // What it prints after that line belongs to its greeting.
       setTimeout(() => resolve({ pid: child.pid!, port, output, startMs, stop: () => stop(child) }), 200);
     });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BINARY } from "./gateway.ts";
 import { median, timed } from "./measure.ts";
-import { startServer } from "./server.ts";
+import { type Server, startServer } from "./server.ts";
 
 export interface Startup {
   readonly nodeMs: number;
@@ -28,10 +28,11 @@ export async function measureStartup(rounds: number): Promise<Startup> {
   return { nodeMs: median(samples.nodeMs), versionMs: median(samples.versionMs), healthMs: median(samples.healthMs) };
 }
 
-/**
- * From the spawn of a daemon to its first answer on /health, which it may give before it prints that it listens. It is stopped again.
- */
-export async function startedMs(binary: string, env: NodeJS.ProcessEnv): Promise<number> {
+/** A daemon, and how long it took from its spawn to its first answer on /health: perhaps before it printed that it listens. */
+export async function startAsked(
+  binary: string,
+  env: NodeJS.ProcessEnv,
+): Promise<{ readonly server: Server; readonly healthMs: number }> {
   const port = await freePort();
   const began = performance.now();
   const starting = startServer([binary, "daemon"], { ...env, SVC__GATEWAY__PORT: String(port) });
@@ -42,9 +43,14 @@ export async function startedMs(binary: string, env: NodeJS.ProcessEnv): Promise
     failed.abort(error);
     throw error;
   });
-  const ms = (await answered) - began;
+  return { server, healthMs: (await answered) - began };
+}
+
+/** As `startAsked`; it is stopped again. */
+export async function startedMs(binary: string, env: NodeJS.ProcessEnv): Promise<number> {
+  const { server, healthMs } = await startAsked(binary, env);
   await server.stop();
-  return ms;
+  return healthMs;
 }
 
 async function firstAnswer(port: number, signal: AbortSignal): Promise<number> {
@@ -69,7 +75,7 @@ function freePort(): Promise<number> {
   });
 }
 
-export function health(port: number): Promise<void> {
+function health(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     request({ port, host: "127.0.0.1", path: "/health" }, (response) => {
       response.resume();

@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { median } from "../measure.ts";
-import { anonymousMb, processorMs, startServer } from "../server.ts";
-import { health } from "../startup.ts";
+import { anonymousMb, processorMs } from "../server.ts";
+import { startAsked } from "../startup.ts";
 
 export interface HardwareCost {
   readonly build: string;
@@ -62,12 +62,7 @@ export async function measureHardware(rounds: number): Promise<HardwareCost[]> {
       copyFileSync(join(ROOT, "dist", built, "svc"), binary);
       // Read once, so that no start waits for the disk.
       execFileSync(binary, ["--version"], { stdio: "ignore" });
-      const startedAt = performance.now();
-      const answered = Promise.withResolvers<number>();
-      const ask = (port: number): void =>
-        void health(port).then(() => answered.resolve(performance.now() - startedAt), answered.reject);
-      const server = await startServer([binary, "daemon"], { SVC_HOME: home, SVC__GATEWAY__PORT: "0" }, ask);
-      const ms = await answered.promise;
+      const { server, healthMs: ms } = await startAsked(binary, { SVC_HOME: home });
       const work = processorMs(server.pid);
       await pause(SETTLE_MS);
       const mb = anonymousMb(server.pid);

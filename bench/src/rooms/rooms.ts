@@ -12,8 +12,8 @@ import { relaynetPerson } from "@svc/testkit/platforms/relaynet/people";
 import { startRelaynet } from "@svc/testkit/platforms/relaynet/server";
 import { startWorkchat } from "@svc/testkit/platforms/workchat/server";
 import { median } from "../measure.ts";
-import { anonymousMb, startServer } from "../server.ts";
-import { health } from "../startup.ts";
+import { anonymousMb } from "../server.ts";
+import { startAsked } from "../startup.ts";
 
 export interface RoomsCost {
   /** `none`: no channel is configured. */
@@ -90,13 +90,7 @@ allowed_pubkeys = ["*"]`,
       };
       const home = homes[at]!;
       writeFileSync(join(home, "config.toml"), section, { mode: 0o600 });
-      const startedAt = performance.now();
-      const answered = Promise.withResolvers<number>();
-      // At once: a library that is loaded then keeps whoever asks waiting.
-      const ask = (port: number): void =>
-        void health(port).then(() => answered.resolve(performance.now() - startedAt), answered.reject);
-      const server = await startServer([BINARY, "daemon"], { SVC_HOME: home, SVC__GATEWAY__PORT: "0" }, ask);
-      const healthMs = await answered.promise;
+      const { server, healthMs } = await startAsked(BINARY, { SVC_HOME: home });
       await connected(channel, isConnected);
       await pause(SETTLE_MS);
       const memoryMb = anonymousMb(server.pid);

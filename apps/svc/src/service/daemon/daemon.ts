@@ -91,9 +91,18 @@ async function runOnce(
   }
 }
 
+/**
+ * Whoever asks the gateway as soon as it listens is answered by then. The loops of features load their code and hold the event loop: up to
+ * tenths of a second on a small machine.
+ */
+const LOOPS_AFTER_MS = 20;
+
 /** From the moment everything is open until everything is drained. */
 async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
   const { context, service, gateway, reloader, restart, signals } = daemon;
+  const { startTrace: trace } = context;
+  await systemClock.sleep(LOOPS_AFTER_MS);
+  trace?.phase("first requests answered");
   const offerCode = (): void => {
     const code = gateway.pairing.initialCode();
     if (code) context.print(pairingLines(gateway, code, service.config.core["channels_config.webhook"]));
@@ -103,7 +112,6 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
     log,
     clock: systemClock,
   });
-  const { startTrace: trace } = context;
   trace?.phase("control socket listening");
   const stopHousekeeping = keepHouse(service);
   const stopGivingBack = giveMemoryBack();
