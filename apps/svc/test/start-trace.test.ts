@@ -33,6 +33,7 @@ const PHASES = [
   "agents made, interrupted work recovered",
   "secrets sealed",
   "gateway listening",
+  "first requests answered",
   "control socket listening",
   "sandbox probed",
 ];
