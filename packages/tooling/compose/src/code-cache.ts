@@ -1,7 +1,7 @@
 /** V8's code of each chunk, made at build time: a start reads it instead of compiling the chunks that it loads. */
 import { SvcError } from "@svc/contract";
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { ENTRY_CHUNK, type Bundle } from "./bundle.ts";
@@ -78,9 +78,12 @@ const START = [
   /^apps\/svc\/\.gen\/[^/]+\/features\.ts$/,
 ];
 
+const LARGE_BYTES = 256 * 1024;
+
 /**
- * One asset of all chunks and their code, what a start reads first: the kernel maps a file around each place that is read, and so
- * would map all of many assets.
+ * One asset of the chunks and their code, what a start reads first: the kernel maps a file around each place that is read, and so
+ * would map all of many assets. A large chunk that no start reads is an asset of its own: V8 counts the bytes of an asset as memory in use
+ * from its first read on, and 50 MB of them have it collect garbage during the start.
  *
  * @param code From `codeCache`.
  * @returns asset in the binary → file.
@@ -91,19 +94,27 @@ export function packChunks(bundle: Bundle, code: Readonly<Record<string, string>
   const ordered = [...first, ...chunks.filter((name) => !first.includes(name))];
   const places: Record<string, readonly [number, number]> = {};
   const parts: Buffer[] = [];
+  const files: Record<string, string> = {
+    [PACKED.asset]: join(dir, "packed"),
+    [PACKED.index]: join(dir, "packed.json"),
+  };
   let at = 0;
-  const add = (name: string, file: string): void => {
+  const add = (name: string, file: string, isOfStart: boolean): void => {
+    if (!isOfStart && statSync(file).size > LARGE_BYTES) {
+      files[name] = file;
+      return;
+    }
     const bytes = readFileSync(file);
     places[name] = [at, bytes.length];
     parts.push(bytes);
     at += bytes.length;
   };
-  for (const name of ordered) {
-    add(name, join(dir, name));
+  for (const [index, name] of ordered.entries()) {
+    const isOfStart = index < first.length;
+    add(name, join(dir, name), isOfStart);
     const codeName = `${CODE_CACHE_FOLDER}/${name}`;
-    if (code[codeName] !== undefined) add(codeName, code[codeName]);
+    if (code[codeName] !== undefined) add(codeName, code[codeName], isOfStart);
   }
-  const files = { [PACKED.asset]: join(dir, "packed"), [PACKED.index]: join(dir, "packed.json") };
   writeFileSync(files[PACKED.asset]!, Buffer.concat(parts));
   writeFileSync(files[PACKED.index]!, JSON.stringify(places));
   return files;
