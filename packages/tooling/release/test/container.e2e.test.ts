@@ -80,11 +80,12 @@ test("it runs as another user on a read-only root, is healthy, and a new contain
   expect(podman("healthcheck", "run", id)).toBe("");
   expect(podman("inspect", "--format", "{{.Config.User}}", id)).toBe("65532:65532");
   const code = /pairing code\D*(\d{6})/i.exec(logs())![1]!;
-  const paired = await fetch(`${url}/pair`, { method: "POST", headers: { "x-pairing-code": code } });
+  // A connection that is kept would be one to the container that goes.
+  const once = { connection: "close" };
+  const paired = await fetch(`${url}/pair`, { method: "POST", headers: { ...once, "x-pairing-code": code } });
   const { token } = (await paired.json()) as { token: string };
   const say = async (): Promise<unknown> => {
-    // A connection that is kept would be one to the container that goes.
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", connection: "close" };
+    const headers = { ...once, authorization: `Bearer ${token}`, "content-type": "application/json" };
     return (await fetch(`${url}/webhook`, { method: "POST", headers, body: '{"message":"hello"}' })).json();
   };
   expect(await say()).toMatchObject({ model: "builtin" });
