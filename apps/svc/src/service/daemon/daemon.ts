@@ -92,8 +92,8 @@ async function runOnce(
 }
 
 /**
- * Whoever asks the gateway as soon as it listens is answered by then. The loops of features load their code and hold the event loop: up to
- * tenths of a second on a small machine.
+ * A request that comes as soon as the gateway listens is answered by then. The loops of features load their code first, and hold the event
+ * loop for up to tenths of a second on a small machine.
  */
 const LOOPS_AFTER_MS = 20;
 
