@@ -51,6 +51,8 @@ test("a server that does it right is left alone", async () => {
   expect(await found(attackWith(), sends(answer(200, "{}")))).toEqual([]);
   const limited = answer(429, error("RATE_LIMITED", "Wait.", { retry_after: 5 }), `${OURS}retry-after: 5\r\n`);
   expect(await found(attackWith(), sends(limited))).toEqual([]);
+  const busy = answer(503, error("BUSY", "Try again.", { retry_after: 1 }), `${OURS}retry-after: 1\r\n`);
+  expect(await found(attackWith(), sends(busy))).toEqual([]);
   expect(await found(attackWith(), sends(answer(503, error("DRAINING"))))).toEqual([]);
 });
 
@@ -74,6 +76,26 @@ describe("found is", () => {
       "a stack in another field",
       answer(400, error("BAD_REQUEST", "x", { stack: "at" })),
       "400 with a field that no error has",
+    ],
+    [
+      "a wait that is another one in the header",
+      answer(503, error("BUSY", "x", { retry_after: 1 }), `${OURS}retry-after: 2\r\n`),
+      "retry_after that is not Retry-After",
+    ],
+    [
+      "a wait that no header says",
+      answer(503, error("BUSY", "x", { retry_after: 1 })),
+      "retry_after that is not Retry-After",
+    ],
+    [
+      "a wait that is a text",
+      answer(503, error("BUSY", "x", { retry_after: "1" }), `${OURS}retry-after: 1\r\n`),
+      "retry_after that is not Retry-After",
+    ],
+    [
+      "a 429 that does not say in its body when",
+      answer(429, error("RATE_LIMITED"), `${OURS}retry-after: 1\r\n`),
+      "429 without retry_after",
     ],
     [
       "an empty 400, as Node sends it",

@@ -53,7 +53,13 @@ function judgeError({ status, headers, body }: Answer): string[] {
   if (!Object.keys(value).every(isKnown)) found.push(`${status} with a field that no error has`);
   if (status >= 500 && !DOCUMENTED.has(String(code))) found.push(`${status} ${String(code)}`);
   if (entry.status !== status) found.push(`${String(code)} with status ${status} instead of ${entry.status}`);
-  if ((status === 429) !== (typeof value["retry_after"] === "number")) found.push("retry_after goes with 429 alone");
+  const { retry_after: again } = value;
+  if (status === 429 && again === undefined) found.push("429 without retry_after");
+  // Any other error may say it: what is busy is free again in a moment.
+  const told = headers.get("retry-after")?.[0];
+  if (again !== undefined && (typeof again !== "number" || String(again) !== told)) {
+    found.push("retry_after that is not Retry-After");
+  }
   return found;
 }
 
