@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary } from "@svc/testkit/binary/run-binary";
+import { binaryPath, spawnBinary } from "@svc/testkit/binary/spawn-binary";
 import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
 import { fakeModelServer, type FakeModelServer } from "@svc/testkit/fake-model/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -82,6 +83,21 @@ describe("svc reload", () => {
     process.kill(daemon.pid, "SIGHUP");
     await log.says(/the config was reloaded.*channels_config\.webhook/);
     expect(await statusWith(daemon, token, OTHER)).toBe(200);
+  });
+
+  test("SIGHUP while the daemon starts, when it has read the config, is not lost", async () => {
+    using home = homeWith(withSecret(SECRET));
+    const daemon = spawnBinary(binaryPath(), ["daemon"], home.path, { SVC__GATEWAY__PORT: "0" });
+    const exited = new Promise((resolve) => daemon.once("exit", resolve));
+    let output = "";
+    daemon.stdout!.on("data", (chunk: Buffer) => (output += chunk));
+    daemon.stderr!.on("data", (chunk: Buffer) => (output += chunk));
+    await expect.poll(() => output, { interval: 1 }).toContain("the gateway listens");
+    writeFileSync(join(home.path, "config.toml"), withSecret(OTHER), { mode: 0o600 });
+    daemon.kill("SIGHUP");
+    await expect.poll(() => output).toMatch(/the config was reloaded.*channels_config\.webhook/);
+    daemon.kill("SIGTERM");
+    expect(await exited).toBe(0);
   });
 
   test("a bad config leaves the old one running and says every problem with its line", async () => {

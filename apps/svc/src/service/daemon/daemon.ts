@@ -141,7 +141,7 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
   } finally {
     stopHousekeeping();
     stopGivingBack();
-    signals.onReload(() => {});
+    signals.onReload(undefined);
     await control.close(0);
   }
 }
@@ -245,16 +245,17 @@ interface Signals {
   readonly stopping: boolean;
   /** Aborted at the second. */
   readonly hurry: AbortSignal;
-  /** Called at SIGHUP from now on, in place of what was. */
-  onReload(reload: () => void): void;
+  /** Called at SIGHUP from now on, in place of what was, and at once for one that came while there was none. */
+  onReload(reload: (() => void) | undefined): void;
 }
 
 /** From the first call on, none of them ends the process by itself. */
 function listenToSignals(): Signals {
   const hurry = new AbortController();
   const stop = Promise.withResolvers<void>();
-  // While the service starts it reads the config anyway.
-  let reload = (): void => {};
+  let reload: (() => void) | undefined;
+  // The start may have read the config before it was changed.
+  let isReloadAsked = false;
   let asked = false;
   const onStop = (): void => {
     if (asked) hurry.abort();
@@ -264,14 +265,19 @@ function listenToSignals(): Signals {
   process.on("SIGTERM", onStop);
   process.on("SIGINT", onStop);
   // On Windows it means that the console window was closed, and the system ends the process whatever we do.
-  if (process.platform !== "win32") process.on("SIGHUP", () => reload());
+  if (process.platform !== "win32") process.on("SIGHUP", () => (reload ? reload() : (isReloadAsked = true)));
   return {
     stop: stop.promise,
     get stopping() {
       return asked;
     },
     hurry: hurry.signal,
-    onReload: (next) => (reload = next),
+    onReload: (next) => {
+      reload = next;
+      if (!next || !isReloadAsked) return;
+      isReloadAsked = false;
+      next();
+    },
   };
 }
 
