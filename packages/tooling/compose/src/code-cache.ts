@@ -1,7 +1,7 @@
 /** V8's code of each chunk, made at build time: a start reads it instead of compiling the chunks that it loads. */
 import { SvcError } from "@svc/contract";
 import { execFile } from "node:child_process";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { ENTRY_CHUNK, type Bundle } from "./bundle.ts";
@@ -83,7 +83,7 @@ const LARGE_BYTES = 256 * 1024;
 /**
  * One asset of the chunks and their code, what a start reads first: the kernel maps a file around each place that is read, and so
  * would map all of many assets. A large chunk that no start reads is an asset of its own: V8 counts the bytes of an asset as memory in use
- * from its first read on, and 50 MB of them have it collect garbage during the start.
+ * from its first read on, and 45 MB of them have it collect garbage during the start.
  *
  * @param code From `codeCache`.
  * @returns asset in the binary → file.
@@ -99,21 +99,20 @@ export function packChunks(bundle: Bundle, code: Readonly<Record<string, string>
     [PACKED.index]: join(dir, "packed.json"),
   };
   let at = 0;
-  const add = (name: string, file: string, isOfStart: boolean): void => {
-    if (!isOfStart && statSync(file).size > LARGE_BYTES) {
-      files[name] = file;
-      return;
-    }
-    const bytes = readFileSync(file);
-    places[name] = [at, bytes.length];
-    parts.push(bytes);
-    at += bytes.length;
-  };
-  for (const [index, name] of ordered.entries()) {
-    const isOfStart = index < first.length;
-    add(name, join(dir, name), isOfStart);
+  for (const name of ordered) {
     const codeName = `${CODE_CACHE_FOLDER}/${name}`;
-    if (code[codeName] !== undefined) add(codeName, code[codeName], isOfStart);
+    const isOfStart = first.includes(name);
+    for (const [asset, file] of Object.entries({ [name]: join(dir, name), [codeName]: code[codeName] })) {
+      if (file === undefined) continue;
+      const bytes = readFileSync(file);
+      if (bytes.length > LARGE_BYTES && !isOfStart) {
+        files[asset] = file;
+        continue;
+      }
+      places[asset] = [at, bytes.length];
+      parts.push(bytes);
+      at += bytes.length;
+    }
   }
   writeFileSync(files[PACKED.asset]!, Buffer.concat(parts));
   writeFileSync(files[PACKED.index]!, JSON.stringify(places));

@@ -15,8 +15,8 @@ export const errorPage = (errors: Readonly<Record<string, Entry>>): GeneratedPag
 ${madeFrom("packages/core/contract/src/error-codes.ts")}
 
 Every error has a stable code. Over HTTP it is answered as \`{"error": "<sentence>", "code": "<CODE>"}\` with the status below;
-429 adds \`retry_after\` (whole seconds) and the \`Retry-After\` header. A command that ends with it exits with the code below
-(\`sysexits.h\`). The sentence may be a more exact one; it never quotes a received value or a secret.
+429 adds \`retry_after\` (whole seconds) and the \`Retry-After\` header, and so may another error that waiting helps, such as \`BUSY\`.
+A command that ends with it exits with the code below (\`sysexits.h\`). The sentence may be a more exact one; it never quotes a received value or a secret.
 
 What to do about the common ones: [Troubleshooting](../guide/troubleshooting.md).
 
