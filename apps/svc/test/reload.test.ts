@@ -88,6 +88,8 @@ describe("svc reload", () => {
   test("SIGHUP while the daemon starts, when it has read the config, is not lost", async () => {
     using home = homeWith(withSecret(SECRET));
     const daemon = spawnBinary(binaryPath(), ["daemon"], home.path, { SVC__GATEWAY__PORT: "0" });
+    using stack = new DisposableStack();
+    stack.defer(() => daemon.kill("SIGKILL"));
     const exited = new Promise((resolve) => daemon.once("exit", resolve));
     let output = "";
     daemon.stdout!.on("data", (chunk: Buffer) => (output += chunk));
